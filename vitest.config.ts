@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config';
+
+// One project per kind of test: `unit` needs nothing, the other two need the Redis that the global set-up finds or provides.
+const withRedis = { globalSetup: ['test/support/global-redis.ts'], hookTimeout: 60_000 };
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/support/summary-reporter.ts'],
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          testTimeout: 30_000,
+          ...withRedis,
+        },
+      },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, ...withRedis } },
+    ],
+  },
+});
