@@ -1,0 +1,185 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { durableArgs, freePort, startRedisProcess } from './redis-process.ts';
+import type { RedisProcess } from './redis-process.ts';
+
+/** A Redis to work with until `close`, which removes what was started for it and touches nothing else. */
+export type ProvidedRedis = AsyncDisposable & {
+  readonly url: string;
+  /** For people, e.g. `private /usr/bin/redis-server on port 40123`; never contains a password. */
+  readonly describe: string;
+  close(): Promise<void>;
+};
+
+/** What `provideRedis` may use. */
+export type ProvideRedisOptions = {
+  /** `REDIS_URL` is taken when set and not empty; `PATH` is where redis-server and valkey-server are looked for. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Called with one line before each step. */
+  readonly log: (line: string) => void;
+  /** Whether a slow emulation in this process may serve as the last resort; right for a demo, wrong for tests. */
+  readonly allowEmulation: boolean;
+  /** How the caller's user sets the address; named in the error and log lines. Default `REDIS_URL`. */
+  readonly variable?: string;
+  /** Default `everysec`; `always` also survives a power cut. */
+  readonly appendfsync?: 'always' | 'everysec';
+};
+
+type Step = (options: ProvideRedisOptions) => Promise<ProvidedRedis | null>;
+
+const containerImage = 'valkey/valkey:8-alpine';
+
+/**
+ * Finds or starts a Redis: the address given, else redis-server or valkey-server from PATH, else a container, else (root on Debian)
+ * the package redis-server, else, where allowed, an emulation. A step that fails is logged and the next is tried; when none is left
+ * the error says how to get a Redis.
+ */
+export async function provideRedis(options: ProvideRedisOptions): Promise<ProvidedRedis> {
+  for (const step of [useGiven, startFromPath, startContainer, installOnDebian, startEmulation]) {
+    // Each step is only worth trying when the one before it found nothing.
+    // oxlint-disable-next-line no-await-in-loop
+    const redis = await attempt(step, options);
+    if (redis !== null) return redis;
+  }
+  throw new Error(howToGetRedis(options.variable ?? 'REDIS_URL'));
+}
+
+async function attempt(step: Step, options: ProvideRedisOptions): Promise<ProvidedRedis | null> {
+  try {
+    return await step(options);
+  } catch (error) {
+    options.log(`Redis: that did not work (${error instanceof Error ? error.message : String(error)})`);
+    return null;
+  }
+}
+
+const useGiven: Step = async ({ env, log, variable = 'REDIS_URL' }) => {
+  const url = env['REDIS_URL'];
+  if (url === undefined || url === '') return null;
+  log(`Redis: using the one that ${variable} names`);
+  return provided(url, `the Redis that ${variable} names`, async () => undefined);
+};
+
+const startFromPath: Step = async ({ env, log, appendfsync = 'everysec' }) => {
+  const executable = findExecutable(['redis-server', 'valkey-server'], env['PATH'] ?? '');
+  if (executable === null) return null;
+  log(`Redis: starting a private ${executable} in a temporary folder`);
+  const directory = await mkdtemp(join(tmpdir(), 'filing-webhooks-redis-'));
+  const redis = await startOnFreePort(executable, directory, appendfsync).catch(async (error: unknown) => {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  });
+  return provided(
+    `redis://127.0.0.1:${redis.port}`,
+    `private ${executable} on port ${redis.port}`,
+    async () => {
+      await redis.end('SIGKILL');
+      await rm(directory, { recursive: true, force: true });
+    },
+  );
+};
+
+async function startOnFreePort(
+  executable: string,
+  directory: string,
+  appendfsync: 'always' | 'everysec',
+  attemptsLeft = 3,
+): Promise<RedisProcess> {
+  const port = await freePort();
+  try {
+    return await startRedisProcess({ executable, directory, port, args: durableArgs(appendfsync) });
+  } catch (error) {
+    if (attemptsLeft <= 1) throw error;
+    return await startOnFreePort(executable, directory, appendfsync, attemptsLeft - 1);
+  }
+}
+
+const startContainer: Step = async ({ log, appendfsync = 'everysec' }) => {
+  const testcontainers = await import('testcontainers').catch(() => null);
+  if (testcontainers === null) return null;
+  const runtime = await testcontainers.getContainerRuntimeClient().catch(() => null);
+  if (runtime === null) return null;
+  log(`Redis: no redis-server in PATH; starting a container of ${containerImage}`);
+  const container = await new testcontainers.GenericContainer(containerImage)
+    .withCommand(['valkey-server', ...durableArgs(appendfsync)])
+    .withExposedPorts(6379)
+    .withWaitStrategy(testcontainers.Wait.forLogMessage(/Ready to accept connections/))
+    .start();
+  const url = `redis://${container.getHost()}:${container.getMappedPort(6379)}`;
+  return provided(url, `container of ${containerImage}`, async () => {
+    await container.stop();
+  });
+};
+
+const installOnDebian: Step = async (options) => {
+  if (process.getuid?.() !== 0 || !exists('/etc/debian_version')) return null;
+  if (findExecutable(['apt-get'], options.env['PATH'] ?? '') === null) return null;
+  options.log(
+    'Redis: no redis-server and no container runtime; installing Debian package redis-server (its service stays off)',
+  );
+  // RUNLEVEL=1 keeps the package from starting its service where init scripts are used, the last two commands where systemd is.
+  await runQuietly('apt-get', ['update', '-qq'], options.env);
+  const install = ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'];
+  await runQuietly('apt-get', install, { ...options.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' });
+  await runQuietly('service', ['redis-server', 'stop'], options.env).catch(() => undefined);
+  await runQuietly('update-rc.d', ['redis-server', 'disable'], options.env).catch(() => undefined);
+  return await startFromPath(options);
+};
+
+async function runQuietly(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    output = (output + chunk).slice(-600);
+  });
+  await once(child, 'close');
+  const code = child.exitCode;
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${output.trim() || `exit code ${code}`}`);
+}
+
+const startEmulation: Step = async ({ log, allowEmulation }) => {
+  if (!allowEmulation) return null;
+  const emulator = await import('js-redis-server').catch(() => null);
+  if (emulator === null) return null;
+  log(
+    'Redis: none to be had; emulating one in this process (slow, nothing is kept: for looking around only)',
+  );
+  const server = await emulator.createRedisMock();
+  return provided(`redis://${server.host}:${server.port}`, 'emulated in this process', () => server.close());
+};
+
+function provided(url: string, describe: string, release: () => Promise<void>): ProvidedRedis {
+  let closed: Promise<void> | null = null;
+  const close = (): Promise<void> => (closed ??= release());
+  return { url, describe, close, [Symbol.asyncDispose]: close };
+}
+
+/** The first of `names` found executable in `path` (a PATH variable's value); null when there is none. */
+export function findExecutable(names: readonly string[], path: string): string | null {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return candidates.find((file) => exists(file, constants.X_OK)) ?? null;
+}
+
+function exists(file: string, mode: number = constants.R_OK): boolean {
+  try {
+    accessSync(file, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function howToGetRedis(variable: string): string {
+  return [
+    'No Redis was found and none could be started. Any of these will do:',
+    '  Debian or Ubuntu   apt-get install redis-server   (as root)',
+    '  macOS              brew install redis',
+    `  Docker             docker run -d -p 127.0.0.1:6379:6379 ${containerImage} valkey-server --appendonly yes --maxmemory-policy noeviction`,
+    `  elsewhere          set ${variable}, for example ${variable}=redis://127.0.0.1:6379`,
+  ].join('\n');
+}

@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** One running redis-server of our own, from its first PONG to its end. */
+export type RedisProcess = {
+  readonly port: number;
+  readonly pid: number;
+  /** Ends the process and resolves when it is gone; SIGKILL loses what a crash would lose. Harmless when it already ended. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+};
+
+/** What to start: `args` come after the bind address, port and directory, so they may override anything else. */
+export type RedisProcessOptions = {
+  readonly executable: string;
+  readonly directory: string;
+  readonly port: number;
+  readonly args: readonly string[];
+};
+
+const readyLine = /Ready to accept connections|Sentinel ID is/;
+const startDeadlineMs = 15_000;
+
+/** Arguments that make a Redis which this daemon accepts: append-only file on, nothing evicted, no snapshots beside it. */
+export function durableArgs(appendfsync: 'always' | 'everysec'): string[] {
+  return [
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    appendfsync,
+    '--maxmemory-policy',
+    'noeviction',
+    '--save',
+    '',
+  ];
+}
+
+/**
+ * Starts redis-server (or valkey-server) on 127.0.0.1 and resolves once it accepts connections; throws with the end of its output
+ * when it does not within 15 s. It runs in a session of its own, so a Ctrl-C meant for us does not stop it under us; if this
+ * process dies without saying goodbye, a watchdog kills the server and removes its directory.
+ */
+export async function startRedisProcess(options: RedisProcessOptions): Promise<RedisProcess> {
+  const { executable, directory, port, args } = options;
+  const fixed = ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory, '--daemonize', 'no'];
+  const child = spawn(executable, [...fixed, ...args], {
+    cwd: directory,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  await untilReady(child);
+  const pid = child.pid ?? 0;
+  const watchdog = watchParent(pid, directory);
+  child.once('exit', () => watchdog.kill('SIGKILL'));
+  child.unref();
+  return {
+    port,
+    pid,
+    async end(signal) {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.ref();
+      child.kill(signal);
+      await exited;
+    },
+  };
+}
+
+/** A TCP port of 127.0.0.1 that was free a moment ago; somebody may still take it first, so callers retry. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+async function untilReady(child: ChildProcess): Promise<void> {
+  let output = '';
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const fail = (reason: string): void => reject(new Error(`${reason}: ${output.trim().slice(-600)}`));
+  const timer = setTimeout(() => fail('it did not become ready within 15 s'), startDeadlineMs);
+  child.once('error', (error) => fail(error.message));
+  child.once('exit', (code, signal) => fail(`it ended at once (${signal ?? `exit code ${code}`})`));
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    output = (output + chunk).slice(-4_000);
+    if (readyLine.test(output)) resolve();
+  });
+  try {
+    await promise;
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    // From here on nobody reads what the server prints; a full pipe would block it.
+    child.stdout?.destroy();
+  }
+}
+
+/** Its standard input ends when this process ends, however that happens; only then does the shell act. */
+function watchParent(pid: number, directory: string): ChildProcess {
+  const script = 'read -r _; kill -9 "$1"; rm -rf -- "$2"';
+  const watchdog = spawn('/bin/sh', ['-c', script, 'redis-watchdog', String(pid), directory], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watchdog.once('error', () => undefined);
+  watchdog.unref();
+  return watchdog;
+}
