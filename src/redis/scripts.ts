@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Cluster, Redis } from 'ioredis';
+
+/** An argument of a script; numbers are sent in decimal, Buffers byte for byte. */
+export type ScriptArgument = string | number | Buffer;
+
+type Run = (
+  redis: Redis | Cluster,
+  keys: readonly string[],
+  args: readonly ScriptArgument[],
+) => Promise<unknown>;
+
+/** One Lua script. It runs atomically; in a Redis Cluster all `keys` must share a hash slot. Parse the reply, its type is not known here. */
+export type RedisScript = {
+  /** Sends the script's hash, and its text only to a Redis that does not know it yet. Bulk strings of the reply arrive as strings. */
+  readonly run: Run;
+  /** The same, with the bulk strings of the reply as Buffers, for values that are not text. */
+  readonly runBuffer: Run;
+};
+
+/** A script from its text. */
+export function defineScript(lua: string): RedisScript {
+  const sha = createHash('sha1').update(lua).digest('hex');
+  const runWith =
+    (method: 'call' | 'callBuffer'): Run =>
+    async (redis, keys, args) => {
+      const rest = [keys.length, ...keys, ...args];
+      try {
+        return await redis[method]('EVALSHA', [sha, ...rest]);
+      } catch (error) {
+        if (!isUnknownScript(error)) throw error;
+        return await redis[method]('EVAL', [lua, ...rest]);
+      }
+    };
+  return { run: runWith('call'), runBuffer: runWith('callBuffer') };
+}
+
+/** A script from a `.lua` file, read once, now: `loadScript(new URL('./commit-changes.lua', import.meta.url))`. Throws when it is missing. */
+export function loadScript(file: URL): RedisScript {
+  return defineScript(readFileSync(file, 'utf8'));
+}
+
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}

@@ -1,0 +1,90 @@
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+
+/** One AES-256 key of the operator: 32 bytes, and the id under which sealed texts remember it (no dots in it). */
+export type EncryptionKey = { readonly id: string; readonly key: Buffer };
+
+/** Seals short secrets (partner keys, signing secrets) before they reach Redis, and opens them again. */
+export type Sealer = {
+  /**
+   * `v1.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. `context` says whose secret it is, e.g.
+   * `account:default`; it is not stored, but the text opens under that context only, so one moved to another record does not open.
+   */
+  seal(text: string, context: string): string;
+  /** The text that was sealed; throws `SealError` for an unknown key id, a wrong key or context, and any changed character. */
+  open(sealed: string, context: string): string;
+  /** False when it should be sealed again, because a newer key came since. */
+  isSealedWithNewest(sealed: string): boolean;
+};
+
+/** A sealed text that cannot be opened. The message tells the operator what to do and contains neither text nor key. */
+export class SealError extends Error {
+  override readonly name = 'SealError';
+}
+
+const version = 'v1';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** AES-256-GCM with a random 96-bit nonce per text (NIST SP 800-38D §8.2.2). The first of `keys` seals, all of them open. */
+export function createSealer(keys: readonly EncryptionKey[]): Sealer {
+  const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
+  const newest = keys[0];
+  if (newest === undefined) throw new RangeError('at least one encryption key is needed');
+  return {
+    seal: (text, context) => sealWith(newest.id, keyOf(byId, newest.id), text, context),
+    open(sealed, context) {
+      const { keyId, body } = parseSealed(sealed);
+      return openWith(keyId, keyOf(byId, keyId), body, context);
+    },
+    isSealedWithNewest: (sealed) => sealed.startsWith(`${version}.${newest.id}.`),
+  };
+}
+
+function sealWith(keyId: string, key: KeyObject, text: string, context: string): string {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
+  cipher.setAAD(boundData(keyId, context));
+  const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return `${version}.${keyId}.${body.toString('base64url')}`;
+}
+
+function openWith(keyId: string, key: KeyObject, body: Buffer, context: string): string {
+  const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  });
+  decipher.setAAD(boundData(keyId, context));
+  decipher.setAuthTag(body.subarray(-tagBytes));
+  try {
+    return decipher.update(body.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    throw new SealError(
+      `The secret of ${context} does not open with key "${keyId}" of ENCRYPTION_KEY: the key under that id is another one now, ` +
+        'or the stored text was changed or moved. Put the former key back under its id, or set the secret anew.',
+    );
+  }
+}
+
+function parseSealed(sealed: string): { keyId: string; body: Buffer } {
+  const [head, keyId, encoded, ...rest] = sealed.split('.');
+  const body = Buffer.from(encoded ?? '', 'base64url');
+  // Node skips characters that are not base64url; writing it back finds them.
+  const isWhole = rest.length === 0 && head === version && body.toString('base64url') === encoded;
+  if (!isWhole || keyId === undefined || body.length < nonceBytes + tagBytes) {
+    throw new SealError('A stored secret is not in the form that this version seals; set the secret anew.');
+  }
+  return { keyId, body };
+}
+
+function keyOf(keys: ReadonlyMap<string, KeyObject>, keyId: string): KeyObject {
+  const key = keys.get(keyId);
+  if (key !== undefined) return key;
+  throw new SealError(
+    `A stored secret was sealed with key "${keyId}", which ENCRYPTION_KEY does not contain. ` +
+      `Add it behind the newest one (ENCRYPTION_KEY=new:…,${keyId}:…), or set the secret anew.`,
+  );
+}
+
+function boundData(keyId: string, context: string): Buffer {
+  return Buffer.from(`${version}.${keyId}.${context}`, 'utf8');
+}
