@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+
+/** An event ready for the log. The body is what is signed and sent, byte for byte, on every attempt and replay. */
+export interface NewEvent {
+  /** Derived from the content, so the same change detected twice carries the same id; it is the `webhook-id`. */
+  readonly id: string;
+  readonly type: string;
+  /** The filing it speaks of; empty for operational events, which share one lane of their own. */
+  readonly filingId: string;
+  /** State abbreviation for the `states` filter; empty where unknown. */
+  readonly state: string;
+  readonly body: string;
+}
+
+/** Values of a filing on one side of a change, as they go into the id. */
+export interface Side {
+  readonly status: string;
+  readonly completedAt: string | null;
+  readonly rejectionReason: string | null;
+  readonly removed: boolean;
+}
+
+/** Everything a filing event tells. Times are milliseconds on Redis's clock. */
+export interface FilingChange {
+  readonly account: string;
+  readonly filingId: string;
+  readonly type: string;
+  readonly sequence: number;
+  readonly before: Side | null;
+  readonly after: Side;
+  readonly changed: readonly string[];
+  readonly inferred: boolean;
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** The filing as the partner service returned it; null when it returned none (removed). */
+  readonly document: Readonly<Record<string, unknown>> | null;
+}
+
+/** Builds the event of a filing's change (contract, Callbacks). Pure: the same change gives the same id. */
+export function buildFilingEvent(change: FilingChange): NewEvent {
+  const { account, filingId, after, before } = change;
+  const data = {
+    account,
+    filingId,
+    status: after.status,
+    previousStatus: before?.status ?? null,
+    rejectionReason: after.rejectionReason,
+    completedAt: after.completedAt,
+    sequence: change.sequence,
+    changed: change.changed,
+    observed: { notBefore: isoTime(change.notBefore), notAfter: isoTime(change.notAfter) },
+    inferred: change.inferred,
+    filing: change.document,
+  };
+  return {
+    id: contentId([account, filingId, change.sequence, before && sideParts(before), sideParts(after)]),
+    type: change.type,
+    filingId,
+    state: stateAbbreviation(change.document),
+    body: JSON.stringify({ type: change.type, timestamp: isoTime(change.notAfter), data }),
+  };
+}
+
+/**
+ * Builds an operational event (`account.*`, `subscription.disabled`). `occasion` tells one occurrence from the next,
+ * so that reporting the same one twice gives the same id.
+ */
+export function buildOperationalEvent(
+  account: string,
+  type: string,
+  occasion: string,
+  at: number,
+  details: Readonly<Record<string, unknown>>,
+): NewEvent {
+  return {
+    id: contentId([account, type, occasion]),
+    type,
+    filingId: '',
+    state: '',
+    body: JSON.stringify({ type, timestamp: isoTime(at), data: { account, ...details } }),
+  };
+}
+
+function sideParts(side: Side): readonly unknown[] {
+  return [side.status, side.completedAt, side.rejectionReason, side.removed];
+}
+
+// 128 bits of SHA-256: Standard Webhooks wants an id without dots that users do not control.
+function contentId(parts: readonly unknown[]): string {
+  return `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** `filingState.stateAbbr` of a filing document, or the empty string. */
+export function stateAbbreviation(document: Readonly<Record<string, unknown>> | null): string {
+  const state = document?.['filingState'] as { stateAbbr?: unknown } | null | undefined;
+  return typeof state?.stateAbbr === 'string' ? state.stateAbbr : '';
+}

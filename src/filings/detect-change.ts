@@ -1,0 +1,137 @@
+import type { FilingState } from './filing-state.ts';
+
+/** The fields of a read filing that detection compares. */
+export interface ReadFiling {
+  readonly status: string;
+  readonly completedAt: string | null;
+  readonly rejectionReason: string | null;
+}
+
+/** A read's time span on Redis's clock, in milliseconds. */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Event types that a read of a filing can lead to. */
+export type FilingEventType =
+  | 'filing.created'
+  | 'filing.unpaid'
+  | 'filing.paid'
+  | 'filing.pending'
+  | 'filing.completed'
+  | 'filing.rejected'
+  | 'filing.reopened'
+  | 'filing.status_changed'
+  | 'filing.removed'
+  | 'filing.restored';
+
+/** What one read means for what is known. */
+export type Detection =
+  | { readonly kind: 'unchanged' }
+  /** The read started before the one that last changed the state: what it shows is older than what is known. */
+  | { readonly kind: 'outdated' }
+  /** The state moves on without an event: the baseline, or a field that no event type speaks of. */
+  | { readonly kind: 'silent'; readonly next: FilingState }
+  | {
+      readonly kind: 'change';
+      readonly type: FilingEventType;
+      readonly changed: readonly string[];
+      /** True where what is seen proves a round trip nobody saw, e.g. COMPLETED with another `completedAt`. */
+      readonly inferred: boolean;
+      readonly next: FilingState;
+    };
+
+/**
+ * Compares one read with what is known; pure and total. `previous` null means never seen; with `announceNew` false
+ * (the baseline) such a filing is taken in silently. One detection is at most one event (contract, Callbacks).
+ */
+export function detectChange(
+  previous: FilingState | null,
+  read: ReadFiling,
+  window: Window,
+  announceNew: boolean,
+): Detection {
+  if (previous === null) return firstSight(read, window, announceNew);
+  const changed = changedFields(previous, read);
+  if (changed.length === 0 && !previous.removed) return { kind: 'unchanged' };
+  if (window.start < previous.readAt) return { kind: 'outdated' };
+
+  const statusMoved = changed.includes('status');
+  const next: FilingState = {
+    ...pick(read),
+    sequence: previous.sequence,
+    since: statusMoved ? window.end : previous.since,
+    readFrom: window.start,
+    readAt: window.end,
+    removed: false,
+  };
+  const type = previous.removed ? 'filing.restored' : eventType(previous.status, read.status, statusMoved);
+  if (type === null) return { kind: 'silent', next };
+  return {
+    kind: 'change',
+    type,
+    changed,
+    inferred: !statusMoved && !previous.removed && provesRoundTrip(previous, read),
+    next: { ...next, sequence: previous.sequence + 1 },
+  };
+}
+
+/** The partner service no longer knows a filing (404 on two polls). Nothing but `removed` moves. */
+export function detectRemoval(previous: FilingState, window: Window): Detection {
+  if (previous.removed) return { kind: 'unchanged' };
+  if (window.start < previous.readAt) return { kind: 'outdated' };
+  const next = { ...previous, sequence: previous.sequence + 1, readFrom: window.start, readAt: window.end, removed: true };
+  return { kind: 'change', type: 'filing.removed', changed: [], inferred: false, next };
+}
+
+function firstSight(read: ReadFiling, window: Window, announce: boolean): Detection {
+  const next: FilingState = {
+    ...pick(read),
+    sequence: announce ? 1 : 0,
+    since: window.end,
+    readFrom: window.start,
+    readAt: window.end,
+    removed: false,
+  };
+  if (!announce) return { kind: 'silent', next };
+  return { kind: 'change', type: 'filing.created', changed: ['status'], inferred: false, next };
+}
+
+function pick({ status, completedAt, rejectionReason }: ReadFiling): ReadFiling {
+  return { status, completedAt, rejectionReason };
+}
+
+function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
+  const changed: string[] = [];
+  if (previous.status !== read.status) changed.push('status');
+  if (!sameInstant(previous.completedAt, read.completedAt)) changed.push('completedAt');
+  if ((previous.rejectionReason ?? '') !== (read.rejectionReason ?? '')) changed.push('rejectionReason');
+  return changed;
+}
+
+// "10:00:03Z" and "10:00:03.000+00:00" are the same moment, however the service writes it from one release to the next.
+function sameInstant(a: string | null, b: string | null): boolean {
+  return a === b || (a !== null && b !== null && Date.parse(a) === Date.parse(b));
+}
+
+const typeOfStatus: Readonly<Record<string, FilingEventType>> = {
+  UNPAID: 'filing.unpaid',
+  PAID: 'filing.paid',
+  PENDING: 'filing.pending',
+  COMPLETED: 'filing.completed',
+  REJECTED: 'filing.rejected',
+};
+
+function eventType(before: string, after: string, statusMoved: boolean): FilingEventType | null {
+  if (!statusMoved) return after === 'COMPLETED' || after === 'REJECTED' ? (typeOfStatus[after] ?? null) : null;
+  if (before === 'COMPLETED' && after === 'PENDING') return 'filing.reopened';
+  return Object.hasOwn(typeOfStatus, after) ? (typeOfStatus[after] ?? null) : 'filing.status_changed';
+}
+
+// `completedAt` is set when the status becomes COMPLETED (partner specification, States and transitions): where it
+// moved although the status looks the same, the filing has been through COMPLETED in between.
+function provesRoundTrip(previous: ReadFiling, read: ReadFiling): boolean {
+  if (read.completedAt === null || sameInstant(previous.completedAt, read.completedAt)) return false;
+  return read.status === 'REJECTED' || previous.completedAt !== null;
+}

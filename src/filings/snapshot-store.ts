@@ -1,0 +1,121 @@
+import type { NewEvent } from '../events/event.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { loadScript } from '../redis/scripts.ts';
+import { decodeState, encodeState, type FilingState } from './filing-state.ts';
+
+/** A filing's state as stored, with the text a later commit compares against. */
+export interface StoredState {
+  readonly text: string;
+  readonly state: FilingState;
+}
+
+/** What people recognise a filing by; kept for every filing that is not COMPLETED. */
+export interface FilingDetails {
+  readonly policyNumber: string | null;
+  readonly insuredsName: string | null;
+  readonly stateAbbr: string | null;
+  readonly filingType: string | null;
+  readonly premium: number | null;
+}
+
+/** One filing's step: written only if the stored state is still `previous`. */
+export interface FilingCommit {
+  readonly id: string;
+  readonly previous: StoredState | null;
+  readonly next: FilingState;
+  readonly details: FilingDetails | null;
+  readonly event: NewEvent | null;
+}
+
+/** What became of one commit. */
+export type CommitResult =
+  | { readonly kind: 'written'; readonly position: number | null } // position of the event in the log, null without one
+  | { readonly kind: 'conflict' }; // somebody else wrote first: read the state again and decide again
+
+/** The last seen state of every filing of an account. */
+export interface SnapshotStore {
+  /** States of these ids in their order; null for filings never seen. One round trip. */
+  read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]>;
+  /** Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. */
+  commit(account: string, commits: readonly FilingCommit[], at: number): Promise<CommitResult[]>;
+  /** Number of filings per status, removed ones left out. */
+  counts(account: string): Promise<Record<string, number>>;
+  /** Ids of all filings in one status; not for COMPLETED, which has no index. */
+  idsIn(account: string, status: string): Promise<string[]>;
+  /** Every id ever seen and its state, in chunks and in no order; an id may come twice. */
+  scan(account: string): AsyncIterable<(readonly [id: string, state: FilingState])[]>;
+}
+
+/** The snapshot in Redis hashes. */
+export function createSnapshotStore(redis: RedisClient, keys: Keys): SnapshotStore {
+  const commitScript = loadScript(new URL('commit-changes.lua', import.meta.url));
+
+  return {
+    async read(account, ids) {
+      if (ids.length === 0) return [];
+      const texts = await redis.hmget(keys.account(account).filings, ...ids);
+      return texts.map((text) => (text === null ? null : { text, state: decodeState(text) }));
+    },
+
+    async commit(account, commits, at) {
+      if (commits.length === 0) return [];
+      const key = keys.account(account);
+      const reply = (await commitScript.run(
+        redis,
+        [key.filings, key.index, key.details, key.counts, key.head, key.events, key.filingEvents],
+        commits.flatMap((commit) => commitArguments(commit, at)),
+      )) as number[];
+      return reply.map((position) =>
+        position < 0 ? { kind: 'conflict' } : { kind: 'written', position: position === 0 ? null : position },
+      );
+    },
+
+    async counts(account) {
+      const counts = await redis.hgetall(keys.account(account).counts);
+      return Object.fromEntries(Object.entries(counts).map(([status, count]) => [status, Number(count)]));
+    },
+
+    async idsIn(account, status) {
+      const members = await redis.zrangebylex(keys.account(account).index, `[${status}\0`, `(${status}\u0001`);
+      return members.map((member) => member.slice(status.length + 1));
+    },
+
+    async *scan(account) {
+      let cursor = '0';
+      do {
+        const [next, fields] = await redis.hscan(keys.account(account).filings, cursor, 'COUNT', 1000);
+        yield pairs(fields);
+        cursor = next;
+      } while (cursor !== '0');
+    },
+  };
+}
+
+function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
+  const known = details === null || next.removed || next.status === 'COMPLETED' ? '' : JSON.stringify(details);
+  return [
+    id,
+    previous?.text ?? '',
+    encodeState(next),
+    indexStatus(previous?.state ?? null),
+    indexStatus(next),
+    known,
+    event?.id ?? '',
+    event?.type ?? '',
+    event?.state ?? '',
+    String(at),
+    event?.body ?? '',
+  ];
+}
+
+// A removed filing keeps its state but stands in no count and no index.
+function indexStatus(state: FilingState | null): string {
+  return state === null || state.removed ? '' : state.status;
+}
+
+function pairs(fields: readonly string[]): (readonly [string, FilingState])[] {
+  const result: (readonly [string, FilingState])[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) result.push([fields[i] ?? '', decodeState(fields[i + 1] ?? '')]);
+  return result;
+}

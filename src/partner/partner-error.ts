@@ -1,0 +1,31 @@
+/** What went wrong with a request to the partner service; each kind leads to its own reaction of the poll. */
+export type PartnerErrorKind =
+  | 'auth' // 401, 403: the key is refused; probe slowly until it is not
+  | 'rate_limited' // 429: back off, not before Retry-After
+  | 'unavailable' // 5xx: back off
+  | 'timeout' // the whole-request deadline passed
+  | 'network' // refused, reset, DNS, TLS
+  | 'invalid_response' // 2xx that is not what the specification says: HTML, cut JSON, wrong types, too large
+  | 'unexpected_status' // 3xx (never followed) and other 4xx
+  | 'aborted'; // we stopped it ourselves
+
+/** A failed request. The message names endpoint and cause, never the key, a header or a body. */
+export class PartnerError extends Error {
+  override readonly name = 'PartnerError';
+  readonly kind: PartnerErrorKind;
+  /** HTTP status, or null when there was no answer. */
+  readonly status: number | null;
+  /** The floor that the service set for the next request, in milliseconds; null when it set none. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    kind: PartnerErrorKind,
+    message: string,
+    details: { status?: number | null; retryAfterMs?: number | null } = {},
+  ) {
+    super(message);
+    this.kind = kind;
+    this.status = details.status ?? null;
+    this.retryAfterMs = details.retryAfterMs ?? null;
+  }
+}

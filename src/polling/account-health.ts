@@ -1,0 +1,22 @@
+import type { PollingMarks } from './polling-store.ts';
+
+/** How polling of an account stands (contract, Account health). */
+export type HealthState = 'baselining' | 'ok' | 'backing_off' | 'auth_failed' | 'stale';
+
+// So many poll intervals without a complete poll, and at least so long, make an account stale.
+const staleIntervals = 5;
+const staleMsMin = 2_000;
+
+/** The health of an account; pure. An account that has never been polled completely counts from `createdAt`. */
+export function healthState(marks: PollingMarks, pollIntervalMs: number, createdAt: number, now: number): HealthState {
+  if (marks.authFailed) return 'auth_failed';
+  const lastComplete = Math.max(marks.lastCompletePollAt, createdAt);
+  if (now - lastComplete > staleAfterMs(pollIntervalMs) && marks.consecutiveFailures > 0) return 'stale';
+  if (marks.consecutiveFailures > 0) return 'backing_off';
+  return marks.baselined ? 'ok' : 'baselining';
+}
+
+/** After how many milliseconds without a complete poll an account counts as stale. */
+export function staleAfterMs(pollIntervalMs: number): number {
+  return Math.max(staleIntervals * pollIntervalMs, staleMsMin);
+}

@@ -1,0 +1,17 @@
+const backoffMsMax = 5 * 60_000;
+const retryAfterMsMax = 3_600_000;
+
+/**
+ * How long to wait after the n-th failed poll in a row (1 and up), in milliseconds: the poll interval doubled each
+ * time up to five minutes, ±20 %. `Retry-After` is a floor, believed up to an hour (RFC 9110 §10.2.3).
+ */
+export function backoffMs(
+  failures: number,
+  pollIntervalMs: number,
+  retryAfterMs: number | null,
+  random: () => number,
+): number {
+  const doubled = Math.min(pollIntervalMs * 2 ** Math.min(failures - 1, 30), Math.max(backoffMsMax, pollIntervalMs));
+  const jittered = doubled * (0.8 + 0.4 * random());
+  return Math.round(Math.max(jittered, Math.min(retryAfterMs ?? 0, retryAfterMsMax)));
+}

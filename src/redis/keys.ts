@@ -1,0 +1,105 @@
+/**
+ * Every key the product writes, with type, lifetime, writer and reader. All keys of one account share the hash
+ * tag `{account}`, so a Redis Cluster keeps an account on one shard and every script stays within one slot.
+ *
+ * | key                        | type    | lives                  | written by                     | read by             |
+ * |----------------------------|---------|------------------------|--------------------------------|---------------------|
+ * | `P:store`                  | string  | for ever               | first start on an empty store  | store watch         |
+ * | `P:accounts`               | hash    | for ever               | account store                  | all roles           |
+ * | `P:{a}:filings`            | hash    | with the account       | commit-changes.lua             | polling, API        |
+ * | `P:{a}:index`              | zset    | with the account       | commit-changes.lua             | polling, API        |
+ * | `P:{a}:details`            | hash    | while not COMPLETED    | commit-changes.lua             | API                 |
+ * | `P:{a}:counts`             | hash    | with the account       | commit-changes.lua             | polling, API        |
+ * | `P:{a}:head`               | string  | with the account       | commit-changes.lua, append     | delivery, API       |
+ * | `P:{a}:events`             | stream  | retention              | commit-changes.lua, append     | delivery, API       |
+ * | `P:{a}:filing-events`      | hash    | retention              | commit-changes.lua             | API                 |
+ * | `P:{a}:missing`            | hash    | until seen again       | polling                        | polling             |
+ * | `P:{a}:polling`            | hash    | with the account       | polling                        | polling, API        |
+ * | `P:{a}:lease`              | string  | seconds                | polling                        | polling             |
+ * | `P:{a}:tokens`             | hash    | with the account       | token store                    | API                 |
+ * | `P:{a}:subscriptions`      | hash    | with the account       | subscription store             | delivery, API       |
+ * | `P:{a}:idempotency:<hash>` | string  | 24 hours               | subscription store             | subscription store  |
+ * | `P:{a}:sub:<id>`           | hash    | with the subscription  | drain, subscription store      | drain, API          |
+ * | `P:{a}:sub:<id>:lanes`     | hash    | until delivered        | drain (settle.lua)             | drain, API          |
+ * | `P:{a}:sub:<id>:attempts`  | stream  | trimmed                | drain (settle.lua)             | API                 |
+ * | `P:{a}:sub:<id>:dead`      | stream  | retention              | drain (settle.lua)             | API, replay         |
+ * | `P:{a}:sub:<id>:replays`   | hash    | with the subscription  | replay                         | drain, API          |
+ * | `P:{~queues}:…`            | BullMQ  | BullMQ's               | BullMQ                         | BullMQ              |
+ */
+export interface Keys {
+  readonly prefix: string;
+  /** BullMQ's own prefix; `~` cannot start an account's name, so the two never meet. */
+  readonly queues: string;
+  readonly store: string;
+  readonly accounts: string;
+  account(account: string): AccountKeys;
+}
+
+/** The keys of one account; every string starts with `base`. */
+export interface AccountKeys {
+  readonly base: string;
+  readonly filings: string;
+  readonly index: string;
+  readonly details: string;
+  readonly counts: string;
+  readonly head: string;
+  readonly events: string;
+  readonly filingEvents: string;
+  readonly missing: string;
+  readonly polling: string;
+  readonly lease: string;
+  readonly tokens: string;
+  readonly subscriptions: string;
+  idempotency(hash: string): string;
+  subscription(id: string): SubscriptionKeys;
+}
+
+/** The keys of one subscription's delivery. */
+export interface SubscriptionKeys {
+  readonly state: string;
+  readonly lanes: string;
+  readonly attempts: string;
+  readonly dead: string;
+  readonly replays: string;
+}
+
+/** Names every key below one prefix. Two deployments with different prefixes share none. */
+export function createKeys(prefix: string): Keys {
+  return {
+    prefix,
+    queues: `${prefix}:{~queues}`,
+    store: `${prefix}:store`,
+    accounts: `${prefix}:accounts`,
+    account: (account) => accountKeys(`${prefix}:{${account}}`),
+  };
+}
+
+function accountKeys(base: string): AccountKeys {
+  return {
+    base,
+    filings: `${base}:filings`,
+    index: `${base}:index`,
+    details: `${base}:details`,
+    counts: `${base}:counts`,
+    head: `${base}:head`,
+    events: `${base}:events`,
+    filingEvents: `${base}:filing-events`,
+    missing: `${base}:missing`,
+    polling: `${base}:polling`,
+    lease: `${base}:lease`,
+    tokens: `${base}:tokens`,
+    subscriptions: `${base}:subscriptions`,
+    idempotency: (hash) => `${base}:idempotency:${hash}`,
+    subscription: (id) => subscriptionKeys(`${base}:sub:${id}`),
+  };
+}
+
+function subscriptionKeys(base: string): SubscriptionKeys {
+  return {
+    state: base,
+    lanes: `${base}:lanes`,
+    attempts: `${base}:attempts`,
+    dead: `${base}:dead`,
+    replays: `${base}:replays`,
+  };
+}

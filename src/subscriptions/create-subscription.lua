@@ -1,0 +1,15 @@
+-- Registers a subscription, once per idempotency key.
+--
+-- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key
+-- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime (ms)
+-- Reply '' when it was created, else the idempotency record of the request that came first.
+if ARGV[4] ~= '' then
+  local first = redis.call('GET', KEYS[4])
+  if first then return first end
+  redis.call('SET', KEYS[4], ARGV[4], 'PX', ARGV[5])
+end
+local cursor = 0
+if ARGV[3] == 'now' then cursor = redis.call('GET', KEYS[3]) or 0 end
+redis.call('HSET', KEYS[2], 'epoch', 0, 'version', 1, 'cursor', cursor, 'enabled', 1)
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return ''

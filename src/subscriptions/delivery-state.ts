@@ -1,0 +1,23 @@
+import type { DeliveryState } from './subscription.ts';
+
+/** The delivery state from its Redis hash; missing fields are those of a subscription that was never called. */
+export function parseDeliveryState(fields: Readonly<Record<string, string>>): DeliveryState {
+  const number = (name: string) => Number(fields[name] ?? 0);
+  return {
+    epoch: number('epoch'),
+    version: number('version'),
+    cursor: number('cursor'),
+    done: fields['done'] ?? '',
+    enabled: fields['enabled'] !== '0',
+    disabledReason: fields['disabledReason'] ?? '',
+    failures: number('failures'),
+    failedFilings: JSON.parse(fields['failedFilings'] ?? '[]') as string[],
+    failingSince: number('failingSince'),
+    lastSuccessAt: number('lastSuccessAt'),
+    pausedUntil: number('pausedUntil'),
+    probes: number('probes'),
+    parked: number('parked'),
+    nextAttemptAt: number('nextAttemptAt'),
+    release: fields['release'] === '1',
+  };
+}

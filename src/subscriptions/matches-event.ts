@@ -1,0 +1,23 @@
+import type { Subscription } from './subscription.ts';
+
+/** What a log entry is filtered by. */
+export interface Matchable {
+  readonly type: string;
+  /** State abbreviation; empty where unknown. */
+  readonly state: string;
+}
+
+/**
+ * Whether a subscription asked for an event; pure. Operational events go only to subscriptions that name them
+ * (`account.*` does, `filing.*` does not). An event of a filing whose state is unknown passes every `states` filter:
+ * rather one callback too many than a removal unseen.
+ */
+export function matchesEvent(subscription: Pick<Subscription, 'eventTypes' | 'states'>, event: Matchable): boolean {
+  if (!subscription.eventTypes.some((pattern) => matchesType(pattern, event.type))) return false;
+  return subscription.states === null || event.state === '' || subscription.states.includes(event.state);
+}
+
+/** Whether a type is meant by an exact name or a `prefix.*`; pure. */
+export function matchesType(pattern: string, type: string): boolean {
+  return pattern.endsWith('.*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import type { RedisClient } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { loadScript } from '../redis/scripts.ts';
+import type { Sealer } from '../secrets/seal.ts';
+import { parseDeliveryState } from './delivery-state.ts';
+import type { DeliveryState, Subscription } from './subscription.ts';
+
+/** Settings and delivery state of one subscription, read together. */
+export interface SubscriptionRecord {
+  readonly subscription: Subscription;
+  readonly delivery: DeliveryState;
+}
+
+/** What became of a registration. */
+export type CreateResult =
+  | { readonly kind: 'created' | 'replayed'; readonly subscription: Subscription }
+  | { readonly kind: 'key_reused' }; // the idempotency key came before with another request
+
+/** What a change of a subscription writes beside its settings. */
+export interface SubscriptionChange {
+  readonly subscription: Subscription;
+  /** Undefined leaves it as it is. */
+  readonly enabled?: boolean;
+  /** Try everything that waits at once: after enabling, or with a new endpoint. */
+  readonly release: boolean;
+}
+
+/** The subscriptions of all accounts. */
+export interface SubscriptionStore {
+  /** Registers it with its cursor at the log's head (`now`) or its start; atomic, once per idempotency key. */
+  create(
+    subscription: Subscription,
+    from: 'now' | 'earliest',
+    idempotency: { key: string; request: string } | null,
+  ): Promise<CreateResult>;
+  /** Null when there is none. */
+  get(account: string, id: string): Promise<SubscriptionRecord | null>;
+  /** All of an account, oldest first. */
+  list(account: string): Promise<Subscription[]>;
+  /** Delivery states of these subscriptions, in their order. */
+  deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
+  /** Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none. */
+  update(
+    account: string,
+    id: string,
+    change: (record: SubscriptionRecord) => SubscriptionChange,
+  ): Promise<SubscriptionRecord | null>;
+  /** Removes it with its state, lanes, attempts and dead letters; false when there is none. A running drain stops. */
+  remove(account: string, id: string): Promise<boolean>;
+}
+
+const idempotencyMs = 24 * 3_600_000;
+
+/** Subscriptions in Redis, signing secrets sealed. */
+export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: Sealer): SubscriptionStore {
+  const createScript = loadScript(new URL('create-subscription.lua', import.meta.url));
+  const updateScript = loadScript(new URL('update-subscription.lua', import.meta.url));
+  const state = (account: string, id: string) => keys.account(account).subscription(id).state;
+
+  async function read(account: string, id: string): Promise<(SubscriptionRecord & { text: string }) | null> {
+    const [text, fields] = await Promise.all([
+      redis.hget(keys.account(account).subscriptions, id),
+      redis.hgetall(state(account, id)),
+    ]);
+    if (text === null) return null;
+    return { text, subscription: openSubscription(sealer, account, text), delivery: parseDeliveryState(fields) };
+  }
+
+  return {
+    async create(subscription, from, idempotency) {
+      const { account, id } = subscription;
+      const key = keys.account(account);
+      const text = sealSubscription(sealer, subscription);
+      const request = idempotency === null ? '' : sha256(idempotency.request);
+      const record = idempotency === null ? '' : JSON.stringify({ request, subscription: text });
+      const first = await createScript.run(
+        redis,
+        [key.subscriptions, state(account, id), key.head, key.idempotency(sha256(idempotency?.key ?? ''))],
+        [id, text, from, record, String(idempotencyMs)],
+      );
+      if (first === '') return { kind: 'created', subscription };
+      const earlier = JSON.parse(String(first)) as { request: string; subscription: string };
+      if (earlier.request !== request) return { kind: 'key_reused' };
+      return { kind: 'replayed', subscription: openSubscription(sealer, account, earlier.subscription) };
+    },
+    get: read,
+    async list(account) {
+      const all = await redis.hvals(keys.account(account).subscriptions);
+      return all.map((text) => openSubscription(sealer, account, text)).toSorted(byAge);
+    },
+    async deliveries(account, ids) {
+      const fields = await Promise.all(ids.map((id) => redis.hgetall(state(account, id))));
+      return fields.map(parseDeliveryState);
+    },
+    async update(account, id, change) {
+      for (;;) {
+        const before = await read(account, id);
+        if (before === null) return null;
+        const { subscription, enabled, release } = change(before);
+        const written = await updateScript.run(
+          redis,
+          [keys.account(account).subscriptions, state(account, id)],
+          [
+            id,
+            before.text,
+            sealSubscription(sealer, subscription),
+            enabled === undefined ? '' : String(Number(enabled)),
+            enabled === false ? 'by request' : '',
+            release ? '1' : '',
+          ],
+        );
+        if (written === 1) return read(account, id);
+      }
+    },
+    async remove(account, id) {
+      const key = keys.account(account);
+      const own = key.subscription(id);
+      const [removed] = await Promise.all([
+        redis.hdel(key.subscriptions, id),
+        redis.unlink(own.state, own.lanes, own.attempts, own.dead, own.replays),
+      ]);
+      return removed === 1;
+    },
+  };
+}
+
+function byAge(a: Subscription, b: Subscription): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function sealSubscription(sealer: Sealer, subscription: Subscription): string {
+  const { account, secrets, ...rest } = subscription;
+  const sealed = secrets.map(({ text, expiresAt }) => ({ text: sealer.seal(text, sealContext(account)), expiresAt }));
+  return JSON.stringify({ v: 1, ...rest, secrets: sealed });
+}
+
+function openSubscription(sealer: Sealer, account: string, stored: string): Subscription {
+  const { v, secrets, ...rest } = JSON.parse(stored) as Subscription & { v: number };
+  if (v !== 1) throw new Error(`subscription of format ${v}; this version reads format 1: run the newer filing-webhooks`);
+  const opened = secrets.map(({ text, expiresAt }) => ({ text: sealer.open(text, sealContext(account)), expiresAt }));
+  return { ...rest, account, secrets: opened };
+}
+
+function sealContext(account: string): string {
+  return `subscription:${account}`;
+}

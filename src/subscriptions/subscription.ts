@@ -1,0 +1,104 @@
+/** How a callback's body is written (contract, HTTP API). */
+export type CallbackFormat = 'standard' | 'cloudevents' | 'slack';
+
+/** Whether the body carries the filing itself. */
+export type CallbackPayload = 'full' | 'thin';
+
+/** A signing secret; callbacks are signed with every one that has not expired, the newest first. */
+export interface SigningSecret {
+  /** `whsec_` + base64; in clear in memory only. */
+  readonly text: string;
+  /** Milliseconds since the epoch; null for the current one. */
+  readonly expiresAt: number | null;
+}
+
+/** Who is told of what, where and how. */
+export interface Subscription {
+  readonly id: string;
+  readonly account: string;
+  readonly url: string;
+  /** Exact event types or `prefix.*`. */
+  readonly eventTypes: readonly string[];
+  /** State abbreviations; null = all. */
+  readonly states: readonly string[] | null;
+  readonly description: string | null;
+  /** Sent along with every callback. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly format: CallbackFormat;
+  readonly payload: CallbackPayload;
+  readonly secrets: readonly SigningSecret[];
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Whether a subscription is called, as its users see it. */
+export type SubscriptionState = 'active' | 'failing' | 'disabled';
+
+/** How far the delivery to one subscription has got. Times are milliseconds on Redis's clock, 0 = never or none. */
+export interface DeliveryState {
+  /** Counts the drains so far; a write of a drain that is not the latest is refused. */
+  readonly epoch: number;
+  /** Counts the changes of the subscription, so that a running drain notices one. */
+  readonly version: number;
+  /** Every event up to this position is acknowledged, waiting in a lane, given up or not asked for. */
+  readonly cursor: number;
+  /** The same of positions beyond the cursor: closed ranges such as `7-9,12`. */
+  readonly done: string;
+  readonly enabled: boolean;
+  /** Why it is disabled; empty while enabled. */
+  readonly disabledReason: string;
+  /** Failed attempts in a row, over all filings. */
+  readonly failures: number;
+  /** Filings that those failures were about, the first few: several mean that the endpoint is down. */
+  readonly failedFilings: readonly string[];
+  /** When the first of those failures was. */
+  readonly failingSince: number;
+  readonly lastSuccessAt: number;
+  /** Nothing is sent before this time. */
+  readonly pausedUntil: number;
+  /** Probes sent in vain since the pause began; 0 when there is no pause because of failures. */
+  readonly probes: number;
+  /** Events waiting in lanes. */
+  readonly parked: number;
+  readonly nextAttemptAt: number;
+  /** True when all lanes are to be tried at once: the subscription was enabled or its endpoint changed. */
+  readonly release: boolean;
+}
+
+/** A subscription's state word; pure. */
+export function subscriptionState(delivery: DeliveryState): SubscriptionState {
+  if (!delivery.enabled) return 'disabled';
+  return delivery.failures > 0 ? 'failing' : 'active';
+}
+
+/** Events in the log that the subscription has not got yet; pure. Counts those it may turn out not to want. */
+export function subscriptionLag(delivery: DeliveryState, head: number): number {
+  return Math.max(0, head - delivery.cursor - countRanges(delivery.done)) + delivery.parked;
+}
+
+function countRanges(text: string): number {
+  if (text === '') return 0;
+  return text
+    .split(',')
+    .map((range) => range.split('-').map(Number))
+    .reduce((sum, [from = 0, to = from]) => sum + to - from + 1, 0);
+}
+
+/** The secrets to sign with at a time (ms), newest first; pure. */
+export function validSecrets(secrets: readonly SigningSecret[], now: number): string[] {
+  return secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ text }) => text);
+}
+
+/** Puts a new secret first and lets the current ones expire `graceMs` from now (contract, rotate-secret); pure. */
+export function rotateSecrets(
+  secrets: readonly SigningSecret[],
+  text: string,
+  graceMs: number,
+  now: number,
+): SigningSecret[] {
+  const kept = secrets
+    .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? Infinity, now + graceMs) }))
+    .filter(({ text: old, expiresAt }) => old !== text && expiresAt > now);
+  return [{ text, expiresAt: null }, ...kept];
+}
