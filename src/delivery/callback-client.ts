@@ -1,0 +1,103 @@
+import type { Socket } from 'node:net';
+import { Agent } from 'undici';
+import { createCallbackConnector } from './callback-connector.ts';
+import { failedBeforehand, runExchange } from './callback-exchange.ts';
+import type { CallbackResult } from './callback-result.ts';
+import type { EgressPolicy } from './egress-policy.ts';
+import { createHostLookup } from './host-lookup.ts';
+import type { HostLookup } from './host-lookup.ts';
+import { checkCallbackUrl } from './url-policy.ts';
+
+/** One callback to send. `headers` have been accepted by checkCustomHeaders or are our own, with lower-case names for the latter. */
+export interface CallbackRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends callbacks. */
+export interface CallbackClient {
+  /**
+   * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. Rejects only if `signal` fires before the headers of the
+   * answer are here, or after close(): neither is an attempt, though the receiver may have got the request.
+   */
+  post(request: CallbackRequest): Promise<CallbackResult>;
+  /** Closes all connections at once. */
+  close(): Promise<void>;
+}
+
+/** `timeoutMs` bounds a whole callback, connecting and response body included. `ca` (PEM) replaces the certificates trusted for https. */
+export interface CallbackClientOptions {
+  readonly policy: EgressPolicy;
+  readonly allowHttp: boolean;
+  readonly timeoutMs: number;
+  readonly userAgent: string;
+  readonly lookup?: HostLookup;
+  readonly ca?: string;
+}
+
+/** With more sockets open than this none is kept for reuse, so that ten thousand subscribers do not mean ten thousand idle connections. */
+const KEPT_SOCKETS_MAX = 2048;
+
+const RESPONSE_HEADER_BYTES_MAX = 16_384;
+const KEEP_ALIVE_DEFAULT_MS = 4000;
+const KEEP_ALIVE_MAX_MS = 25_000;
+
+/**
+ * Makes the one client through which callbacks leave. It vets the URL on every post and every address at dial, follows no redirect, reads no proxy
+ * environment and decompresses nothing. Connections per host are not limited here: subscriptions that share a host must not wait for each
+ * other, so the limit is each subscription's own.
+ */
+export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
+  const { policy, timeoutMs, userAgent, lookup = createHostLookup() } = options;
+  const sockets = countSockets();
+  const agent = new Agent({
+    allowH2: false,
+    pipelining: 1,
+    maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
+    keepAliveTimeout: KEEP_ALIVE_DEFAULT_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+    // The exchange has one deadline for everything; undici's own would start anew with every byte.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: createCallbackConnector({
+      ...options,
+      policy,
+      lookup,
+      timeoutMs,
+      onSocket: (socket) => sockets.add(socket),
+    }),
+  });
+  return {
+    post({ url: text, headers, body, signal }) {
+      const checked = checkCallbackUrl(text, options);
+      if (!checked.ok) return Promise.resolve(failedBeforehand('blocked_address'));
+      const { origin, pathname, search } = checked.url;
+      const request = {
+        origin,
+        path: pathname + search,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
+        body,
+        reset: sockets.open() > KEPT_SOCKETS_MAX,
+      };
+      return runExchange((handler) => void agent.dispatch(request, handler), { timeoutMs, signal });
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function countSockets(): { add(socket: Socket): void; open(): number } {
+  let open = 0;
+  const remove = (): void => {
+    open -= 1;
+  };
+  return {
+    add(socket) {
+      open += 1;
+      socket.once('close', remove);
+    },
+    open: () => open,
+  };
+}

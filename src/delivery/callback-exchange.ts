@@ -1,0 +1,167 @@
+import type { Dispatcher } from 'undici';
+import { FAILURE_DETAILS, failureCodeOf } from './callback-failure.ts';
+import type {
+  CallbackFailure,
+  CallbackFailureCode,
+  CallbackResponse,
+  CallbackResult,
+} from './callback-result.ts';
+
+/** How much of a response body is kept, and beyond how much the connection is destroyed, in bytes. */
+export const EXCERPT_BYTES_MAX = 1024;
+export const BODY_BYTES_MAX = 16_384;
+
+const INTERIM_RESPONSES_MAX = 16;
+
+/** The bounds of one exchange: a deadline for the whole of it, and the caller's wish to stop. */
+export interface ExchangeLimits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs one request through `dispatch` and collects what came of it. Resolves once: when the body has ended, broken, grown too large, or at the
+ * deadline, whichever is first. Rejects with the signal's reason if that fires before headers have arrived, and with undici's error if
+ * its agent was shut down; neither is an attempt. Memory stays within the excerpt and one read of the socket.
+ */
+export function runExchange(
+  dispatch: (handler: Dispatcher.DispatchHandler) => void,
+  limits: ExchangeLimits,
+): Promise<CallbackResult> {
+  return new Promise((resolve, reject) => {
+    limits.signal?.throwIfAborted();
+    dispatch(new Exchange(limits, resolve, reject));
+  });
+}
+
+/** A failure that is known before anything is sent. */
+export function failedBeforehand(code: CallbackFailureCode): CallbackFailure {
+  return { kind: 'failure', code, detail: FAILURE_DETAILS[code], durationMs: 0 };
+}
+
+/** A class, for undici calls these methods for every callback: objects of one shape with shared methods are what the engine likes. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #startedAt = performance.now();
+  readonly #signal: AbortSignal | undefined;
+  readonly #resolve: (result: CallbackResult) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #onAbort: (() => void) | undefined;
+  #controller: Dispatcher.DispatchController | null = null;
+  #settled = false;
+  #interimResponses = 0;
+  #statusCode = 0;
+  #retryAfter: string | null = null;
+  #receivedAtMs = 0;
+  #excerpt: Buffer | null = null;
+  #bodyBytes = 0;
+
+  constructor(
+    limits: ExchangeLimits,
+    resolve: (result: CallbackResult) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#signal = limits.signal;
+    this.#deadline = setTimeout(() => this.#cutOff('timeout'), limits.timeoutMs);
+    if (this.#signal !== undefined) {
+      this.#onAbort = () => this.#abandon(this.#signal?.reason);
+      this.#signal.addEventListener('abort', this.#onAbort);
+    }
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#settled) controller.abort(new Error('settled while waiting for a connection'));
+    else this.#controller = controller;
+  }
+
+  onResponseStart(
+    _: unknown,
+    statusCode: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (this.#settled) return;
+    if (statusCode < 200) {
+      this.#interimResponses += 1;
+      if (this.#interimResponses > INTERIM_RESPONSES_MAX) this.#cutOff('malformed_response');
+      return;
+    }
+    const retryAfter = headers['retry-after'];
+    this.#statusCode = statusCode;
+    this.#retryAfter = typeof retryAfter === 'string' ? retryAfter : null;
+    this.#receivedAtMs = Date.now();
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (this.#settled) return;
+    const room = EXCERPT_BYTES_MAX - this.#bodyBytes;
+    if (room > 0) this.#keep(chunk.subarray(0, room));
+    this.#bodyBytes += chunk.length;
+    if (this.#bodyBytes > BODY_BYTES_MAX) this.#cutOff('response_too_large');
+  }
+
+  onResponseEnd(): void {
+    this.#settle(this.#response('complete'));
+  }
+
+  onResponseError(_: unknown, error: Error & { readonly code?: unknown }): void {
+    if (error.code === 'UND_ERR_DESTROYED' || error.code === 'UND_ERR_CLOSED') this.#abandon(error);
+    else
+      this.#settle(this.#statusCode === 0 ? this.#failure(failureCodeOf(error)) : this.#response('broken'));
+  }
+
+  /** Copies, for the chunk is a view of a whole read of the socket. */
+  #keep(bytes: Buffer): void {
+    this.#excerpt = this.#excerpt === null ? Buffer.from(bytes) : Buffer.concat([this.#excerpt, bytes]);
+  }
+
+  #cutOff(code: CallbackFailureCode): void {
+    this.#settle(this.#statusCode === 0 ? this.#failure(code) : this.#response('cut'));
+    this.#controller?.abort(new Error(code));
+  }
+
+  /** What has been acknowledged stays acknowledged: with headers there is a result to give. */
+  #abandon(reason: unknown): void {
+    if (this.#statusCode !== 0) {
+      this.#settle(this.#response('cut'));
+    } else if (!this.#settled) {
+      this.#finish();
+      this.#reject(reason);
+    }
+    this.#controller?.abort(new Error('abandoned'));
+  }
+
+  #settle(result: CallbackResult): void {
+    if (this.#settled) return;
+    this.#finish();
+    this.#resolve(result);
+  }
+
+  #finish(): void {
+    this.#settled = true;
+    clearTimeout(this.#deadline);
+    if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  #response(body: CallbackResponse['body']): CallbackResponse {
+    return {
+      kind: 'response',
+      statusCode: this.#statusCode,
+      retryAfter: this.#retryAfter,
+      receivedAtMs: this.#receivedAtMs,
+      excerpt: this.#excerpt?.toString() ?? '',
+      body,
+      durationMs: performance.now() - this.#startedAt,
+    };
+  }
+
+  #failure(code: CallbackFailureCode): CallbackFailure {
+    return {
+      kind: 'failure',
+      code,
+      detail: FAILURE_DETAILS[code],
+      durationMs: performance.now() - this.#startedAt,
+    };
+  }
+}

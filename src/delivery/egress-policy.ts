@@ -1,0 +1,107 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Decides which addresses callbacks may reach. Pure: the same address always gets the same answer. */
+export interface EgressPolicy {
+  /**
+   * Whether a connection to this address is permitted. The address is the textual form that a resolver or the URL parser
+   * gives, without brackets; anything else (names, zone ids, octal or short forms) is refused.
+   */
+  isAllowed(address: string): boolean;
+}
+
+interface Range {
+  readonly bytes: readonly number[];
+  readonly bits: number;
+}
+
+/**
+ * IPv4 ranges that are not ordinary public hosts: the IANA special-purpose registry (RFC 6890) plus multicast and the one
+ * public address behind which Azure serves its instance metadata.
+ */
+const REFUSED_IPV4 = [
+  '0.0.0.0/8', // "this network", RFC 791
+  '10.0.0.0/8', // private, RFC 1918
+  '100.64.0.0/10', // carrier-grade NAT, RFC 6598; holds Alibaba's metadata 100.100.100.200
+  '127.0.0.0/8', // loopback, RFC 1122
+  '168.63.129.16/32', // Azure platform and metadata
+  '169.254.0.0/16', // link-local, RFC 3927; holds the usual metadata 169.254.169.254
+  '172.16.0.0/12', // private, RFC 1918
+  '192.0.0.0/24', // IETF protocol assignments, RFC 6890; holds Oracle's metadata 192.0.0.192
+  '192.0.2.0/24', // documentation, RFC 5737
+  '192.31.196.0/24', // AS112, RFC 7535
+  '192.52.193.0/24', // AMT, RFC 7450
+  '192.88.99.0/24', // 6to4 relay anycast, RFC 7526
+  '192.168.0.0/16', // private, RFC 1918
+  '192.175.48.0/24', // AS112, RFC 7534
+  '198.18.0.0/15', // benchmarking, RFC 2544
+  '198.51.100.0/24', // documentation, RFC 5737
+  '203.0.113.0/24', // documentation, RFC 5737
+  '224.0.0.0/4', // multicast, RFC 5771
+  '240.0.0.0/4', // reserved, RFC 1112; holds the broadcast address
+].map(parseCidr);
+
+/**
+ * The only IPv6 block from which public hosts are numbered (RFC 4291 §2.4). Outside lie loopback, `::a.b.c.d`, NAT64
+ * (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), segment routing (5f00::/16), unique local with fd00:ec2::254,
+ * link-local, site-local and multicast.
+ */
+const GLOBAL_UNICAST_IPV6 = parseCidr('2000::/3');
+
+/** What lies inside that block and still is no ordinary host. */
+const REFUSED_IPV6 = [
+  '2001::/23', // IETF protocol assignments, RFC 2928; holds Teredo, benchmarking, AMT and ORCHID
+  '2001:db8::/32', // documentation, RFC 3849
+  '2002::/16', // 6to4, RFC 3056: carries an IPv4 address
+  '2620:4f:8000::/48', // AS112, RFC 7534
+  '3fff::/20', // documentation, RFC 9637
+].map(parseCidr);
+
+const MAPPED_IPV4 = parseCidr('::ffff:0:0/96');
+
+/**
+ * Permits public hosts and whatever lies inside `allowCidrs` ("10.0.0.0/8", "::1/128"). An allowed range opens its own address
+ * family only. IPv4-mapped IPv6 addresses are refused in every case: they lead to the same host as the plain IPv4 address,
+ * so refusing them costs nobody anything. Throws a TypeError that names the first entry which is not a CIDR.
+ */
+export function createEgressPolicy(options: { readonly allowCidrs: readonly string[] }): EgressPolicy {
+  const allowed = options.allowCidrs.map(parseCidr);
+  return {
+    isAllowed(address) {
+      const bytes = toBytes(address);
+      if (bytes === null || contains(MAPPED_IPV4, bytes)) return false;
+      return allowed.some((range) => contains(range, bytes)) || isPublic(bytes);
+    },
+  };
+}
+
+function isPublic(bytes: readonly number[]): boolean {
+  if (bytes.length === 4) return !REFUSED_IPV4.some((range) => contains(range, bytes));
+  return contains(GLOBAL_UNICAST_IPV6, bytes) && !REFUSED_IPV6.some((range) => contains(range, bytes));
+}
+
+/** isIP() is the strict gate: ipaddr.js alone would also read "10", "0x7f.1" and octal parts. */
+function toBytes(address: string): readonly number[] | null {
+  if (isIP(address) === 0) return null;
+  const parsed = ipaddr.parse(address);
+  if (parsed instanceof ipaddr.IPv6 && parsed.zoneId !== undefined) return null;
+  return parsed.toByteArray();
+}
+
+function contains(range: Range, bytes: readonly number[]): boolean {
+  if (range.bytes.length !== bytes.length) return false;
+  const wholeBytes = range.bits >> 3;
+  for (let i = 0; i < wholeBytes; i++) {
+    if (range.bytes[i] !== bytes[i]) return false;
+  }
+  const shift = 8 - (range.bits & 7);
+  return shift === 8 || (range.bytes[wholeBytes] ?? 0) >> shift === (bytes[wholeBytes] ?? 0) >> shift;
+}
+
+function parseCidr(text: string): Range {
+  const [, address = '', length = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const bytes = toBytes(address);
+  const bits = Number(length);
+  if (bytes === null || bits > bytes.length * 8) throw new TypeError(`not a CIDR: ${text}`);
+  return { bytes, bits };
+}
