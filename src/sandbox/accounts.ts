@@ -1,0 +1,70 @@
+import { DEFAULT_OWNER, ENABLED_STATES, SECOND_KEY, SECOND_OWNER } from './decisions.ts';
+import { FILING_STATES } from './filing-states.ts';
+import type { FilingState } from './filing-states.ts';
+
+/** A key of the service and the account it opens; several keys may open the same account. */
+export interface PartnerKey {
+  readonly key: string;
+  readonly owner: string;
+}
+
+/** An account of the service; `owner` is its user id, the `userId` of its filings. */
+export interface Account {
+  readonly owner: string;
+  readonly enabledStates: readonly string[];
+}
+
+/** The body of `GET /partner/me` (partner specification, Account). */
+export interface AccountBody {
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly email: string;
+  readonly enabledStates: readonly string[];
+}
+
+/** Who may call. */
+export interface Accounts {
+  /** The account that a key opens, or undefined. */
+  byKey(key: string): Account | undefined;
+  /** The account of an owner; one without a key gets the same rights as one with. */
+  byOwner(owner: string): Account;
+  /** The owner of everything for which no owner is named: the one of the first key. */
+  readonly defaultOwner: string;
+}
+
+/** The keys that work when nothing is configured: the given one and a second account's. */
+export function builtInKeys(key: string): PartnerKey[] {
+  return [
+    { key, owner: DEFAULT_OWNER },
+    { key: SECOND_KEY, owner: SECOND_OWNER },
+  ];
+}
+
+/** Makes the accounts behind the keys, which may not be empty; of two rows for one key the first counts. */
+export function createAccounts(keys: readonly PartnerKey[]): Accounts {
+  const first = keys[0];
+  if (first === undefined) throw new RangeError('the sandbox needs at least one partner key');
+  const byKey = new Map(keys.toReversed().map(({ key, owner }) => [key, accountOf(owner)]));
+  return { byKey: (key) => byKey.get(key), byOwner: accountOf, defaultOwner: first.owner };
+}
+
+/** What `GET /partner/me` says of an account; the built-in second account has no names, which the specification allows. */
+export function accountBody(account: Account): AccountBody {
+  const named = account.owner !== SECOND_OWNER;
+  return {
+    firstName: named ? 'Sandy' : null,
+    lastName: named ? 'Box' : null,
+    email: `${account.owner}@partner.example`,
+    enabledStates: account.enabledStates,
+  };
+}
+
+/** The states that an account may file in. */
+export function statesOf(account: Account): FilingState[] {
+  return FILING_STATES.filter((state) => account.enabledStates.includes(state.stateAbbr));
+}
+
+function accountOf(owner: string): Account {
+  const enabledStates = ENABLED_STATES.get(owner) ?? FILING_STATES.map((state) => state.stateAbbr);
+  return { owner, enabledStates };
+}

@@ -1,0 +1,136 @@
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { ERROR_STATUS } from './decisions.ts';
+import { SandboxError, errorBody } from './errors.ts';
+import type { ErrorCode, Problem } from './errors.ts';
+import type { SandboxApp } from './sandbox-app.ts';
+
+// What Fastify finds wrong before a route sees the request, by its error code.
+const FRAMEWORK_CODES: ReadonlyMap<string, FrameworkCode> = new Map([
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
+  ['FST_ERR_CTP_EMPTY_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'BODY_TOO_LARGE'],
+  ['FST_ERR_CTP_EMPTY_JSON_BODY', 'MALFORMED_JSON'],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', 'MALFORMED_JSON'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'MALFORMED_REQUEST'],
+  ['FST_ERR_BAD_URL', 'MALFORMED_REQUEST'],
+  ['FST_ERR_MAX_PARAM_LENGTH', 'MALFORMED_REQUEST'],
+]);
+
+type FrameworkCode = keyof typeof FRAMEWORK_MESSAGES;
+
+// Our own words, because the framework's repeat what was sent, at any length.
+const FRAMEWORK_MESSAGES = {
+  UNSUPPORTED_MEDIA_TYPE: 'this content-type is not supported',
+  BODY_TOO_LARGE: 'the request body is too large',
+  MALFORMED_JSON: 'the request body is not JSON',
+  MALFORMED_REQUEST: 'the request could not be read',
+} as const;
+
+// Node's own failures, on connections from which no request could be read.
+const CONNECTION_CODES: ReadonlyMap<string, ErrorCode> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
+  ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
+]);
+
+/** Gives every failure the one documented body; what nobody expected is logged and answered with 500. */
+export function addErrorHandlers(app: SandboxApp): void {
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler(sendRouteNotFound);
+}
+
+/** Answers a failure; also for those that the framework finds before there is a route. */
+export function sendError(
+  error: FastifyError | SandboxError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const failure = toSandboxError(error);
+  if (failure.code === 'INTERNAL_ERROR') request.log.error({ err: error }, 'request failed unexpectedly');
+  void reply
+    .code(ERROR_STATUS[failure.code])
+    .type('application/json; charset=utf-8')
+    .send(errorBody(failure.code, failure.message, failure.details));
+}
+
+/** Answers a path that is no endpoint. */
+export function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
+  const path = request.url.split('?')[0]?.slice(0, 200) ?? '';
+  sendError(new SandboxError('ROUTE_NOT_FOUND', `there is no ${request.method} ${path}`), request, reply);
+}
+
+/** Answers a connection from which no request could be read, and closes it. */
+export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const code = CONNECTION_CODES.get(error.code ?? '') ?? 'MALFORMED_REQUEST';
+  const body = JSON.stringify(errorBody(code, 'the request could not be read'));
+  const head = [
+    `HTTP/1.1 ${ERROR_STATUS[code]} `,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function toSandboxError(error: FastifyError | SandboxError): SandboxError {
+  if (error instanceof SandboxError) return error;
+  if (error.validation !== undefined) {
+    const inBody = error.validationContext === 'body';
+    const code = inBody ? 'INVALID_INPUT' : 'INVALID_REQUEST';
+    return new SandboxError(
+      code,
+      `the request${inBody ? ' body' : ''} is not valid`,
+      toProblems(error.validation),
+    );
+  }
+  // A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
+  const code = FRAMEWORK_CODES.get(error.code) ?? (error.statusCode === 400 ? 'MALFORMED_JSON' : undefined);
+  if (code !== undefined) return new SandboxError(code, FRAMEWORK_MESSAGES[code]);
+  return new SandboxError('INTERNAL_ERROR', 'the service failed unexpectedly');
+}
+
+interface SchemaViolation {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly message?: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+function toProblems(violations: readonly SchemaViolation[]): Problem[] {
+  // A field that may not be there is reported by the object that must not have it, and once more by itself.
+  return violations.filter(({ keyword }) => keyword !== 'boolean').flatMap(violationProblems);
+}
+
+function violationProblems({
+  instancePath,
+  keyword,
+  message = 'is not valid',
+  params,
+}: SchemaViolation): Problem[] {
+  const at = instancePath.split('/').slice(1);
+  const field = at.join('.');
+  const inside = (name: string): string => [...at, name].join('.');
+  if (keyword === 'required') {
+    return names(params['requiredProperties']).map((name) => ({
+      field: inside(name),
+      message: 'is required',
+    }));
+  }
+  if (keyword === 'additionalProperties') {
+    return names(params['additionalProperties']).map((name) => ({
+      field: inside(name),
+      message: 'is not known',
+    }));
+  }
+  const allowed =
+    keyword === 'enum' ? `must be one of ${names(params['allowedValues']).join(', ')}` : message;
+  return [{ field, message: allowed }];
+}
+
+function names(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}

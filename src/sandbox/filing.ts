@@ -1,0 +1,68 @@
+/** The filing types of the partner specification (Endpoints, calculate). */
+export const FILING_TYPES = [
+  'NEW_BUSINESS',
+  'NEW_BUSINESS_RENEWAL',
+  'ENDORSEMENT_ADDITIONAL',
+  'ENDORSEMENT_RETURN',
+] as const;
+
+/** The statuses of the partner specification (States and transitions). */
+export const FILING_STATUSES = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
+
+/** The payment methods that `create-filing` takes. */
+export const PAYMENT_METHODS = ['ACH', 'WIRE', 'CHECK', 'PENDING_INVOICE', 'INVOICED'] as const;
+
+export type FilingType = (typeof FILING_TYPES)[number];
+export type FilingStatus = (typeof FILING_STATUSES)[number];
+export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+
+/** A file of a filing, as the service returns it; times are ISO 8601. */
+export interface UserFile {
+  readonly id: string;
+  readonly name: string;
+  readonly fileName: string;
+  readonly filePath: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/**
+ * A filing exactly as the service returns it (partner specification, Filing). `status` is wider than the specification because
+ * the control interface may set any. Optional input is echoed, `null` where it was not given.
+ */
+export interface Filing {
+  readonly id: string;
+  readonly filingType: FilingType;
+  readonly userId: string;
+  readonly filingStateId: string;
+  readonly filingState: { readonly id: string; readonly name: string; readonly stateAbbr: string };
+  readonly policyNumber: string;
+  readonly insuredsName: string;
+  readonly carriersName: string;
+  readonly policyEffectiveDate: string;
+  readonly premium: number;
+  readonly status: string;
+  readonly userFiles: readonly UserFile[];
+  readonly createdAt: string;
+  readonly completedAt: string | null;
+  readonly rejectionReason: string | null;
+  readonly endorsementNumber: string | null;
+  readonly endorsementEffectiveDate: string | null;
+  readonly policyFee: number | null;
+  readonly inspectionFee: number | null;
+  readonly carriersFee: number | null;
+  readonly lgtValue: number | null;
+  readonly fmtValue: number | null;
+  readonly declaredPaymentMethod: PaymentMethod | null;
+  readonly userNotes: string | null;
+}
+
+/** Which of a state's two sets of requirements and rates a filing type uses (partner specification, mapping). */
+export function pairOf(filingType: FilingType): 'nb' | 'ed' {
+  return filingType === 'NEW_BUSINESS' || filingType === 'NEW_BUSINESS_RENEWAL' ? 'nb' : 'ed';
+}
+
+/** A calendar date `YYYY-MM-DD` as the timestamp that responses carry: midnight UTC. */
+export function dateAsTimestamp(date: string): string {
+  return `${date}T00:00:00.000Z`;
+}

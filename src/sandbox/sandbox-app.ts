@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
+import type { Account, Accounts } from './accounts.ts';
+import { SandboxError } from './errors.ts';
+import type { FaultInjector } from './faults.ts';
+import type { FilingStore } from './filing-store.ts';
+import { findState } from './filing-states.ts';
+import type { FilingState } from './filing-states.ts';
+import type { Random } from './random.ts';
+import type { RequestCounter } from './request-counter.ts';
+import type { Simulator } from './simulator.ts';
+import type { Uploads } from './uploads.ts';
+
+/** The Fastify instance that routes are added to: bodies and parameters have the types of their schemas. */
+export type SandboxApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** Everything that the sandbox holds; each route file names the part that it uses. */
+export interface SandboxDeps {
+  readonly accounts: Accounts;
+  readonly store: FilingStore;
+  readonly uploads: Uploads;
+  readonly injector: FaultInjector;
+  readonly counter: RequestCounter;
+  readonly simulator: Simulator;
+  readonly now: () => number;
+  readonly random: Random;
+}
+
+/** The account that the request's key opened; only for routes behind the key check. */
+export function accountOf(request: FastifyRequest): Account {
+  return request.getDecorator<Account>('account');
+}
+
+/** The state with that abbreviation if the account may file in it; throws 404 for an unknown one, 403 for another. */
+export function enabledState(account: Account, stateAbbr: string): FilingState {
+  const state = findState(stateAbbr);
+  if (state === undefined) {
+    throw new SandboxError(
+      'UNKNOWN_STATE',
+      `there is no filing state ${JSON.stringify(stateAbbr.slice(0, 100))}`,
+    );
+  }
+  return assertEnabled(account, state);
+}
+
+/** The same state; throws 403 when the account may not file in it (partner specification, rule 1). */
+export function assertEnabled(account: Account, state: FilingState): FilingState {
+  if (account.enabledStates.includes(state.stateAbbr)) return state;
+  throw new SandboxError('STATE_NOT_ENABLED', `this account may not file in ${state.stateAbbr}`);
+}

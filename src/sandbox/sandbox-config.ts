@@ -1,0 +1,63 @@
+import { builtInKeys } from './accounts.ts';
+import type { PartnerKey } from './accounts.ts';
+import { DEFAULT_KEY } from './decisions.ts';
+
+/** How `npm run sandbox` was configured. */
+export interface SandboxConfig {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly keys: readonly PartnerKey[];
+}
+
+/** A configuration, or everything that is wrong with it; no problem repeats the text of a key. */
+export type ParsedSandboxConfig =
+  | { readonly ok: true; readonly config: SandboxConfig }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const KEY = /^[\x21-\x7e]{1,256}$/;
+const OWNER = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Reads `SANDBOX_PORT`, `SANDBOX_HOST`, `SANDBOX_KEY` and `SANDBOX_KEYS`; a variable that is empty counts as absent. */
+export function parseSandboxConfig(env: Environment): ParsedSandboxConfig {
+  const port = env['SANDBOX_PORT'] || '4010';
+  const host = env['SANDBOX_HOST'] || '127.0.0.1';
+  const key = env['SANDBOX_KEY'] || DEFAULT_KEY;
+  const further = (env['SANDBOX_KEYS'] || '')
+    .split(',')
+    .filter((row) => row.trim() !== '')
+    .map(parseKeyRow);
+  const keys = [...builtInKeys(key), ...further];
+  const problems = [
+    ...(/^\d{1,5}$/.test(port) && Number(port) <= 65_535
+      ? []
+      : ['SANDBOX_PORT must be a port from 0 to 65535']),
+    ...(/\s/.test(host) ? ['SANDBOX_HOST must be an address or a host name'] : []),
+    ...(KEY.test(key) ? [] : ['SANDBOX_KEY must be 1 to 256 printable characters without spaces']),
+    ...further.flatMap(keyRowProblems),
+    ...duplicateProblems(keys),
+  ];
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, config: { host, port: Number(port), keys } };
+}
+
+function parseKeyRow(row: string): PartnerKey {
+  const at = row.lastIndexOf(':');
+  return { key: row.slice(0, Math.max(at, 0)).trim(), owner: row.slice(at + 1).trim() };
+}
+
+function keyRowProblems({ key, owner }: PartnerKey, index: number): string[] {
+  if (KEY.test(key) && OWNER.test(owner)) return [];
+  return [
+    `SANDBOX_KEYS entry ${index + 1} must be key:owner, the owner of 1 to 64 letters, digits, "-" and "_" (entries are separated by commas)`,
+  ];
+}
+
+function duplicateProblems(keys: readonly PartnerKey[]): string[] {
+  const given = keys.filter(({ key }) => key !== '');
+  const distinct = new Set(given.map(({ key }) => key));
+  return distinct.size === given.length ? [] : ['SANDBOX_KEY and SANDBOX_KEYS must not name a key twice'];
+}

@@ -1,0 +1,131 @@
+import { TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import fastify from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
+import { addAccountRoutes } from './account-routes.ts';
+import { builtInKeys, createAccounts } from './accounts.ts';
+import type { PartnerKey } from './accounts.ts';
+import { addControlFilingRoutes } from './control-filing-routes.ts';
+import { addControlRoutes } from './control-routes.ts';
+import {
+  DEFAULT_KEY,
+  ID_LENGTH_MAX,
+  IDLE_CONNECTION_MS,
+  JSON_BODY_BYTES_MAX,
+  REQUEST_TIMEOUT_MS,
+} from './decisions.ts';
+import { addErrorHandlers, answerBrokenConnection, sendError } from './error-handler.ts';
+import { addFaultHooks } from './fault-hooks.ts';
+import { createFaultInjector } from './faults.ts';
+import { addFilingRoutes } from './filing-routes.ts';
+import { createFilingStore } from './filing-store.ts';
+import { addKeyCheck } from './key-check.ts';
+import { watchMethods } from './method-not-allowed.ts';
+import type { Random } from './random.ts';
+import { createRequestCounter } from './request-counter.ts';
+import type { SandboxApp, SandboxDeps } from './sandbox-app.ts';
+import { addSeedRoute } from './seed-routes.ts';
+import { createSimulator } from './simulator.ts';
+import { addStorageRoute, addUploadTicketRoute } from './upload-routes.ts';
+import { createUploads } from './uploads.ts';
+
+/** What a sandbox may be given; everything has a default. */
+export interface SandboxOptions {
+  /** Who may call; by default `sandbox-key` for the account `default` and `sandbox-key-2` for `second`. */
+  readonly keys?: readonly PartnerKey[];
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** In [0, 1); everything random comes from it except what must not be guessed. */
+  readonly random?: Random;
+  /** Nothing is logged without one. */
+  readonly logger?: FastifyBaseLogger;
+}
+
+/**
+ * A partner service in memory, as a Fastify instance that does not listen yet: `listen` or `inject` it. The service is under
+ * `/v1`, the control interface under `/_sandbox`. `close` ends the simulation and every answer that a fault holds back.
+ */
+export function createSandbox(options: SandboxOptions = {}): SandboxApp {
+  const deps = createDeps(options);
+  const app = createApp(options.logger);
+  app.removeContentTypeParser('text/plain');
+  addErrorHandlers(app);
+  app.get('/', () => SELF_DESCRIPTION);
+  app.register((scope, _options, done) => done(addService(scope, deps)), { prefix: '/v1' });
+  app.register((scope, _options, done) => done(addStorage(scope, deps)));
+  app.register((scope, _options, done) => done(addControl(scope, deps)), { prefix: '/_sandbox' });
+  app.addHook('onClose', async () => deps.simulator.stop());
+  return app;
+}
+
+const SELF_DESCRIPTION = {
+  name: 'filing-webhooks sandbox',
+  what: 'A partner service in memory for writing and testing clients; nothing here is filed with any state.',
+  baseUrl: '/v1',
+  control: [
+    'GET/PUT/DELETE /_sandbox/filings/{id}',
+    'GET/DELETE /_sandbox/filings',
+    'POST /_sandbox/seed',
+    'GET/PUT /_sandbox/faults',
+    'GET/PUT /_sandbox/simulation',
+    'GET/DELETE /_sandbox/requests',
+  ],
+  documentation: 'docs/sandbox.md',
+};
+
+function createDeps(options: SandboxOptions): SandboxDeps {
+  const { keys = builtInKeys(DEFAULT_KEY), now = Date.now, random = Math.random } = options;
+  const accounts = createAccounts(keys);
+  const store = createFilingStore();
+  return {
+    accounts,
+    store,
+    uploads: createUploads({ now, random }),
+    injector: createFaultInjector({ now, random }),
+    counter: createRequestCounter(now),
+    simulator: createSimulator({ store, accounts, now, random }),
+    now,
+    random,
+  };
+}
+
+function createApp(logger: FastifyBaseLogger | undefined): SandboxApp {
+  return fastify({
+    ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
+    bodyLimit: JSON_BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_CONNECTION_MS,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: ID_LENGTH_MAX },
+    frameworkErrors: sendError,
+    clientErrorHandler: answerBrokenConnection,
+  })
+    .setValidatorCompiler(TypeBoxValidatorCompiler)
+    .withTypeProvider<TypeBoxTypeProvider>();
+}
+
+function addService(app: SandboxApp, deps: SandboxDeps): undefined {
+  const refuseOtherMethods = watchMethods(app);
+  addFaultHooks(app, deps);
+  addKeyCheck(app, deps.accounts);
+  addErrorHandlers(app);
+  addAccountRoutes(app);
+  addUploadTicketRoute(app, deps);
+  addFilingRoutes(app, deps);
+  refuseOtherMethods();
+}
+
+function addStorage(app: SandboxApp, deps: SandboxDeps): undefined {
+  const refuseOtherMethods = watchMethods(app);
+  addFaultHooks(app, deps);
+  addStorageRoute(app, deps);
+  refuseOtherMethods();
+}
+
+function addControl(app: SandboxApp, deps: SandboxDeps): undefined {
+  const refuseOtherMethods = watchMethods(app);
+  addControlFilingRoutes(app, deps);
+  addSeedRoute(app, deps);
+  addControlRoutes(app, deps);
+  refuseOtherMethods();
+}

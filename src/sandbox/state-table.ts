@@ -1,0 +1,149 @@
+import type { Rate, RateConfiguration, RateName } from './rates.ts';
+
+/** One pair of a state: what to gather, what else to know, and the rates. Notes are HTML. */
+export interface PairRow {
+  readonly documents: readonly string[];
+  readonly notes: readonly string[];
+  readonly rates: RateConfiguration;
+}
+
+/** One state of the sandbox. */
+export interface StateRow {
+  readonly name: string;
+  readonly stateAbbr: string;
+  readonly nb: PairRow;
+  readonly ed: PairRow;
+}
+
+type Flags = Omit<RateConfiguration, RateName>;
+
+const ALL_TAXABLE: Flags = { carriersFee: true, carriersTaxable: true, policyFee: true, policyTaxable: true };
+const NONE_TAXABLE: Flags = {
+  carriersFee: true,
+  carriersTaxable: false,
+  policyFee: true,
+  policyTaxable: false,
+};
+const NO_POLICY_FEE: Flags = {
+  carriersFee: true,
+  carriersTaxable: true,
+  policyFee: false,
+  policyTaxable: false,
+};
+const NO_CARRIERS_FEE: Flags = {
+  carriersFee: false,
+  carriersTaxable: false,
+  policyFee: true,
+  policyTaxable: true,
+};
+
+const percent = (value: number): Rate => ({ mode: 'PERCENTAGE_WITH_FEES', value });
+const percentVia = (value: number): Rate => ({ mode: 'PERCENTAGE_WITH_FEES_VIA', value });
+const manual = (value: number): Rate => ({ mode: 'MANUAL', value });
+
+/** Invented rates in the usual order of magnitude: together they use every mode and every combination of the booleans. */
+export const STATE_TABLE: readonly StateRow[] = [
+  {
+    name: 'California',
+    stateAbbr: 'CA',
+    nb: {
+      documents: ['Declarations page', 'SL-1 confidential report', 'D-1 disclosure'],
+      notes: ['File within <em>60 days</em> of the effective date.'],
+      rates: { ...rates(percent(3), percent(0.18)), filingFee: manual(25), ...ALL_TAXABLE },
+    },
+    ed: {
+      documents: ['Endorsement'],
+      notes: ['Name the policy that is endorsed.'],
+      rates: { ...rates(percent(3), percent(0.18)), filingFee: manual(10), ...ALL_TAXABLE },
+    },
+  },
+  {
+    name: 'Florida',
+    stateAbbr: 'FL',
+    nb: {
+      documents: ['Declarations page', 'Diligent effort form'],
+      notes: ['Report quarterly &amp; pay by ACH.'],
+      rates: { ...rates(percentVia(4.94), percent(0.06)), filingFee: manual(35), ...ALL_TAXABLE },
+    },
+    ed: {
+      documents: ['Endorsement', 'Signed request of the insured'],
+      notes: [],
+      rates: { ...rates(percentVia(4.94), percent(0.06)), filingFee: manual(15), ...NO_POLICY_FEE },
+    },
+  },
+  {
+    name: 'Kentucky',
+    stateAbbr: 'KY',
+    nb: {
+      documents: ['Declarations page', 'Affidavit'],
+      notes: ['Give the local government tax of the municipality as <code>lgtValue</code>.'],
+      rates: {
+        ...rates(percent(3), percent(1.8)),
+        lgt: manual(0),
+        filingFee: manual(40),
+        ...NO_CARRIERS_FEE,
+      },
+    },
+    ed: {
+      documents: ['Endorsement'],
+      notes: [],
+      rates: { ...rates(percent(3), percent(1.8)), lgt: manual(0), filingFee: manual(0), ...NO_CARRIERS_FEE },
+    },
+  },
+  {
+    name: 'New York',
+    stateAbbr: 'NY',
+    nb: {
+      documents: [
+        'Declarations page',
+        'Part A affidavit',
+        'Part C affidavit',
+        'Notice of excess line placement',
+      ],
+      notes: ['All affidavits must be <strong>signed and dated</strong>.'],
+      rates: { ...rates(percent(3.6), percent(0.15)), filingFee: manual(50), ...NONE_TAXABLE },
+    },
+    ed: {
+      documents: ['Endorsement', 'Part A affidavit'],
+      notes: [],
+      rates: { ...rates(percent(3.6), percent(0.15)), filingFee: manual(20), ...NONE_TAXABLE },
+    },
+  },
+  {
+    name: 'Oregon',
+    stateAbbr: 'OR',
+    nb: {
+      documents: ['Declarations page', 'Diligent search statement'],
+      notes: ['The fire marshal tax applies to property risks; give <code>fmtValue</code> where it differs.'],
+      rates: {
+        ...rates(percentVia(2), manual(10)),
+        fmt: percentVia(0.3),
+        filingFee: percent(0.1),
+        ...NO_POLICY_FEE,
+      },
+    },
+    ed: {
+      documents: ['Endorsement'],
+      notes: [],
+      rates: { ...rates(percent(2), manual(10)), fmt: manual(0), filingFee: manual(0), ...NONE_TAXABLE },
+    },
+  },
+  {
+    name: 'Texas',
+    stateAbbr: 'TX',
+    nb: {
+      documents: ['Declarations page'],
+      notes: ['File within 60 days of the later of issue and effective date.'],
+      rates: { ...rates(percent(4.85), percent(0.04)), filingFee: manual(30), ...ALL_TAXABLE },
+    },
+    ed: {
+      documents: ['Endorsement'],
+      notes: [],
+      rates: { ...rates(percent(4.85), percent(0.04)), filingFee: manual(30), ...ALL_TAXABLE },
+    },
+  },
+];
+
+function rates(surplusLinesTax: Rate, stampingFee: Rate): Omit<Record<RateName, Rate>, 'filingFee'> {
+  return { surplusLinesTax, stampingFee, lgt: manual(0), fmt: manual(0) };
+}
