@@ -4,8 +4,7 @@ import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { durableArgs, freePort, startRedisProcess } from './redis-process.ts';
-import type { RedisProcess } from './redis-process.ts';
+import { durableArgs, startOnFreePort } from './redis-process.ts';
 
 /** A Redis to work with until `close`, which removes what was started for it and touches nothing else. */
 export type ProvidedRedis = AsyncDisposable & {
@@ -69,8 +68,10 @@ const startFromPath: Step = async ({ env, log, appendfsync = 'everysec' }) => {
   if (executable === null) return null;
   log(`Redis: starting a private ${executable} in a temporary folder`);
   const directory = await mkdtemp(join(tmpdir(), 'filing-webhooks-redis-'));
-  const redis = await startOnFreePort(executable, directory, appendfsync).catch(async (error: unknown) => {
-    await rm(directory, { recursive: true, force: true });
+  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  const args = durableArgs(appendfsync);
+  const redis = await startOnFreePort({ executable, directory, args }).catch(async (error: unknown) => {
+    await remove();
     throw error;
   });
   return provided(
@@ -82,21 +83,6 @@ const startFromPath: Step = async ({ env, log, appendfsync = 'everysec' }) => {
     },
   );
 };
-
-async function startOnFreePort(
-  executable: string,
-  directory: string,
-  appendfsync: 'always' | 'everysec',
-  attemptsLeft = 3,
-): Promise<RedisProcess> {
-  const port = await freePort();
-  try {
-    return await startRedisProcess({ executable, directory, port, args: durableArgs(appendfsync) });
-  } catch (error) {
-    if (attemptsLeft <= 1) throw error;
-    return await startOnFreePort(executable, directory, appendfsync, attemptsLeft - 1);
-  }
-}
 
 const startContainer: Step = async ({ log, appendfsync = 'everysec' }) => {
   const testcontainers = await import('testcontainers').catch(() => null);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -67,14 +68,38 @@ export async function startRedisProcess(options: RedisProcessOptions): Promise<R
   };
 }
 
-/** A TCP port of 127.0.0.1 that was free a moment ago; somebody may still take it first, so callers retry. */
+/** `startRedisProcess` on a free port; tries three ports, should somebody else take one first. */
+export async function startOnFreePort(
+  options: Omit<RedisProcessOptions, 'port'>,
+  attempts = 3,
+): Promise<RedisProcess> {
+  try {
+    return await startRedisProcess({ ...options, port: await freePort() });
+  } catch (error) {
+    if (attempts <= 1) throw error;
+    return await startOnFreePort(options, attempts - 1);
+  }
+}
+
+/**
+ * A TCP port of 127.0.0.1 that was free a moment ago; somebody may still take it first, so callers retry. It lies below the ports that
+ * systems give to outgoing connections: a client that tries to reconnect can then neither occupy it nor connect to itself.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  const port = randomInt(20_000, 32_000);
+  return (await isFree(port)) ? port : freePort();
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
 }
 
 async function untilReady(child: ChildProcess): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { findExecutable } from '../../src/demo/provide-redis.ts';
-import { durableArgs, freePort, startRedisProcess } from '../../src/demo/redis-process.ts';
+import { durableArgs, startOnFreePort, startRedisProcess } from '../../src/demo/redis-process.ts';
 
 /** The run's Redis as one test file sees it. */
 export type TestRedis = {
@@ -79,15 +79,9 @@ export async function startPrivateRedis(options: PrivateRedisOptions = {}): Prom
   const executable = options.executable ?? findExecutable(['redis-server', 'valkey-server'], path);
   if (executable === null) throw new Error('this test needs redis-server or valkey-server in PATH');
   const directory = await mkdtemp(join(tmpdir(), 'filing-webhooks-test-redis-'));
-  const port = await freePort();
-  const start = (extra: readonly string[] = []) =>
-    startRedisProcess({
-      executable,
-      directory,
-      port,
-      args: [...durableArgs(options.appendfsync ?? 'everysec'), ...(options.args ?? []), ...extra],
-    });
-  let running = await start();
+  const args = [...durableArgs(options.appendfsync ?? 'everysec'), ...(options.args ?? [])];
+  let running = await startOnFreePort({ executable, directory, args });
+  const { port } = running;
   const kill = (): Promise<void> => running.end('SIGKILL');
   const close = async (): Promise<void> => {
     await kill();
@@ -99,9 +93,9 @@ export async function startPrivateRedis(options: PrivateRedisOptions = {}): Prom
     directory,
     kill,
     stop: () => running.end('SIGTERM'),
-    async restart(args) {
+    async restart(extra = []) {
       await kill();
-      running = await start(args);
+      running = await startRedisProcess({ executable, directory, port, args: [...args, ...extra] });
     },
     close,
     [Symbol.asyncDispose]: close,
