@@ -48,7 +48,7 @@ export async function startRedisProcess(options: RedisProcessOptions): Promise<R
   const child = spawn(executable, [...fixed, ...args], {
     cwd: directory,
     detached: true,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await untilReady(child);
@@ -108,11 +108,13 @@ async function untilReady(child: ChildProcess): Promise<void> {
   const fail = (reason: string): void => reject(new Error(`${reason}: ${output.trim().slice(-600)}`));
   const timer = setTimeout(() => fail('it did not become ready within 15 s'), startDeadlineMs);
   child.once('error', (error) => fail(error.message));
-  child.once('exit', (code, signal) => fail(`it ended at once (${signal ?? `exit code ${code}`})`));
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+  // `close`, unlike `exit`, comes after all output was read.
+  child.once('close', (code, signal) => fail(`it ended at once (${signal ?? `exit code ${code}`})`));
+  const read = (chunk: string): void => {
     output = (output + chunk).slice(-4_000);
     if (readyLine.test(output)) resolve();
-  });
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', read);
   try {
     await promise;
   } catch (error) {
@@ -122,6 +124,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
     clearTimeout(timer);
     // From here on nobody reads what the server prints; a full pipe would block it.
     child.stdout?.destroy();
+    child.stderr?.destroy();
   }
 }
 

@@ -80,12 +80,16 @@ export async function startPrivateRedis(options: PrivateRedisOptions = {}): Prom
   if (executable === null) throw new Error('this test needs redis-server or valkey-server in PATH');
   const directory = await mkdtemp(join(tmpdir(), 'filing-webhooks-test-redis-'));
   const args = [...durableArgs(options.appendfsync ?? 'everysec'), ...(options.args ?? [])];
-  let running = await startOnFreePort({ executable, directory, args });
+  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  let running = await startOnFreePort({ executable, directory, args }).catch(async (error: unknown) => {
+    await remove();
+    throw error;
+  });
   const { port } = running;
   const kill = (): Promise<void> => running.end('SIGKILL');
   const close = async (): Promise<void> => {
     await kill();
-    await rm(directory, { recursive: true, force: true });
+    await remove();
   };
   return {
     url: `redis://127.0.0.1:${port}`,
