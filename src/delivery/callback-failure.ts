@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import type { CallbackFailureCode } from './callback-result.ts';
 
 /** One sentence per failure for the subscriber. */
@@ -31,15 +32,13 @@ const CODES: Readonly<Record<string, CallbackFailureCode>> = {
   ENODATA: 'dns_error',
   ESERVFAIL: 'dns_error',
   UND_ERR_HEADERS_OVERFLOW: 'response_too_large',
-  HPE_HEADER_OVERFLOW: 'response_too_large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'malformed_response',
   EPROTO: 'tls_error',
 };
 
-/** Families of codes: getaddrinfo, the HTTP parser, TLS, and OpenSSL's certificate verification. */
+/** Families of codes: getaddrinfo, TLS, and OpenSSL's certificate verification. */
 const CODE_PATTERNS: readonly (readonly [RegExp, CallbackFailureCode])[] = [
   [/^EAI_/, 'dns_error'],
-  [/^HPE_/, 'malformed_response'],
   [/^ERR_(?:TLS|SSL|OSSL)_/, 'tls_error'],
   [
     /^(?:CERT|CRL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|HOSTNAME_MISMATCH|ERROR_IN|OUT_OF_MEM)/,
@@ -53,6 +52,8 @@ const CODE_PATTERNS: readonly (readonly [RegExp, CallbackFailureCode])[] = [
  */
 export function failureCodeOf(error: unknown): CallbackFailureCode {
   if (!(error instanceof Error)) return 'sender_error';
+  // The class, because undici 8 leaves the code of a parser error undefined.
+  if (error instanceof errors.HTTPParserError) return 'malformed_response';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // undici reports an interim 100 or an upgrade nobody asked for as a socket error; only the message differs.
   if (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad ')) return 'malformed_response';

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { FAILURE_DETAILS, failureCodeOf } from '../../../src/delivery/callback-failure.ts';
 import { OUTCOME_KINDS, classifyOutcome } from '../../../src/delivery/callback-outcome.ts';
@@ -112,8 +113,6 @@ describe('failureCodeOf', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls_error'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls_error'],
     ['EPROTO', 'tls_error'],
-    ['HPE_INVALID_CONSTANT', 'malformed_response'],
-    ['HPE_HEADER_OVERFLOW', 'response_too_large'],
     ['UND_ERR_HEADERS_OVERFLOW', 'response_too_large'],
     ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'malformed_response'],
     ['ERR_BLOCKED_ADDRESS', 'blocked_address'],
@@ -123,6 +122,11 @@ describe('failureCodeOf', () => {
     ['', 'sender_error'],
   ])('calls %s %s', (code, expected) => {
     expect(failureCodeOf(Object.assign(new Error('x'), { code }))).toBe(expected);
+  });
+
+  it('calls whatever the HTTP parser refuses malformed', () => {
+    expect(failureCodeOf(new errors.HTTPParserError('Invalid character'))).toBe('malformed_response');
+    expect(failureCodeOf(new errors.SocketError('bad upgrade'))).toBe('malformed_response');
   });
 
   it('charges what is no error at all to the sender', () => {
