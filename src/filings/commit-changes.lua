@@ -1,17 +1,20 @@
 -- Writes new states of filings of one account and appends their events to its log, in one atomic step.
 --
--- KEYS  1 filings  2 index  3 details  4 counts  5 head  6 events  7 filing-events
--- ARGV  for each filing, eleven values:
+-- KEYS  1 filings  2 index  3 details  4 counts  5 head  6 events  7 filing-events  8 polling
+-- ARGV  the generation of the account's snapshot that the caller decided on, then for each filing eleven values:
 --       id, expected state ('' = unknown), next state, status before ('' = in no index), status after ('' = likewise),
 --       details ('' = none), event id ('' = no event), event type, state abbreviation, recorded at (ms), body
 -- Reply for each filing: the event's position in the log (1 and up), 0 = written without an event,
 --       -1 = conflict: the stored state is not the expected one and nothing was written for this filing.
+--       Nil instead of a list: the snapshot is of another generation (emptied, or the account was removed meanwhile);
+--       nothing was written at all.
 --
 -- The event is appended before the state is written: should a write be refused (out of memory), then the change is
 -- still to be seen by the next poll.
-local filings, index, details, counts, head, events, of_filing = unpack(KEYS)
+local filings, index, details, counts, head, events, of_filing, polling = unpack(KEYS)
+if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end
 local reply = {}
-for i = 1, #ARGV, 11 do
+for i = 2, #ARGV, 11 do
   local id, expected, state, before, after = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
   local known, event_id = ARGV[i + 5], ARGV[i + 6]
   if (redis.call('HGET', filings, id) or '') ~= expected then

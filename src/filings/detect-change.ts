@@ -81,7 +81,13 @@ export function detectChange(
 export function detectRemoval(previous: FilingState, window: Window): Detection {
   if (previous.removed) return { kind: 'unchanged' };
   if (window.start < previous.readAt) return { kind: 'outdated' };
-  const next = { ...previous, sequence: previous.sequence + 1, readFrom: window.start, readAt: window.end, removed: true };
+  const next = {
+    ...previous,
+    sequence: previous.sequence + 1,
+    readFrom: window.start,
+    readAt: window.end,
+    removed: true,
+  };
   return { kind: 'change', type: 'filing.removed', changed: [], inferred: false, next };
 }
 
@@ -124,7 +130,8 @@ const typeOfStatus: Readonly<Record<string, FilingEventType>> = {
 };
 
 function eventType(before: string, after: string, statusMoved: boolean): FilingEventType | null {
-  if (!statusMoved) return after === 'COMPLETED' || after === 'REJECTED' ? (typeOfStatus[after] ?? null) : null;
+  if (!statusMoved)
+    return after === 'COMPLETED' || after === 'REJECTED' ? (typeOfStatus[after] ?? null) : null;
   if (before === 'COMPLETED' && after === 'PENDING') return 'filing.reopened';
   return Object.hasOwn(typeOfStatus, after) ? (typeOfStatus[after] ?? null) : 'filing.status_changed';
 }

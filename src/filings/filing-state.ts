@@ -20,7 +20,13 @@ export interface FilingState {
 
 const format = 1;
 
-const short: Readonly<Record<string, string>> = { UNPAID: 'U', PAID: 'A', PENDING: 'P', COMPLETED: 'C', REJECTED: 'R' };
+const short: Readonly<Record<string, string>> = {
+  UNPAID: 'U',
+  PAID: 'A',
+  PENDING: 'P',
+  COMPLETED: 'C',
+  REJECTED: 'R',
+};
 const long = new Map(Object.entries(short).map(([status, letter]) => [letter, status]));
 
 /** The state as stored: a JSON array that starts with the format's version, about 75 bytes. Equal states encode equally. */
@@ -40,19 +46,22 @@ export function encodeState(state: FilingState): string {
 
 /** Reads what `encodeState` wrote. Throws on a version it does not know, so that a newer format is never overwritten. */
 export function decodeState(text: string): FilingState {
-  const [version, status, completedAt, rejectionReason, sequence, since, readAt, readMs, removed] = JSON.parse(text) as [
-    number,
-    string,
-    string | null,
-    string | null,
-    number,
-    number,
-    number,
-    number,
-    number?,
-  ];
+  const [version, status, completedAt, rejectionReason, sequence, since, readAt, readMs, removed] =
+    JSON.parse(text) as [
+      number,
+      string,
+      string | null,
+      string | null,
+      number,
+      number,
+      number,
+      number,
+      number?,
+    ];
   if (version !== format) {
-    throw new Error(`filing state of format ${version}; this version reads format ${format}: run the newer filing-webhooks`);
+    throw new Error(
+      `filing state of format ${version}; this version reads format ${format}: run the newer filing-webhooks`,
+    );
   }
   return {
     status: long.get(status) ?? status.slice(1),

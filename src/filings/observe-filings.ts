@@ -15,6 +15,8 @@ export interface RecordedEvent {
 /** What the poll knows that a single read does not. */
 export interface ObservationContext {
   readonly account: string;
+  /** Of the snapshot, as the poll found it. */
+  readonly generation: string;
   /** False while the baseline is not complete: filings never seen are taken in without an event. */
   readonly announceNew: boolean;
   /** Latest time (ms, Redis's clock) at which a filing is known to have been as stored; null is a filing never seen. */
@@ -47,15 +49,25 @@ export async function observeFilings(
   const recorded: RecordedEvent[] = [];
   let open = observations;
   for (let attempt = 0; open.length > 0; attempt += 1) {
-    if (attempt > conflictRetriesMax) throw new Error(`${open.length} filings changed under every attempt to commit`);
-    const states = await deps.snapshot.read(context.account, open.map(({ id }) => id));
+    if (attempt > conflictRetriesMax)
+      throw new Error(`${open.length} filings changed under every attempt to commit`);
+    const states = await deps.snapshot.read(
+      context.account,
+      open.map(({ id }) => id),
+    );
     const steps = open.map((observation, i) => decide(context, observation, states[i] ?? null, window));
     const due = steps.flatMap((commit, i) => (commit === null ? [] : [{ commit, observation: open[i] }]));
-    const results = await deps.snapshot.commit(context.account, due.map(({ commit }) => commit), deps.now());
+    const results = await deps.snapshot.commit(
+      context.account,
+      context.generation,
+      due.map(({ commit }) => commit),
+      deps.now(),
+    );
     open = due.flatMap(({ commit, observation }, i) => {
       const result = results[i];
       if (result?.kind === 'conflict') return observation === undefined ? [] : [observation];
-      if (commit.event !== null && result?.position != null) recorded.push({ ...commit.event, position: result.position });
+      if (commit.event !== null && result?.position != null)
+        recorded.push({ ...commit.event, position: result.position });
       return [];
     });
   }
@@ -72,7 +84,9 @@ function decide(
   if (detection === null || detection.kind === 'unchanged' || detection.kind === 'outdated') return null;
   const document = filing?.document() ?? null;
   const event =
-    detection.kind === 'change' ? toEvent(context, id, document, previous?.state ?? null, detection, window) : null;
+    detection.kind === 'change'
+      ? toEvent(context, id, document, previous?.state ?? null, detection, window)
+      : null;
   return { id, previous, next: detection.next, details: toDetails(document), event };
 }
 

@@ -33,12 +33,29 @@ export type CommitResult =
   | { readonly kind: 'written'; readonly position: number | null } // position of the event in the log, null without one
   | { readonly kind: 'conflict' }; // somebody else wrote first: read the state again and decide again
 
+/** The snapshot was emptied or its account removed while somebody worked on it: what they know of it is void. */
+export class SnapshotLostError extends Error {
+  override readonly name = 'SnapshotLostError';
+
+  constructor(account: string) {
+    super(`the snapshot of account ${account} is gone or was begun anew`);
+  }
+}
+
 /** The last seen state of every filing of an account. */
 export interface SnapshotStore {
   /** States of these ids in their order; null for filings never seen. One round trip. */
   read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]>;
-  /** Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. */
-  commit(account: string, commits: readonly FilingCommit[], at: number): Promise<CommitResult[]>;
+  /**
+   * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects with
+   * SnapshotLostError, with nothing written, when the snapshot is not of the generation the caller decided on.
+   */
+  commit(
+    account: string,
+    generation: string,
+    commits: readonly FilingCommit[],
+    at: number,
+  ): Promise<CommitResult[]>;
   /** Number of filings per status, removed ones left out. */
   counts(account: string): Promise<Record<string, number>>;
   /** Ids of all filings in one status; not for COMPLETED, which has no index. */
@@ -58,14 +75,24 @@ export function createSnapshotStore(redis: RedisClient, keys: Keys): SnapshotSto
       return texts.map((text) => (text === null ? null : { text, state: decodeState(text) }));
     },
 
-    async commit(account, commits, at) {
+    async commit(account, generation, commits, at) {
       if (commits.length === 0) return [];
       const key = keys.account(account);
       const reply = (await commitScript.run(
         redis,
-        [key.filings, key.index, key.details, key.counts, key.head, key.events, key.filingEvents],
-        commits.flatMap((commit) => commitArguments(commit, at)),
-      )) as number[];
+        [
+          key.filings,
+          key.index,
+          key.details,
+          key.counts,
+          key.head,
+          key.events,
+          key.filingEvents,
+          key.polling,
+        ],
+        [generation, ...commits.flatMap((commit) => commitArguments(commit, at))],
+      )) as number[] | null;
+      if (reply === null) throw new SnapshotLostError(account);
       return reply.map((position) =>
         position < 0 ? { kind: 'conflict' } : { kind: 'written', position: position === 0 ? null : position },
       );
@@ -77,7 +104,11 @@ export function createSnapshotStore(redis: RedisClient, keys: Keys): SnapshotSto
     },
 
     async idsIn(account, status) {
-      const members = await redis.zrangebylex(keys.account(account).index, `[${status}\0`, `(${status}\u0001`);
+      const members = await redis.zrangebylex(
+        keys.account(account).index,
+        `[${status}\0`,
+        `(${status}\u0001`,
+      );
       return members.map((member) => member.slice(status.length + 1));
     },
 
@@ -93,7 +124,8 @@ export function createSnapshotStore(redis: RedisClient, keys: Keys): SnapshotSto
 }
 
 function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
-  const known = details === null || next.removed || next.status === 'COMPLETED' ? '' : JSON.stringify(details);
+  const known =
+    details === null || next.removed || next.status === 'COMPLETED' ? '' : JSON.stringify(details);
   return [
     id,
     previous?.text ?? '',
@@ -116,6 +148,7 @@ function indexStatus(state: FilingState | null): string {
 
 function pairs(fields: readonly string[]): (readonly [string, FilingState])[] {
   const result: (readonly [string, FilingState])[] = [];
-  for (let i = 0; i + 1 < fields.length; i += 2) result.push([fields[i] ?? '', decodeState(fields[i + 1] ?? '')]);
+  for (let i = 0; i + 1 < fields.length; i += 2)
+    result.push([fields[i] ?? '', decodeState(fields[i + 1] ?? '')]);
   return result;
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { parseExactly } from '../json/parse-exactly.ts';
 
 /** The statuses that the partner specification names ("States and transitions"). Others are passed on verbatim. */
 export const knownStatuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
@@ -64,7 +65,9 @@ export function parsePage(text: string): PartnerPage | null {
     exact ??= parseExactly(text) as { items: Record<string, unknown>[] };
     return exact.items[position] ?? {};
   };
-  const filings = value.items.map((item, position) => toFiling(item, document(position))).filter((f) => f !== null);
+  const filings = value.items
+    .map((item, position) => toFiling(item, document(position)))
+    .filter((f) => f !== null);
   if (value.items.length > 0 && filings.length === 0) return null;
   const { total, limit } = value as { total?: unknown; limit?: unknown };
   return {
@@ -86,18 +89,6 @@ function toFiling(value: unknown, document: PartnerFiling['document']): PartnerF
     document,
   };
 }
-
-// Doubles cannot hold every number JSON can write ("1200.10", ids of 20 digits); those keep their source text.
-function parseExactly(text: string): unknown {
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && context?.source !== undefined && String(value) !== context.source
-      ? rawJson(context.source)
-      : value,
-  );
-}
-
-// Not yet in TypeScript's library: https://github.com/tc39/proposal-json-parse-with-source
-const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
 function parseCount(value: unknown): number | null {
   const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;

@@ -1,6 +1,6 @@
 import got, { RequestError, type Got } from 'got';
 import type { Clock } from '../redis/clock.ts';
-import { parseRetryAfter } from '../http/retry-after.ts';
+import { parseRetryAfter } from '../delivery/retry-after.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { PartnerError } from './partner-error.ts';
 import type { RequestBudget } from './request-budget.ts';
@@ -57,9 +57,13 @@ interface Answer {
 export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   const http = createHttp(deps);
   const get = (endpoint: Endpoint, path: string, signal: AbortSignal) =>
-    deps.budget.place(() => send(deps, http, endpoint, path, signal), signal).catch((error: unknown) => {
-      throw error instanceof PartnerError ? error : new PartnerError('aborted', 'stopped before the request was sent');
-    });
+    deps.budget
+      .place(() => send(deps, http, endpoint, path, signal), signal)
+      .catch((error: unknown) => {
+        throw error instanceof PartnerError
+          ? error
+          : new PartnerError('aborted', 'stopped before the request was sent');
+      });
 
   return {
     async listFilings(query, signal) {
@@ -141,7 +145,11 @@ async function send(
   }
 }
 
-function refuse(endpoint: Endpoint, status: number, headers: Record<string, string | string[] | undefined>): void {
+function refuse(
+  endpoint: Endpoint,
+  status: number,
+  headers: Record<string, string | string[] | undefined>,
+): void {
   const retryAfter = headers['retry-after'];
   const retryAfterMs = typeof retryAfter === 'string' ? parseRetryAfter(retryAfter, Date.now()) : null;
   const said = `GET ${endpoint} answered ${status}`;
@@ -152,7 +160,9 @@ function refuse(endpoint: Endpoint, status: number, headers: Record<string, stri
 
 function expectOk(answer: Answer): Answer {
   if (answer.status >= 200 && answer.status < 300) return answer;
-  throw new PartnerError('unexpected_status', `the partner service answered ${answer.status}`, { status: answer.status });
+  throw new PartnerError('unexpected_status', `the partner service answered ${answer.status}`, {
+    status: answer.status,
+  });
 }
 
 function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {
@@ -162,7 +172,8 @@ function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {
   } catch {
     throw new PartnerError('invalid_response', `GET ${endpoint} answered something that is not JSON`);
   }
-  if (parsed === null) throw new PartnerError('invalid_response', `GET ${endpoint} answered JSON of another shape`);
+  if (parsed === null)
+    throw new PartnerError('invalid_response', `GET ${endpoint} answered JSON of another shape`);
   return parsed;
 }
 

@@ -8,7 +8,12 @@ const staleIntervals = 5;
 const staleMsMin = 2_000;
 
 /** The health of an account; pure. An account that has never been polled completely counts from `createdAt`. */
-export function healthState(marks: PollingMarks, pollIntervalMs: number, createdAt: number, now: number): HealthState {
+export function healthState(
+  marks: PollingMarks,
+  pollIntervalMs: number,
+  createdAt: number,
+  now: number,
+): HealthState {
   if (marks.authFailed) return 'auth_failed';
   const lastComplete = Math.max(marks.lastCompletePollAt, createdAt);
   if (now - lastComplete > staleAfterMs(pollIntervalMs) && marks.consecutiveFailures > 0) return 'stale';

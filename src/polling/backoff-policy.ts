@@ -11,7 +11,10 @@ export function backoffMs(
   retryAfterMs: number | null,
   random: () => number,
 ): number {
-  const doubled = Math.min(pollIntervalMs * 2 ** Math.min(failures - 1, 30), Math.max(backoffMsMax, pollIntervalMs));
+  const doubled = Math.min(
+    pollIntervalMs * 2 ** Math.min(failures - 1, 30),
+    Math.max(backoffMsMax, pollIntervalMs),
+  );
   const jittered = doubled * (0.8 + 0.4 * random());
   return Math.round(Math.max(jittered, Math.min(retryAfterMs ?? 0, retryAfterMsMax)));
 }

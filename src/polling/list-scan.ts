@@ -54,7 +54,14 @@ export function nextStep(progress: ScanProgress): 'continue' | 'complete' | 'inc
 export async function scanList(deps: ScanDeps, status?: string): Promise<ScanResult> {
   const seen = new Set<string>();
   let quarantined = 0;
-  let progress: ScanProgress = { offset: 0, pages: 0, repeatedPages: 0, lastLength: 0, fullLength: 0, total: null };
+  let progress: ScanProgress = {
+    offset: 0,
+    pages: 0,
+    repeatedPages: 0,
+    lastLength: 0,
+    fullLength: 0,
+    total: null,
+  };
   for (;;) {
     const query = { offset: progress.offset, limit: pageSize, ...(status === undefined ? {} : { status }) };
     const { page, window } = await deps.fetchPage(query);
@@ -64,7 +71,8 @@ export async function scanList(deps: ScanDeps, status?: string): Promise<ScanRes
     quarantined += page.quarantined;
     progress = advance(progress, page, seen.size > known);
     const step = nextStep(progress);
-    if (step !== 'continue') return { seen, complete: step === 'complete', total: progress.total, quarantined };
+    if (step !== 'continue')
+      return { seen, complete: step === 'complete', total: progress.total, quarantined };
   }
 }
 

@@ -13,7 +13,12 @@ import type { PollingMarks, PollingStore } from './polling-store.ts';
 export type PollOutcome =
   | { readonly kind: 'complete'; readonly mode: PollMode; readonly events: number }
   /** The partner service could not be read to the end; what was read is kept, the next poll waits for `retryInMs`. */
-  | { readonly kind: 'failed'; readonly reason: PartnerErrorKind; readonly message: string; readonly retryInMs: number }
+  | {
+      readonly kind: 'failed';
+      readonly reason: PartnerErrorKind;
+      readonly message: string;
+      readonly retryInMs: number;
+    }
   /** The wait after a failure is not over. */
   | { readonly kind: 'backing_off' };
 
@@ -41,7 +46,8 @@ export interface PollAccountDeps {
 
 /**
  * One poll of an account: read what the plan says, compare each page with the snapshot as it comes, and keep the
- * marks. Safe to repeat, to overlap and to break off anywhere. Rejects only when Redis fails or the signal aborts.
+ * marks. Safe to repeat, to overlap and to break off anywhere. Rejects only when Redis fails,
+ * the snapshot is lost (SnapshotLostError) or the signal aborts.
  */
 export async function pollAccount(
   deps: PollAccountDeps,
@@ -50,20 +56,24 @@ export async function pollAccount(
   signal: AbortSignal,
 ): Promise<PollOutcome> {
   const startedAt = deps.now();
-  const marks = await deps.polling.read(account.account);
+  const marks = await deps.polling.begin(account.account);
   if (startedAt < marks.backoffUntil && !request.ignoreBackoff) return { kind: 'backing_off' };
 
   const sentBefore = deps.requestsSent();
   const run = await createPollRun(deps, account.account, marks, startedAt, signal);
   try {
     const { mode, earned } = await read();
-    await deps.polling.write(account.account, { ...earned, ...completed(startedAt), ...requests() });
+    await deps.polling.write(account.account, marks.generation, {
+      ...earned,
+      ...completed(startedAt),
+      ...requests(),
+    });
     return { kind: 'complete', mode, events: run.events() };
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
     const failures = marks.consecutiveFailures + 1;
     const retryInMs = backoffMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
-    await deps.polling.write(account.account, {
+    await deps.polling.write(account.account, marks.generation, {
       lastPollAt: startedAt,
       consecutiveFailures: failures,
       backoffUntil: deps.now() + retryInMs,

@@ -28,14 +28,23 @@ export async function readDelta(
   const before = await unsettledIds(run.account, snapshot);
   const seen = new Set<string>();
   for (const status of lists) for (const id of (await run.readList(status)).seen) seen.add(id);
-  await readVanished(run, before.filter((id) => !seen.has(id)));
-  const differences = [...(await findBornSettled(run, snapshot)), ...(await settledDifferences(run, snapshot))];
+  await readVanished(
+    run,
+    before.filter((id) => !seen.has(id)),
+  );
+  const differences = [
+    ...(await findBornSettled(run, snapshot)),
+    ...(await settledDifferences(run, snapshot)),
+  ];
   const persisting = noteDifferences(mismatches, differences);
   if (persisting.some(({ status }) => status === undefined)) return 'sweep';
   // What moved between the two settled lists stands in both differences; the shorter list tells.
   const shortest = persisting.toSorted((a, b) => a.total - b.total).at(0);
   if (shortest?.status !== undefined) await readSettledList(run, snapshot, shortest.status);
-  return { unsettledSeenAt: run.startedAt, bornSeenAt: differences.length === 0 ? run.startedAt : marks.bornSeenAt };
+  return {
+    unsettledSeenAt: run.startedAt,
+    bornSeenAt: differences.length === 0 ? run.startedAt : marks.bornSeenAt,
+  };
 }
 
 interface Difference {
@@ -47,7 +56,9 @@ interface Difference {
 
 function noteDifferences(mismatches: Mismatches, differences: readonly Difference[]): Difference[] {
   const text = ({ status, total, known }: Difference) => `${status ?? ''} ${total} ${known}`;
-  const times = new Map(differences.map((difference) => [text(difference), (mismatches.get(text(difference)) ?? 0) + 1]));
+  const times = new Map(
+    differences.map((difference) => [text(difference), (mismatches.get(text(difference)) ?? 0) + 1]),
+  );
   mismatches.clear();
   for (const [key, count] of times) mismatches.set(key, count);
   return differences.filter((difference) => times.get(text(difference)) === 2);

@@ -52,11 +52,13 @@ export async function createPollRun(
     observations: Parameters<typeof observeFilings>[2],
     window: Parameters<typeof observeFilings>[3],
   ): Promise<void> {
-    const context: ObservationContext = { account, announceNew, unchangedAt };
+    const context: ObservationContext = { account, generation: marks.generation, announceNew, unchangedAt };
     const recorded = await observeFilings(deps, context, observations, window);
     events += recorded.length;
     if (recorded.length > 0) await deps.onEvents(account, recorded);
-    const back = observations.filter(({ id, filing }) => filing !== null && missing.has(id)).map(({ id }) => id);
+    const back = observations
+      .filter(({ id, filing }) => filing !== null && missing.has(id))
+      .map(({ id }) => id);
     await deps.polling.clearMissing(account, back);
     for (const id of back) missing.delete(id);
   }
@@ -86,7 +88,11 @@ export async function createPollRun(
       const result = await scanList(
         {
           fetchPage: (query) => deps.client.listFilings(query, signal),
-          onPage: (page, window) => observe(page.filings.map((filing) => ({ id: filing.id, filing })), window),
+          onPage: (page, window) =>
+            observe(
+              page.filings.map((filing) => ({ id: filing.id, filing })),
+              window,
+            ),
         },
         status,
       );
@@ -95,12 +101,18 @@ export async function createPollRun(
     },
     async readFirstPage(offset, status) {
       const { page, window } = await fetchPage(offset, 100, status);
-      await observe(page.filings.map((filing) => ({ id: filing.id, filing })), window);
+      await observe(
+        page.filings.map((filing) => ({ id: filing.id, filing })),
+        window,
+      );
       return { total: page.total, ids: page.filings.map(({ id }) => id) };
     },
     async countOf(status) {
       const { page, window } = await fetchPage(0, 1, status);
-      await observe(page.filings.map((filing) => ({ id: filing.id, filing })), window);
+      await observe(
+        page.filings.map((filing) => ({ id: filing.id, filing })),
+        window,
+      );
       return page.total;
     },
     async readFilings(ids) {

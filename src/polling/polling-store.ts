@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { SnapshotLostError } from '../filings/snapshot-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
 /** How polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
 export interface PollingMarks {
+  /** Drawn when the account's snapshot began; whoever works on the snapshot writes only while it is the same. */
+  readonly generation: string;
   readonly baselined: boolean;
   readonly lastPollAt: number;
   readonly lastCompletePollAt: number;
@@ -30,8 +34,10 @@ export interface PollingMarks {
 /** The marks and the lease of polling, one hash and one string per account. */
 export interface PollingStore {
   read(account: string): Promise<PollingMarks>;
-  /** Writes some marks in one step; the others stay. */
-  write(account: string, marks: Partial<PollingMarks>): Promise<void>;
+  /** Begins the snapshot of an account that has none yet, and returns the marks either way. */
+  begin(account: string): Promise<PollingMarks>;
+  /** Writes some marks in one step, the others stay. Rejects with SnapshotLostError when the generation is another. */
+  write(account: string, generation: string, marks: Partial<PollingMarks>): Promise<void>;
   /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does. */
   lease(account: string, holder: string, ms: number): Promise<boolean>;
   /** Gives the lease back if it is still the holder's. */
@@ -43,6 +49,7 @@ export interface PollingStore {
 }
 
 const noMarks: PollingMarks = {
+  generation: '',
   baselined: false,
   lastPollAt: 0,
   lastCompletePollAt: 0,
@@ -66,20 +73,34 @@ if holder and holder ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`;
 
+const writeMarks = `
+if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+return 1`;
+
 const dropLease = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
 /** Polling's marks in Redis. */
 export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore {
+  async function read(account: string): Promise<PollingMarks> {
+    const fields = await redis.hgetall(keys.account(account).polling);
+    const marks: Record<string, unknown> = { ...noMarks };
+    for (const [name, text] of Object.entries<string>(fields)) {
+      if (Object.hasOwn(noMarks, name)) marks[name] = parse(name, text);
+    }
+    return marks as unknown as PollingMarks;
+  }
+
   return {
-    async read(account) {
-      const fields = await redis.hgetall(keys.account(account).polling);
-      const marks: Record<string, unknown> = { ...noMarks };
-      for (const [name, text] of Object.entries<string>(fields)) if (Object.hasOwn(noMarks, name)) marks[name] = parse(name, text);
-      return marks as unknown as PollingMarks;
+    read,
+    async begin(account) {
+      await redis.hsetnx(keys.account(account).polling, 'generation', randomUUID());
+      return read(account);
     },
-    async write(account, marks) {
-      const fields = Object.entries(marks).map(([name, value]) => [name, String(value)] as const);
-      if (fields.length > 0) await redis.hset(keys.account(account).polling, Object.fromEntries(fields));
+    async write(account, generation, marks) {
+      const fields = Object.entries(marks).flatMap(([name, value]) => [name, String(value)]);
+      const written = await redis.eval(writeMarks, 1, keys.account(account).polling, generation, ...fields);
+      if (written !== 1) throw new SnapshotLostError(account);
     },
     lease: async (account, holder, ms) =>
       (await redis.eval(keepLease, 1, keys.account(account).lease, holder, ms)) === 1,

@@ -17,7 +17,8 @@ export function healthChange(
   now: number,
 ): HealthChange {
   if (outcome.kind === 'backing_off') return null;
-  if (outcome.kind === 'complete') return marks.authFailed || marks.staleReported ? 'account.recovered' : null;
+  if (outcome.kind === 'complete')
+    return marks.authFailed || marks.staleReported ? 'account.recovered' : null;
   if (outcome.reason === 'auth') return marks.authFailed ? null : 'account.auth_failed';
   const stale = healthState({ ...marks, authFailed: false }, pollIntervalMs, createdAt, now) === 'stale';
   return stale && !marks.staleReported ? 'account.stale' : null;
@@ -43,10 +44,13 @@ export async function reportHealth(
   const type = healthChange(marks, outcome, account.pollIntervalMs, account.createdAt, now);
   if (type === null) return null;
   const occasion = String(type === 'account.recovered' ? marks.toldAt : marks.lastCompletePollAt);
-  const details = { lastCompletePollAt: isoOrNull(marks.lastCompletePollAt), lastError: marks.lastError || null };
+  const details = {
+    lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
+    lastError: marks.lastError || null,
+  };
   const event = buildOperationalEvent(account.account, type, occasion, now, details);
   const position = await deps.log.append(account.account, event, now);
-  await deps.polling.write(account.account, {
+  await deps.polling.write(account.account, marks.generation, {
     toldAt: now,
     authFailed: type === 'account.auth_failed' || (type === 'account.stale' && marks.authFailed),
     staleReported: type === 'account.stale',

@@ -12,7 +12,10 @@ export interface Matchable {
  * (`account.*` does, `filing.*` does not). An event of a filing whose state is unknown passes every `states` filter:
  * rather one callback too many than a removal unseen.
  */
-export function matchesEvent(subscription: Pick<Subscription, 'eventTypes' | 'states'>, event: Matchable): boolean {
+export function matchesEvent(
+  subscription: Pick<Subscription, 'eventTypes' | 'states'>,
+  event: Matchable,
+): boolean {
   if (!subscription.eventTypes.some((pattern) => matchesType(pattern, event.type))) return false;
   return subscription.states === null || event.state === '' || subscription.states.includes(event.state);
 }

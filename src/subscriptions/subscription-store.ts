@@ -38,6 +38,8 @@ export interface SubscriptionStore {
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /** All of an account, oldest first. */
   list(account: string): Promise<Subscription[]>;
+  /** What the subscriptions of an account ask for, without opening their secrets; in no order. */
+  filters(account: string): Promise<Pick<Subscription, 'id' | 'eventTypes' | 'states'>[]>;
   /** Delivery states of these subscriptions, in their order. */
   deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
   /** Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none. */
@@ -64,7 +66,11 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
       redis.hgetall(state(account, id)),
     ]);
     if (text === null) return null;
-    return { text, subscription: openSubscription(sealer, account, text), delivery: parseDeliveryState(fields) };
+    return {
+      text,
+      subscription: openSubscription(sealer, account, text),
+      delivery: parseDeliveryState(fields),
+    };
   }
 
   return {
@@ -88,6 +94,10 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
     async list(account) {
       const all = await redis.hvals(keys.account(account).subscriptions);
       return all.map((text) => openSubscription(sealer, account, text)).toSorted(byAge);
+    },
+    async filters(account) {
+      const all = await redis.hvals(keys.account(account).subscriptions);
+      return all.map((text) => JSON.parse(text) as Subscription);
     },
     async deliveries(account, ids) {
       const fields = await Promise.all(ids.map((id) => redis.hgetall(state(account, id))));
@@ -135,14 +145,24 @@ function sha256(text: string): string {
 
 function sealSubscription(sealer: Sealer, subscription: Subscription): string {
   const { account, secrets, ...rest } = subscription;
-  const sealed = secrets.map(({ text, expiresAt }) => ({ text: sealer.seal(text, sealContext(account)), expiresAt }));
+  const sealed = secrets.map(({ text, expiresAt }) => ({
+    text: sealer.seal(text, sealContext(account)),
+    expiresAt,
+  }));
   return JSON.stringify({ v: 1, ...rest, secrets: sealed });
 }
 
-function openSubscription(sealer: Sealer, account: string, stored: string): Subscription {
+/** The subscription in its stored form, secrets opened. Throws SealError when they cannot be. */
+export function openSubscription(sealer: Sealer, account: string, stored: string): Subscription {
   const { v, secrets, ...rest } = JSON.parse(stored) as Subscription & { v: number };
-  if (v !== 1) throw new Error(`subscription of format ${v}; this version reads format 1: run the newer filing-webhooks`);
-  const opened = secrets.map(({ text, expiresAt }) => ({ text: sealer.open(text, sealContext(account)), expiresAt }));
+  if (v !== 1)
+    throw new Error(
+      `subscription of format ${v}; this version reads format 1: run the newer filing-webhooks`,
+    );
+  const opened = secrets.map(({ text, expiresAt }) => ({
+    text: sealer.open(text, sealContext(account)),
+    expiresAt,
+  }));
   return { ...rest, account, secrets: opened };
 }
 

@@ -1,0 +1,81 @@
+import type { Logger } from 'pino';
+import type { SubscriptionWaker } from './delivery/wake-subscriptions.ts';
+import type { AttemptReport } from './delivery/drain.ts';
+import { buildOperationalEvent } from './events/event.ts';
+import type { EventLog } from './events/event-log.ts';
+import type { Metrics } from './metrics.ts';
+import type { PollReport } from './polling/account-poller.ts';
+import type { Subscription } from './subscriptions/subscription.ts';
+
+/** One wide log line and the metrics of each poll. A partner service's failure is a warning, not our error. */
+export function reportPoll(logger: Logger, metrics: Metrics): (report: PollReport) => void {
+  return ({ account, outcome, durationMs, requests, counts }) => {
+    if (outcome.kind === 'backing_off') return;
+    const mode = outcome.kind === 'complete' ? outcome.mode : 'none';
+    metrics.pollDuration.observe({ mode, outcome: outcome.kind }, durationMs / 1000);
+    for (const [status, count] of Object.entries(counts)) metrics.filings.set({ account, status }, count);
+    const line = { account, ...outcome, durationMs: Math.round(durationMs), requests };
+    if (outcome.kind === 'complete') {
+      metrics.lastCompletePoll.set({ account }, (Date.now() - durationMs) / 1000);
+      logger.info(line, 'poll.completed');
+    } else {
+      logger.warn(line, 'poll.failed');
+    }
+  };
+}
+
+/** One wide log line and the metrics of each attempt. A receiver's failure is a warning, not our error. */
+export function reportAttempt(logger: Logger, metrics: Metrics): (report: AttemptReport) => void {
+  return ({ subscription, entry, attempt, sent, deadLetter }) => {
+    metrics.deliveries.inc({ outcome: attempt.outcome });
+    metrics.deliveryDuration.observe(attempt.durationMs / 1000);
+    const { eventId, eventType, filingId, outcome, statusCode, durationMs } = attempt;
+    const line = {
+      account: subscription.account,
+      subscription: subscription.id,
+      event: eventId,
+      type: eventType,
+      filing: filingId,
+      attempt: attempt.attempt,
+      outcome,
+      statusCode,
+      durationMs,
+    };
+    if (sent.outcome.kind === 'delivered') {
+      metrics.detectToDelivery.observe(Math.max(0, attempt.at - entry.recordedAt) / 1000);
+      logger.info(line, 'delivery.delivered');
+      return;
+    }
+    logger.warn({ ...line, reason: sent.outcome.reason }, 'delivery.failed');
+    if (!deadLetter) return;
+    metrics.deadLetters.inc();
+    logger.warn(line, 'delivery.given_up');
+  };
+}
+
+/** Records `subscription.disabled` in the account's log and wakes whoever asked for it. */
+export function announceDisabling(
+  log: EventLog,
+  waker: SubscriptionWaker,
+  now: () => number,
+): (subscription: Subscription, reason: string, occasion: number) => Promise<void> {
+  return async ({ account, id, url }, reason, occasion) => {
+    const at = now();
+    const type = 'subscription.disabled';
+    const details = { subscription: id, url: new URL(url).origin, reason };
+    await log.append(account, buildOperationalEvent(account, type, `${id} ${occasion}`, at, details), at);
+    await waker.wakeMatching(account, [{ type, state: '' }]);
+  };
+}
+
+/** Logs an error once a minute per text: a Redis that is away raises thousands of the same. */
+export function logSparingly(logger: Logger, now: () => number): (error: Error) => void {
+  const loggedAt = new Map<string, number>();
+  return (error) => {
+    const last = loggedAt.get(error.message) ?? -Infinity;
+    if (now() - last < 60_000) return;
+    if (loggedAt.size > 1000) loggedAt.clear();
+    loggedAt.set(error.message, now());
+    logger.error({ error: error.message, code: (error as { code?: unknown }).code }, 'background.error');
+  };
+}

@@ -1,0 +1,78 @@
+import type { LogEntry } from '../events/event-log.ts';
+import { parseExactly } from '../json/parse-exactly.ts';
+import type { CallbackFormat, CallbackPayload } from '../subscriptions/subscription.ts';
+
+/** A callback's body as it goes out: the same bytes on every attempt and replay. */
+export interface CallbackBody {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+interface EventBody {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Writes an event in the format a subscription asked for; pure. Standard and full is the log's own body. */
+export function formatBody(
+  subscription: {
+    readonly account: string;
+    readonly format: CallbackFormat;
+    readonly payload: CallbackPayload;
+  },
+  entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>,
+): CallbackBody {
+  const { format, payload } = subscription;
+  if (format === 'standard' && payload === 'full')
+    return { contentType: 'application/json', bytes: entry.body };
+  const body = parseExactly(entry.body.toString()) as EventBody;
+  const event = payload === 'thin' ? withoutFiling(body) : body;
+  switch (format) {
+    case 'standard':
+      return json('application/json', event);
+    case 'cloudevents':
+      return json('application/cloudevents+json', toCloudEvent(subscription.account, entry, event));
+    case 'slack':
+      return json('application/json', toSlackMessage(body));
+  }
+}
+
+function json(contentType: string, value: unknown): CallbackBody {
+  return { contentType, bytes: Buffer.from(JSON.stringify(value)) };
+}
+
+function withoutFiling({ data, ...rest }: EventBody): EventBody {
+  const { filing: _, ...thin } = data;
+  return { ...rest, data: thin };
+}
+
+// CloudEvents 1.0, JSON event format, structured mode.
+function toCloudEvent(account: string, entry: Pick<LogEntry, 'id' | 'filingId'>, event: EventBody): unknown {
+  return {
+    specversion: '1.0',
+    id: entry.id,
+    source: `/accounts/${encodeURIComponent(account)}`,
+    type: event.type,
+    ...(entry.filingId === '' ? {} : { subject: entry.filingId }),
+    time: event.timestamp,
+    datacontenttype: 'application/json',
+    data: event.data,
+  };
+}
+
+// Slack's incoming webhooks: `text` in mrkdwn, in which &, < and > are control characters.
+function toSlackMessage({ type, data }: EventBody): unknown {
+  const filing = (data['filing'] ?? {}) as Record<string, unknown>;
+  const named = [filing['insuredsName'], filing['policyNumber']].filter((part) => typeof part === 'string');
+  const about = named.length > 0 ? named.join(', ') : `filing ${String(data['filingId'] ?? '')}`;
+  const moved =
+    data['previousStatus'] == null ? '' : ` (${String(data['previousStatus'])} → ${String(data['status'])})`;
+  const reason =
+    typeof data['rejectionReason'] === 'string' ? `\n> ${escapeMrkdwn(data['rejectionReason'])}` : '';
+  return { text: `*${escapeMrkdwn(type)}* ${escapeMrkdwn(about)}${escapeMrkdwn(moved)}${reason}` };
+}
+
+function escapeMrkdwn(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

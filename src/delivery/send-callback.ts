@@ -1,0 +1,57 @@
+import type { KeyObject } from 'node:crypto';
+import type { LogEntry } from '../events/event-log.ts';
+import { validSecrets, type Subscription } from '../subscriptions/subscription.ts';
+import type { CallbackClient } from './callback-client.ts';
+import { classifyOutcome, type CallbackOutcome } from './callback-outcome.ts';
+import { formatBody } from './format-body.ts';
+import { parseSecret, sign } from './sign.ts';
+
+/** What came of sending one callback. */
+export interface Sent {
+  readonly outcome: CallbackOutcome;
+  /** Null when there was no answer. */
+  readonly statusCode: number | null;
+  readonly durationMs: number;
+  /** The first 1 KiB of the response as text; null when there was no answer. */
+  readonly response: string | null;
+}
+
+/** Sends events to one subscription; keeps its signing keys ready. */
+export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => Promise<Sent>;
+
+export interface SendCallbackDeps {
+  readonly client: CallbackClient;
+  /** Wall clock in milliseconds: receivers compare `webhook-timestamp` with theirs. */
+  readonly wallClock: () => number;
+}
+
+/** A sender for a subscription as its settings are now. The sender never rejects: whatever happens is an outcome. */
+export function createCallbackSender(
+  { client, wallClock }: SendCallbackDeps,
+  subscription: Subscription,
+): CallbackSender {
+  const keys = new Map<string, KeyObject>(subscription.secrets.map(({ text }) => [text, parseSecret(text)]));
+  return async (entry) => {
+    const { contentType, bytes } = formatBody(subscription, entry);
+    const now = wallClock();
+    const timestamp = Math.floor(now / 1000);
+    const valid = validSecrets(subscription.secrets, now).flatMap((text) => keys.get(text) ?? []);
+    const result = await client.post({
+      url: subscription.url,
+      headers: {
+        ...subscription.headers,
+        'content-type': contentType,
+        'webhook-id': entry.id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': sign(valid, entry.id, timestamp, bytes),
+      },
+      body: bytes,
+    });
+    return {
+      outcome: classifyOutcome(result),
+      statusCode: result.kind === 'response' ? result.statusCode : null,
+      durationMs: Math.round(result.durationMs),
+      response: result.kind === 'response' ? result.excerpt : null,
+    };
+  };
+}

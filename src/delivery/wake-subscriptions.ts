@@ -1,0 +1,53 @@
+import type { EventLog } from '../events/event-log.ts';
+import { matchesEvent, type Matchable } from '../subscriptions/matches-event.ts';
+import { subscriptionLag, type DeliveryState } from '../subscriptions/subscription.ts';
+import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import type { DrainQueue } from './drain-queue.ts';
+
+/** Wakes the subscriptions that have something to be delivered. */
+export interface SubscriptionWaker {
+  /** Those that asked for one of these events, right after they were recorded. */
+  wakeMatching(account: string, events: readonly Matchable[]): Promise<void>;
+  /** Those that lag behind the log or have an attempt due: whatever a crash kept from being woken. */
+  wakeLagging(account: string): Promise<void>;
+}
+
+export interface WakerDeps {
+  readonly subscriptions: SubscriptionStore;
+  readonly log: EventLog;
+  readonly queue: DrainQueue;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+}
+
+/** A waker over the stores and the drain queue. */
+export function createSubscriptionWaker({ subscriptions, log, queue, now }: WakerDeps): SubscriptionWaker {
+  return {
+    async wakeMatching(account, events) {
+      const all = await subscriptions.filters(account);
+      const matching = all.filter((subscription) =>
+        events.some((event) => matchesEvent(subscription, event)),
+      );
+      await queue.wake(
+        account,
+        matching.map(({ id }) => id),
+      );
+    },
+    async wakeLagging(account) {
+      const ids = (await subscriptions.filters(account)).map(({ id }) => id);
+      const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
+      const waiting = ids.filter((_, i) => {
+        const state = states[i];
+        return state !== undefined && needsDrain(state, head, now());
+      });
+      await queue.wake(account, waiting);
+    },
+  };
+}
+
+/** Whether a drain would find something to do now; pure. */
+export function needsDrain(state: DeliveryState, head: number, now: number): boolean {
+  if (!state.enabled || now < state.pausedUntil) return false;
+  const unread = subscriptionLag(state, head) - state.parked > 0;
+  return unread || state.release || (state.nextAttemptAt > 0 && state.nextAttemptAt <= now);
+}

@@ -1,0 +1,36 @@
+import closeWithGrace from 'close-with-grace';
+import { pino } from 'pino';
+import packageJson from '../package.json' with { type: 'json' };
+import { loadConfig, readEnvironment } from './config.ts';
+import { startDaemon, UnsafeRedisError } from './daemon.ts';
+
+// sysexits.h: EX_CONFIG, EX_UNAVAILABLE.
+const badConfiguration = 78;
+const unavailable = 69;
+const graceMs = 30_000;
+
+const loaded = loadConfig(readEnvironment('.env'));
+if (!loaded.ok) {
+  process.stderr.write(`filing-webhooks cannot start, its configuration is not right:\n`);
+  for (const problem of loaded.problems) process.stderr.write(`  - ${problem}\n`);
+  process.stderr.write('docs/configuration.md describes every variable.\n');
+  process.exit(badConfiguration);
+}
+
+const logger = pino({ level: loaded.config.logLevel });
+try {
+  const daemon = await startDaemon(loaded.config, {
+    version: packageJson.version,
+    logger,
+    random: Math.random,
+  });
+  closeWithGrace({ delay: graceMs, logger: false }, async ({ err, signal }) => {
+    if (err !== undefined) logger.fatal({ error: err.message, stack: err.stack }, 'daemon.crashed');
+    else logger.info({ signal }, 'daemon.stopping');
+    await daemon[Symbol.asyncDispose]();
+    logger.info('daemon.stopped');
+  });
+} catch (error) {
+  logger.fatal({ error: error instanceof Error ? error.message : String(error) }, 'daemon.not_started');
+  process.exit(error instanceof UnsafeRedisError ? badConfiguration : unavailable);
+}

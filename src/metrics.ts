@@ -1,0 +1,69 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** The metrics of this process under the names of the contract, and the registry that prints them. */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
+
+/** Registers every metric; labels are bounded: accounts, subscriptions, the partner's endpoints, outcome codes, event types. */
+export function createMetrics() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const common = (name: string, help: string) => ({
+    name: `filing_webhooks_${name}`,
+    help,
+    registers: [registry],
+  });
+  return {
+    registry,
+    pollDuration: new Histogram({
+      ...common('poll_duration_seconds', 'Duration of a poll of an account.'),
+      labelNames: ['mode', 'outcome'],
+      buckets: seconds,
+    }),
+    partnerRequests: new Counter({
+      ...common(
+        'partner_requests_total',
+        'Requests sent to the partner service; code is the status or the failure.',
+      ),
+      labelNames: ['endpoint', 'code'],
+    }),
+    quarantined: new Counter({
+      ...common(
+        'quarantined_records_total',
+        'Records of the partner service that are not filings and were left out.',
+      ),
+      labelNames: ['account'],
+    }),
+    filings: new Gauge({
+      ...common('filings', 'Known filings.'),
+      labelNames: ['account', 'status'],
+    }),
+    lastCompletePoll: new Gauge({
+      ...common('last_complete_poll_timestamp_seconds', 'Start of the last poll that read all it had to.'),
+      labelNames: ['account'],
+    }),
+    events: new Counter({ ...common('events_total', 'Events recorded in the log.'), labelNames: ['type'] }),
+    deliveries: new Counter({
+      ...common('deliveries_total', 'Attempts to deliver, by outcome code.'),
+      labelNames: ['outcome'],
+    }),
+    deliveryDuration: new Histogram({
+      ...common('delivery_duration_seconds', 'Duration of one attempt to deliver.'),
+      buckets: seconds,
+    }),
+    detectToDelivery: new Histogram({
+      ...common('detect_to_delivery_seconds', 'From the recording of an event to its acknowledgement.'),
+      buckets: [...seconds, 3600, 86_400],
+    }),
+    subscriptionLag: new Gauge({
+      ...common('subscription_lag', 'Events in the log that a subscription has not got yet.'),
+      labelNames: ['account', 'subscription'],
+    }),
+    subscriptions: new Gauge({
+      ...common('subscriptions', 'Subscriptions by state.'),
+      labelNames: ['state'],
+    }),
+    deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
+  };
+}

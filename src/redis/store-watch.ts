@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { RedisClient } from './connect.ts';
+import type { Keys } from './keys.ts';
+
+/**
+ * Notices that the store was emptied under the running daemon (FLUSHALL, a replica without data, a restored empty
+ * disk). Once noticed it stays so until this process is started again: that is the operator's decision to begin anew.
+ */
+export interface StoreWatch {
+  /** Remembers the store as it is, marking it when it is new. Returns whether it was new. */
+  begin(): Promise<{ fresh: boolean }>;
+  /** Looks again; rejects when Redis does. */
+  check(): Promise<void>;
+  /** What is wrong and what to do, or null; from the last look. */
+  problem(): string | null;
+}
+
+const emptied =
+  'The store was emptied or replaced under the running daemon. Nothing is polled, delivered or changed. Restore the ' +
+  'Redis data and restart, or restart on the empty store to begin anew with a silent baseline.';
+
+/** A watch over one key that only an emptied store can lack. */
+export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
+  let id: string | null = null;
+  let lost = false;
+  return {
+    async begin() {
+      const fresh = (await redis.setnx(keys.store, randomUUID())) === 1;
+      id = await redis.get(keys.store);
+      return { fresh };
+    },
+    async check() {
+      if (!lost && id !== null) lost = (await redis.get(keys.store)) !== id;
+    },
+    problem: () => (lost ? emptied : null),
+  };
+}
