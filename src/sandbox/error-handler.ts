@@ -3,6 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ERROR_STATUS } from './decisions.ts';
 import { SandboxError, errorBody } from './errors.ts';
 import type { ErrorCode, Problem } from './errors.ts';
+import { PATTERN_MEANINGS } from './input-schema.ts';
 import type { SandboxApp } from './sandbox-app.ts';
 
 // What Fastify finds wrong before a route sees the request, by its error code.
@@ -100,19 +101,17 @@ interface SchemaViolation {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+// The first problem of each field: what follows is about the same mistake, or about the other branches of a union.
 function toProblems(violations: readonly SchemaViolation[]): Problem[] {
-  // A field that may not be there is reported by the object that must not have it, and once more by itself.
-  return violations.filter(({ keyword }) => keyword !== 'boolean').flatMap(violationProblems);
+  const byField = new Map<string, Problem>();
+  for (const problem of violations.flatMap(violationProblems)) {
+    if (!byField.has(problem.field)) byField.set(problem.field, problem);
+  }
+  return [...byField.values()];
 }
 
-function violationProblems({
-  instancePath,
-  keyword,
-  message = 'is not valid',
-  params,
-}: SchemaViolation): Problem[] {
+function violationProblems({ instancePath, keyword, message, params }: SchemaViolation): Problem[] {
   const at = instancePath.split('/').slice(1);
-  const field = at.join('.');
   const inside = (name: string): string => [...at, name].join('.');
   if (keyword === 'required') {
     return names(params['requiredProperties']).map((name) => ({
@@ -126,9 +125,16 @@ function violationProblems({
       message: 'is not known',
     }));
   }
-  const allowed =
-    keyword === 'enum' ? `must be one of ${names(params['allowedValues']).join(', ')}` : message;
-  return [{ field, message: allowed }];
+  // A field that may not be there is reported by its object (above) and once more by itself.
+  if (keyword === 'boolean') return [];
+  return [{ field: at.join('.'), message: explanation(keyword, params) ?? message ?? 'is not valid' }];
+}
+
+function explanation(keyword: string, params: SchemaViolation['params']): string | undefined {
+  if (keyword === 'enum') return `must be one of ${names(params['allowedValues']).join(', ')}`;
+  if (keyword === 'pattern') return PATTERN_MEANINGS.get(String(params['pattern']));
+  if (keyword === 'format') return 'must be a calendar date, YYYY-MM-DD';
+  return undefined;
 }
 
 function names(value: unknown): string[] {

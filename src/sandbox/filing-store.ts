@@ -125,7 +125,7 @@ function groupByList(records: readonly FilingRecord[]): Map<string, FilingRecord
 }
 
 function view(records: SortedRecords<FilingRecord>, text: string): FilingView {
-  if (text !== '') return arrayView(records.newestFirst(0, records.size).filter((it) => matches(it, text)));
+  if (text !== '') return arrayView(records.matching((record) => matches(record, text)));
   return {
     size: records.size,
     at: (index) => records.at(index)?.filing,

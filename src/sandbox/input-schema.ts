@@ -3,7 +3,16 @@ import type { Static } from 'typebox';
 import { FILES_MAX, MONEY_MAX, NOTES_LENGTH_MAX, TEXT_LENGTH_MAX } from './decisions.ts';
 import { FILING_TYPES, PAYMENT_METHODS } from './filing.ts';
 
-const Text = Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX, pattern: '\\S' });
+const NOT_BLANK = '\\S';
+const PLAIN_FILE_NAME = '^[^/\\\\\\x00-\\x1f\\x7f]+$';
+
+/** What a text that does not match one of the patterns is told. */
+export const PATTERN_MEANINGS: ReadonlyMap<unknown, string> = new Map([
+  [NOT_BLANK, 'must not be blank'],
+  [PLAIN_FILE_NAME, 'must be a file name without slashes and control characters'],
+]);
+
+const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, pattern: NOT_BLANK });
 const Money = Type.Number({ minimum: 0, maximum: MONEY_MAX });
 const CalendarDate = Type.String({ format: 'date' });
 
@@ -44,7 +53,7 @@ export const CreateFilingBody = Type.Object({
 
 /** The body of `POST /partner/upload-user-file`; a file name is no path. */
 export const UploadBody = Type.Object({
-  fileName: Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX, pattern: '^[^/\\\\\\x00-\\x1f\\x7f]+$' }),
+  fileName: Type.String({ maxLength: TEXT_LENGTH_MAX, pattern: PLAIN_FILE_NAME }),
   filingId: Type.Optional(Type.String({ minLength: 1 })),
 });
 

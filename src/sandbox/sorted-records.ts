@@ -16,6 +16,8 @@ export interface SortedRecords<T extends Position> {
   at(index: number): T | undefined;
   /** Up to `limit` records after the `offset` newest ones, newest first. */
   newestFirst(offset: number, limit: number): T[];
+  /** All records that the predicate holds for, newest first; looks at every one. */
+  matching(predicate: (record: T) => boolean): T[];
 }
 
 /** An empty list of records. */
@@ -44,6 +46,7 @@ export function createSortedRecords<T extends Position>(): SortedRecords<T> {
       const end = Math.max(oldestFirst.length - offset, 0);
       return oldestFirst.slice(Math.max(end - limit, 0), end).toReversed();
     },
+    matching: (predicate) => oldestFirst.filter(predicate).toReversed(),
   };
 }
 
