@@ -95,7 +95,7 @@ function connect(address: RedisAddress, use: Use, connectionName: string): Redis
     ...(address.password === null ? {} : { password: address.password }),
     ...(address.tls ? { tls: {} } : {}),
   };
-  if (address.kind === 'cluster') return new Cluster([...nodes], clusterOptions(use, shared, address.tls));
+  if (address.kind === 'cluster') return connectCluster(nodes, clusterOptions(use, shared, address.tls));
   const reconnecting = { retryStrategy: reconnectDelayMs, reconnectOnError: reconnectOnReadOnly };
   if (address.kind === 'single') return new Redis({ ...shared, ...reconnecting, ...nodes[0], db });
   return new Redis({
@@ -106,6 +106,15 @@ function connect(address: RedisAddress, use: Use, connectionName: string): Redis
     sentinelRetryStrategy: reconnectDelayMs,
     ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
   });
+}
+
+function connectCluster(nodes: RedisAddress['nodes'], options: ReturnType<typeof clusterOptions>): Cluster {
+  const cluster = new Cluster([...nodes], options);
+  // Left to itself, a node is connected by the first command for it, and without an offline queue those right behind that are refused.
+  cluster.on('+node', (node: Redis) => {
+    node.connect().catch(() => undefined);
+  });
+  return cluster;
 }
 
 function clusterOptions(use: Use, shared: NodeOptions, tls: boolean) {
@@ -161,9 +170,9 @@ function reasonOf(error: Error & { lastNodeError?: Error | null }): string {
   return error.lastNodeError?.message ?? error.message;
 }
 
-function untilClientReady(client: RedisClient): Promise<void> {
-  if (client.status === 'ready') return Promise.resolve();
-  return new Promise((resolve) => client.once('ready', () => resolve()));
+async function untilClientReady(client: RedisClient): Promise<void> {
+  if (client.status !== 'ready') await new Promise<void>((resolve) => client.once('ready', () => resolve()));
+  if (client instanceof Cluster) await Promise.all(client.nodes('master').map(untilClientReady));
 }
 
 async function closeClient(client: RedisClient, deadlineMs: number): Promise<void> {
