@@ -64,7 +64,7 @@ export function addControlFilingRoutes(app: SandboxApp, deps: Deps): void {
 }
 
 /** The filing as the control interface wants it: status with what belongs to it, owner, and any other field verbatim. */
-export function editedFiling(filing: Filing, edit: PutFiling, nowMs: number): Filing {
+function editedFiling(filing: Filing, edit: PutFiling, nowMs: number): Filing {
   const { status, rejectionReason, completedAt, owner, ...fields } = edit;
   const changed = withStatus(filing, { status, rejectionReason, completedAt }, nowMs);
   return { ...changed, userId: owner ?? filing.userId, ...fields };

@@ -55,7 +55,7 @@ export function sendError(
 }
 
 /** Answers a path that is no endpoint. */
-export function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
+function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.split('?')[0]?.slice(0, 200) ?? '';
   sendError(new SandboxError('ROUTE_NOT_FOUND', `there is no ${request.method} ${path}`), request, reply);
 }

@@ -3,7 +3,7 @@ import { createSortedRecords } from './sorted-records.ts';
 import type { Position, SortedRecords } from './sorted-records.ts';
 
 /** Which filings are meant: without an owner everybody's, without a status those in any. */
-export interface FilingSelection {
+interface FilingSelection {
   readonly owner?: string | undefined;
   readonly status?: string | undefined;
   /** Free text, found in the policy number, the names, the endorsement number and the id, whatever the case; empty finds all. */

@@ -14,7 +14,7 @@ export const PAYMENT_METHODS = ['ACH', 'WIRE', 'CHECK', 'PENDING_INVOICE', 'INVO
 
 export type FilingType = (typeof FILING_TYPES)[number];
 export type FilingStatus = (typeof FILING_STATUSES)[number];
-export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
 /** A file of a filing, as the service returns it; times are ISO 8601. */
 export interface UserFile {

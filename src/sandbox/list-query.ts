@@ -1,7 +1,7 @@
 import type { Problem } from './errors.ts';
 
 /** What `GET /partner/filings` was asked for, defaults filled in. */
-export interface ListQuery {
+interface ListQuery {
   readonly offset: number;
   readonly limit: number;
   readonly status: string | undefined;

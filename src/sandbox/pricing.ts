@@ -16,7 +16,7 @@ export interface QuoteInput {
 }
 
 /** One amount of a quote; a flat fee has no mode, no value and no base. A percentage's base is what it is a percentage of. */
-export interface QuoteLine {
+interface QuoteLine {
   readonly name: string;
   readonly kind: 'tax' | 'fee' | 'filing-fee';
   readonly mode: RateMode | null;

@@ -3,7 +3,7 @@ import type { PartnerKey } from './accounts.ts';
 import { DEFAULT_KEY } from './decisions.ts';
 
 /** How `npm run sandbox` was configured. */
-export interface SandboxConfig {
+interface SandboxConfig {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;

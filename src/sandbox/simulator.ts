@@ -19,7 +19,7 @@ export interface SimulationState extends SimulationSettings {
 }
 
 /** What to simulate; what is left out gets its default. `seed` makes the course repeatable. */
-export interface SimulationRequest extends Partial<Record<keyof SimulationSettings, number | undefined>> {
+interface SimulationRequest extends Partial<Record<keyof SimulationSettings, number | undefined>> {
   readonly enabled: boolean;
   readonly owner?: string | undefined;
   readonly seed?: number | undefined;

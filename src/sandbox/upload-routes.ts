@@ -49,7 +49,7 @@ export function addStorageRoute(app: SandboxApp, deps: Pick<SandboxDeps, 'store'
 }
 
 /** The filing with one more file; a COMPLETED one becomes PENDING again (partner specification, transitions). */
-export function withFile(filing: Filing, upload: Upload, nowMs: number): Filing {
+function withFile(filing: Filing, upload: Upload, nowMs: number): Filing {
   const at = new Date(nowMs).toISOString();
   const { fileName, storagePath } = upload;
   const id = `file_${filing.id}_${filing.userFiles.length + 1}`;

@@ -15,7 +15,7 @@ export interface Upload {
 }
 
 /** The part of a signed URL that proves it was issued here. */
-export interface UploadSignature {
+interface UploadSignature {
   /** Milliseconds since 1970, as decimal digits. */
   readonly expires: string;
   readonly signature: string;

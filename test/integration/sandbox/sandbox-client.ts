@@ -8,13 +8,13 @@ export const KEY = 'sandbox-key';
 export const SECOND_KEY = 'sandbox-key-2';
 
 /** An answer as it came over the wire; `body` is the parsed JSON, or the text where it is none. */
-export interface Answer<T> {
+interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: T;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly key?: string | null;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
@@ -46,7 +46,7 @@ export interface TestSandbox extends AsyncDisposable {
   createFiling(): Promise<Filing>;
 }
 
-export interface FileInput {
+interface FileInput {
   readonly name: string;
   readonly fileName: string;
   readonly filePath: string;
