@@ -1,13 +1,10 @@
-import { Cluster, Redis } from 'ioredis';
-import type { ClusterOptions, RedisOptions } from 'ioredis';
+import { openClient, untilClientReady } from './open-client.ts';
+import type { ClientUse, RedisClient } from './open-client.ts';
+import { createOutage } from './outage.ts';
+import type { RedisStateChange } from './outage.ts';
 import { describeRedis, parseRedisUrl } from './redis-url.ts';
-import type { RedisAddress } from './redis-url.ts';
 
-/** A connected client, of one server or of a cluster. */
-export type RedisClient = Redis | Cluster;
-
-/** Lost, and why (no password in it), or there again for all clients. */
-export type RedisStateChange = { readonly up: false; readonly reason: string } | { readonly up: true };
+export type { RedisClient, RedisStateChange };
 
 /** What `createRedisConnections` needs. */
 export type RedisConnectionsOptions = {
@@ -36,33 +33,17 @@ export type RedisConnections = AsyncDisposable & {
   close(deadlineMs?: number): Promise<void>;
 };
 
-type Use = 'command' | 'failFast' | 'blocking';
-
-// Reply mapping decides the type of a client; left alone, replies keep their RESP2 shapes.
-type NodeOptions = Omit<RedisOptions, 'replyMapping'>;
-
-const reconnectDelayMs = (attempt: number): number => Math.min(attempt * 100, 2_000);
-
-const neverResent = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false };
-
-const optionsOf: Record<Use, NodeOptions> = {
-  // Resending what may already have been carried out would append an event twice; with 0 retries a lost reply rejects.
-  command: { ...neverResent, commandTimeout: 10_000, socketTimeout: 15_000 },
-  failFast: { ...neverResent, commandTimeout: 1_500, socketTimeout: 3_000, enableOfflineQueue: false },
-  blocking: { maxRetriesPerRequest: null },
-};
-
 /** Opens nothing yet. Throws when `url` is not a REDIS_URL as docs/configuration.md describes it; the message does not repeat it. */
 export function createRedisConnections(url: string, options: RedisConnectionsOptions): RedisConnections {
   const parsed = parseRedisUrl(url);
   if (!parsed.ok) throw new TypeError(`the Redis address ${parsed.problem}`);
   const { address } = parsed;
   const outage = createOutage(options.onStateChange);
-  const clients = new Map<Use, RedisClient>();
-  const client = (use: Use): RedisClient => {
+  const clients = new Map<ClientUse, RedisClient>();
+  const client = (use: ClientUse): RedisClient => {
     const known = clients.get(use);
     if (known !== undefined) return known;
-    const made = connect(address, use, `${options.connectionName}:${use}`);
+    const made = openClient(address, use, `${options.connectionName}:${use}`);
     clients.set(use, made);
     outage.watch(made);
     return made;
@@ -84,95 +65,6 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
     close,
     [Symbol.asyncDispose]: () => close(),
   };
-}
-
-function connect(address: RedisAddress, use: Use, connectionName: string): RedisClient {
-  const { nodes, db, masterName } = address;
-  const shared: NodeOptions = {
-    ...optionsOf[use],
-    connectionName,
-    ...(address.username === null ? {} : { username: address.username }),
-    ...(address.password === null ? {} : { password: address.password }),
-    ...(address.tls ? { tls: {} } : {}),
-  };
-  if (address.kind === 'cluster') return connectCluster(nodes, clusterOptions(use, shared, address.tls));
-  const reconnecting = { retryStrategy: reconnectDelayMs, reconnectOnError: reconnectOnReadOnly };
-  if (address.kind === 'single') return new Redis({ ...shared, ...reconnecting, ...nodes[0], db });
-  return new Redis({
-    ...shared,
-    ...reconnecting,
-    sentinels: [...nodes],
-    name: masterName,
-    sentinelRetryStrategy: reconnectDelayMs,
-    ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
-  });
-}
-
-function connectCluster(nodes: RedisAddress['nodes'], options: ReturnType<typeof clusterOptions>): Cluster {
-  const cluster = new Cluster([...nodes], options);
-  // Left to itself, a node is connected by the first command for it, and without an offline queue those right behind that are refused.
-  cluster.on('+node', (node: Redis) => {
-    node.connect().catch(() => undefined);
-  });
-  return cluster;
-}
-
-function clusterOptions(use: Use, shared: NodeOptions, tls: boolean) {
-  const { enableOfflineQueue = true, ...redisOptions } = shared;
-  const options = {
-    redisOptions,
-    enableOfflineQueue,
-    clusterRetryStrategy: reconnectDelayMs,
-    // A command whose node went away is not sent again, for the reason given at `command`.
-    ...(use === 'blocking' ? {} : { retryDelayOnFailover: 0 }),
-    // Certificates name hosts; without resolving them here they are compared with names, not with addresses.
-    ...(tls ? { dnsLookup: keepName } : {}),
-  };
-  return options satisfies ClusterOptions;
-}
-
-const keepName: NonNullable<ClusterOptions['dnsLookup']> = (host, callback) => callback(null, host);
-
-/** After a failover the old master refuses writes; a new connection finds the new one. What it refused had no effect, so 2 = send again. */
-function reconnectOnReadOnly(error: Error): false | 2 {
-  return error.message.startsWith('READONLY') ? 2 : false;
-}
-
-function createOutage(onStateChange: RedisConnectionsOptions['onStateChange']) {
-  const down = new Set<RedisClient>();
-  let reason = 'no connection yet';
-  let watching = true;
-  const lost = (client: RedisClient, why: string, isCause: boolean): void => {
-    if (!watching) return;
-    const isKnown = down.has(client);
-    if (isCause || !isKnown) reason = why;
-    if (isKnown) return;
-    down.add(client);
-    if (down.size === 1) onStateChange({ up: false, reason });
-  };
-  return {
-    watch(client: RedisClient): void {
-      client.on('error', (error: Error) => lost(client, reasonOf(error), true));
-      client.on('close', () => lost(client, 'the connection was closed', false));
-      client.on('ready', () => {
-        if (watching && down.delete(client) && down.size === 0) onStateChange({ up: true });
-      });
-    },
-    stopWatching(): void {
-      watching = false;
-    },
-    reason: () => reason,
-  };
-}
-
-/** Only the text: the error itself may carry the AUTH command. A cluster tells what its last node said. */
-function reasonOf(error: Error & { lastNodeError?: Error | null }): string {
-  return error.lastNodeError?.message ?? error.message;
-}
-
-async function untilClientReady(client: RedisClient): Promise<void> {
-  if (client.status !== 'ready') await new Promise<void>((resolve) => client.once('ready', () => resolve()));
-  if (client instanceof Cluster) await Promise.all(client.nodes('master').map(untilClientReady));
 }
 
 async function closeClient(client: RedisClient, deadlineMs: number): Promise<void> {

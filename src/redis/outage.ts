@@ -1,0 +1,53 @@
+import type { RedisClient } from './open-client.ts';
+
+/** Lost, and why (no password in it), or there again for all clients. */
+export type RedisStateChange = { readonly up: false; readonly reason: string } | { readonly up: true };
+
+/** Notices when clients lose Redis and have it back. */
+export type Outage = {
+  watch(client: RedisClient): void;
+  /** From now on nothing is told any more: what ends now is meant to end. */
+  stopWatching(): void;
+  /** Why Redis was last away; never contains a password. */
+  reason(): string;
+};
+
+/** `onStateChange` is called when the first of the watched clients loses Redis, and when the last one has it back. */
+export function createOutage(onStateChange: (change: RedisStateChange) => void): Outage {
+  const down = new Set<RedisClient>();
+  let reason = 'no connection yet';
+  let watching = true;
+  const lost = (client: RedisClient, why: string, isCause: boolean): void => {
+    if (!watching) return;
+    const isKnown = down.has(client);
+    if (isCause || !isKnown) reason = why;
+    if (isKnown) return;
+    down.add(client);
+    if (down.size === 1) onStateChange({ up: false, reason });
+  };
+  return {
+    watch(client) {
+      // A cluster or a sentinel client as a whole only says that nobody answers; these say why.
+      let cause: string | null = null;
+      for (const event of ['node error', 'sentinelError']) {
+        client.on(event, (error: Error) => {
+          if (!isClosed(error.message)) cause = error.message;
+        });
+      }
+      client.on('error', (error: Error) => lost(client, cause ?? error.message, true));
+      client.on('close', () => lost(client, cause ?? 'the connection was closed', false));
+      client.on('ready', () => {
+        cause = null;
+        if (watching && down.delete(client) && down.size === 0) onStateChange({ up: true });
+      });
+    },
+    stopWatching() {
+      watching = false;
+    },
+    reason: () => reason,
+  };
+}
+
+function isClosed(message: string): boolean {
+  return message === 'Connection is closed.';
+}
