@@ -4,7 +4,7 @@ import { parseRedisUrl } from './redis/redis-url.ts';
 import type { EncryptionKey } from './secrets/seal.ts';
 
 /** What a variable's text means. `problem` completes "NAME …" and never repeats the text, which may be a secret. */
-export type Parsed<T> =
+type Parsed<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** Reads the text of one variable; the text is never empty and has no space around it. */
@@ -48,7 +48,7 @@ export const boolean: ValueParser<boolean> = (text) =>
   text === 'true' || text === 'false' ? right(text === 'true') : wrong('must be true or false');
 
 /** One of the given words. */
-export function oneOf<T extends string>(words: readonly T[]): ValueParser<T> {
+function oneOf<T extends string>(words: readonly T[]): ValueParser<T> {
   return (text) => {
     const word = words.find((candidate) => candidate === text);
     return word === undefined ? wrong(`must be one of ${words.join(', ')}`) : right(word);

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 /** Where one Redis node listens. */
-export type RedisNode = { readonly host: string; readonly port: number };
+type RedisNode = { readonly host: string; readonly port: number };
 
 /** What a `REDIS_URL` says. `nodes` are where to ask first: the server itself, some nodes of a cluster, or the sentinels. */
 export type RedisAddress = {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Cluster, Redis } from 'ioredis';
 
 /** An argument of a script; numbers are sent in decimal, Buffers byte for byte. */
-export type ScriptArgument = string | number | Buffer;
+type ScriptArgument = string | number | Buffer;
 
 type Run = (
   redis: Redis | Cluster,

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 
 /** What happens to a connection: everything passes; requests pass but the reply cuts the connection; or nothing passes in either direction. */
-export type ProxyMode = 'pass' | 'cut-at-reply' | 'stall';
+type ProxyMode = 'pass' | 'cut-at-reply' | 'stall';
 
 /** A way to Redis that can be broken. */
 export type TcpProxy = AsyncDisposable & { readonly port: number; mode: ProxyMode };
