@@ -64,6 +64,17 @@ describe('while Redis is away', () => {
     expect(changes).toHaveLength(2);
   });
 
+  test('one client that keeps failing tells it once', async () => {
+    const own = await startPrivateRedis();
+    await own.close();
+    const { connections, changes } = open(own.url);
+    const failures = [await connections.command().ping().catch(String)];
+    failures.push(await connections.command().ping().catch(String));
+    expect(failures).toEqual([expect.stringMatching(/max retries/), expect.stringMatching(/max retries/)]);
+    expect(changes).toHaveLength(1);
+    await connections.close();
+  });
+
   test('untilReady gives up with the reason', async () => {
     const own = await startPrivateRedis();
     await own.close();
