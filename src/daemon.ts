@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createAccountStore } from './accounts/account-store.ts';
 import { createTokenStore } from './accounts/token-store.ts';
@@ -8,6 +7,7 @@ import type { Config } from './config.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
 import { createDeliveryStore } from './delivery/delivery-store.ts';
 import { createDrainQueue } from './delivery/drain-queue.ts';
+import { checkCallbackUrl } from './delivery/url-policy.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
 import { createEgressPolicy } from './delivery/egress-policy.ts';
 import { announceDisabling, logSparingly, reportAttempt, reportPoll } from './daemon-reports.ts';
@@ -26,6 +26,8 @@ import { createRedisClock } from './redis/clock.ts';
 import { createRedisConnections, type RedisClient } from './redis/connect.ts';
 import { createKeys } from './redis/keys.ts';
 import { createStoreWatch } from './redis/store-watch.ts';
+import { createReadiness } from './readiness.ts';
+import { collectSubscriptions } from './subscription-gauges.ts';
 import { createSealer } from './secrets/seal.ts';
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts';
 
@@ -248,6 +250,42 @@ function startUpkeep(config: Config, parts: Parts, stack: AsyncDisposableStack):
     clearInterval(look);
     clearInterval(trim);
   });
+}
+
+async function startApi(
+  config: Config,
+  { version, logger }: DaemonDeps,
+  parts: Parts,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const { storesOn, connections, metrics, watch, clock, pollQueue, drainQueue, drainer, problems, egress } =
+    parts;
+  const stores = storesOn(connections.failFast());
+  const api = await createApi({
+    ...stores,
+    version,
+    logger,
+    apiToken: config.apiToken,
+    metrics: metrics.registry,
+    now: clock.now,
+    checkUrl: (url) => checkCallbackUrl(url, { allowHttp: config.delivery.allowHttp, policy: egress }),
+    liveness: () => ({ live: true, reasons: [] }),
+    readiness: createReadiness(connections.failFast(), watch, problems),
+    mutationsAllowed: watch.problem,
+    beforeScrape: () => collectSubscriptions(stores, metrics),
+    hooks: {
+      async accountSaved({ account, pollIntervalMs }) {
+        await pollQueue.schedule(account, pollIntervalMs);
+        await pollQueue.pollNow(account, 'delta');
+      },
+      accountRemoved: pollQueue.unschedule,
+      pollNow: pollQueue.pollNow,
+      wake: (account, subscription) => drainQueue.wake(account, [subscription]),
+      ping: drainer.ping,
+    },
+  });
+  stack.defer(() => api.close());
+  return api.listen({ host: config.http.host, port: config.http.port });
 }
 
 async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {

@@ -91,7 +91,13 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
       if (before === null) await removeKeys(redis, keys.account(account).base);
       const { partnerKey, ...rest } = settings;
       const sealedKey = sealer.seal(partnerKey, sealContext(account));
-      const stored: StoredAccount = { v: 1, ...rest, sealedKey, createdAt: before?.createdAt ?? now, updatedAt: now };
+      const stored: StoredAccount = {
+        v: 1,
+        ...rest,
+        sealedKey,
+        createdAt: before?.createdAt ?? now,
+        updatedAt: now,
+      };
       await redis.hset(keys.accounts, account, JSON.stringify(stored));
       return { created: before === null };
     },
