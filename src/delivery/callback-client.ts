@@ -8,7 +8,10 @@ import { createHostLookup } from './host-lookup.ts';
 import type { HostLookup } from './host-lookup.ts';
 import { checkCallbackUrl } from './url-policy.ts';
 
-/** One callback to send. `headers` have been accepted by checkCustomHeaders or are our own, with lower-case names for the latter. */
+/**
+ * One callback to send. `headers` have been accepted by checkCustomHeaders or are our own, with lower-case
+ * names for the latter.
+ */
 export interface CallbackRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,15 +22,20 @@ export interface CallbackRequest {
 /** Sends callbacks. */
 export interface CallbackClient {
   /**
-   * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. Rejects only if `signal` fires before the headers of the
-   * answer are here, or after close(): neither is an attempt, though the receiver may have got the request.
+   * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. Rejects
+   * only if `signal` fires before the headers of the answer are here, or when close() ends it: neither is an
+   * attempt, though the receiver may have got the request.
    */
   post(request: CallbackRequest): Promise<CallbackResult>;
   /** Closes all connections at once. */
   close(): Promise<void>;
 }
 
-/** `timeoutMs` bounds a whole callback, connecting and response body included. `ca` (PEM) replaces the certificates trusted for https. */
+/**
+ * `timeoutMs` bounds a whole callback, connecting and response body included. `ca` (PEM) replaces the
+ * certificates trusted for https. With more than `keptSocketsMax` sockets open none is kept for reuse, so
+ * that ten thousand subscribers do not mean ten thousand idle connections.
+ */
 export interface CallbackClientOptions {
   readonly policy: EgressPolicy;
   readonly allowHttp: boolean;
@@ -35,9 +43,9 @@ export interface CallbackClientOptions {
   readonly userAgent: string;
   readonly lookup?: HostLookup;
   readonly ca?: string;
+  readonly keptSocketsMax?: number;
 }
 
-/** With more sockets open than this none is kept for reuse, so that ten thousand subscribers do not mean ten thousand idle connections. */
 const KEPT_SOCKETS_MAX = 2048;
 
 const RESPONSE_HEADER_BYTES_MAX = 16_384;
@@ -45,12 +53,14 @@ const KEEP_ALIVE_DEFAULT_MS = 4000;
 const KEEP_ALIVE_MAX_MS = 25_000;
 
 /**
- * Makes the one client through which callbacks leave. It vets the URL on every post and every address at dial, follows no redirect, reads no proxy
- * environment and decompresses nothing. Connections per host are not limited here: subscriptions that share a host must not wait for each
- * other, so the limit is each subscription's own.
+ * Makes the one client through which callbacks leave. It vets the URL on every post and every address at
+ * dial, follows no redirect, reads no proxy environment and decompresses nothing. Connections per host are
+ * not limited here: subscriptions that share a host must not wait for each other, so the limit is each
+ * subscription's own.
  */
 export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { policy, timeoutMs, userAgent, lookup = createHostLookup() } = options;
+  const { keptSocketsMax = KEPT_SOCKETS_MAX } = options;
   const sockets = countSockets();
   const agent = new Agent({
     allowH2: false,
@@ -80,7 +90,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
         method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
         body,
-        reset: sockets.open() > KEPT_SOCKETS_MAX,
+        reset: sockets.open() > keptSocketsMax,
       };
       return runExchange((handler) => void agent.dispatch(request, handler), { timeoutMs, signal });
     },

@@ -6,7 +6,10 @@ import type { EgressPolicy } from './egress-policy.ts';
 import { BlockedAddressError, lookupVetted } from './host-lookup.ts';
 import type { HostLookup } from './host-lookup.ts';
 
-/** What the connector needs; `ca` replaces the trusted certificates, `onSocket` sees every socket once it is connected. */
+/**
+ * What the connector needs; `ca` replaces the trusted certificates, `onSocket` sees every socket once it is
+ * connected.
+ */
 export interface ConnectorDeps {
   readonly policy: EgressPolicy;
   readonly lookup: HostLookup;
@@ -16,9 +19,10 @@ export interface ConnectorDeps {
 }
 
 /**
- * Opens connections to permitted addresses only, for http and https alike. Host names go through a lookup that refuses the host if any address is
- * refused; address literals never reach a lookup hook, so they are judged first; the address really dialled is judged once more.
- * The name stays the one that TLS asks for and verifies.
+ * Opens connections to permitted addresses only, for http and https alike. Host names go through a lookup
+ * that refuses the host if any address is refused; address literals never reach a lookup hook, so they are
+ * judged first; the address really dialled is judged once more. The name stays the one that TLS asks for and
+ * verifies.
  */
 export function createCallbackConnector(deps: ConnectorDeps): buildConnector.connector {
   const connect = buildConnector({

@@ -20,9 +20,10 @@ export interface ExchangeLimits {
 }
 
 /**
- * Runs one request through `dispatch` and collects what came of it. Resolves once: when the body has ended, broken, grown too large, or at the
- * deadline, whichever is first. Rejects with the signal's reason if that fires before headers have arrived, and with undici's error if
- * its agent was shut down; neither is an attempt. Memory stays within the excerpt and one read of the socket.
+ * Runs one request through `dispatch` and collects what came of it. Resolves once: when the body has ended,
+ * broken, grown too large, or at the deadline, whichever is first. Rejects with the signal's reason if that
+ * fires before headers have arrived, and with undici's error if its agent was shut down; neither is an
+ * attempt. Memory stays within the excerpt and one read of the socket.
  */
 export function runExchange(
   dispatch: (handler: Dispatcher.DispatchHandler) => void,
@@ -39,7 +40,10 @@ export function failedBeforehand(code: CallbackFailureCode): CallbackFailure {
   return { kind: 'failure', code, detail: FAILURE_DETAILS[code], durationMs: 0 };
 }
 
-/** A class, for undici calls these methods for every callback: objects of one shape with shared methods are what the engine likes. */
+/**
+ * A class, for undici calls these methods for every callback: objects of one shape with shared methods are
+ * what the engine likes.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #startedAt = performance.now();
   readonly #signal: AbortSignal | undefined;

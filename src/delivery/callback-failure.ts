@@ -1,11 +1,12 @@
 import { errors } from 'undici';
 import type { CallbackFailureCode } from './callback-result.ts';
+import { REFUSED_DESTINATION } from './url-policy.ts';
 
 /** One sentence per failure for the subscriber. */
 export const FAILURE_DETAILS: Readonly<Record<CallbackFailureCode, string>> = {
   timeout: 'The receiver did not answer in time.',
   dns_error: 'The host name could not be resolved.',
-  blocked_address: 'The URL does not lead to a permitted callback destination.',
+  blocked_address: REFUSED_DESTINATION,
   connection_refused: 'The connection was refused.',
   connection_reset: 'The connection was closed before an answer arrived.',
   unreachable: 'The host could not be reached.',
@@ -47,8 +48,8 @@ const CODE_PATTERNS: readonly (readonly [RegExp, CallbackFailureCode])[] = [
 ];
 
 /**
- * Translates what undici, the sockets and the resolver throw. What is not known to come from the receiver or the network, such as exhausted
- * file descriptors or a header that cannot be sent, is charged to the sender.
+ * Translates what undici, the sockets and the resolver throw. What is not known to come from the receiver or
+ * the network, such as exhausted file descriptors or a header that cannot be sent, is charged to the sender.
  */
 export function failureCodeOf(error: unknown): CallbackFailureCode {
   if (!(error instanceof Error)) return 'sender_error';

@@ -1,7 +1,10 @@
 import type { CallbackResponse, CallbackResult } from './callback-result.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
-/** Every outcome code with what it leads to, as documented in docs/callback-outcomes.md. Codes are never renamed. */
+/**
+ * Every outcome code with what it leads to, as documented in docs/callback-outcomes.md. Codes are never
+ * renamed.
+ */
 export const OUTCOME_KINDS = {
   delivered: 'delivered',
   gone: 'gone',
@@ -47,8 +50,9 @@ export type CallbackOutcome =
 const SLOW_DOWN_MIN_MS = 1000;
 
 /**
- * Says what the result of a callback means. Once headers have arrived within the deadline the status decides alone: a 2xx whose body then breaks, drips
- * or grows too large has still acknowledged, for sending again would only repeat what was accepted.
+ * Says what the result of a callback means. Once headers have arrived within the deadline the status decides
+ * alone: a 2xx whose body then breaks, drips or grows too large has still acknowledged, for sending again
+ * would only repeat what was accepted.
  */
 export function classifyOutcome(result: CallbackResult): CallbackOutcome {
   if (result.kind === 'failure') return { kind: 'retry', code: result.code, reason: result.detail };

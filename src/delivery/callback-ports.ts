@@ -1,6 +1,6 @@
 /**
- * Services above port 1023 that read whatever they are sent: databases, caches, brokers, remote administration, and those of the
- * "bad ports" of the Fetch standard (§2.9) that lie there.
+ * Services above port 1023 that read whatever they are sent: databases, caches, brokers, remote
+ * administration, and those of the "bad ports" of the Fetch standard (§2.9) that lie there.
  */
 const REFUSED_HIGH_PORTS = new Set([
   1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2379, 2380, 3268, 3269, 3306, 3389, 3659,
@@ -10,8 +10,8 @@ const REFUSED_HIGH_PORTS = new Set([
 ]);
 
 /**
- * Whether callbacks may go to a port, given as `URL.port` ("" is the scheme's own). Below 1024 only 80 and 443 carry callbacks;
- * above, every port but those of well-known services that are not web applications.
+ * Whether callbacks may go to a port, given as `URL.port` ("" is the scheme's own). Below 1024 only 80 and
+ * 443 carry callbacks; above, every port but those of well-known services that are not web applications.
  */
 export function isCallbackPort(port: string): boolean {
   if (port === '') return true;

@@ -12,8 +12,9 @@ export type CallbackFailureCode =
   | 'sender_error';
 
 /**
- * An answer whose status and headers arrived within the deadline. `excerpt` is the beginning of the body as it came, at most 1 KiB read as UTF-8, with
- * `body` telling whether the body came to its end, was cut off here for its size or the deadline, or broke on the way.
+ * An answer whose status and headers arrived within the deadline. `excerpt` is the beginning of the body as
+ * it came, at most 1 KiB read as UTF-8, with `body` telling whether the body came to its end, was cut off
+ * here for its size or the deadline, or broke on the way.
  */
 export interface CallbackResponse {
   readonly kind: 'response';
@@ -27,7 +28,10 @@ export interface CallbackResponse {
   readonly durationMs: number;
 }
 
-/** No answer. `detail` is a sentence for the subscriber: it holds neither addresses nor anything the receiver chose. */
+/**
+ * No answer. `detail` is a sentence for the subscriber: it holds neither addresses nor anything the receiver
+ * chose.
+ */
 export interface CallbackFailure {
   readonly kind: 'failure';
   readonly code: CallbackFailureCode;

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 /** Decides which addresses callbacks may reach. Pure: the same address always gets the same answer. */
 export interface EgressPolicy {
   /**
-   * Whether a connection to this address is permitted. The address is the textual form that a resolver or the URL parser
-   * gives, without brackets; anything else (names, zone ids, octal or short forms) is refused.
+   * Whether a connection to this address is permitted. The address is the textual form that a resolver or the
+   * URL parser gives, without brackets; anything else (names, zone ids, octal or short forms) is refused.
    */
   isAllowed(address: string): boolean;
 }
@@ -16,8 +16,8 @@ interface Range {
 }
 
 /**
- * IPv4 ranges that are not ordinary public hosts: the IANA special-purpose registry (RFC 6890) plus multicast and the one
- * public address behind which Azure serves its instance metadata.
+ * IPv4 ranges that are not ordinary public hosts: the IANA special-purpose registry (RFC 6890) plus multicast
+ * and the one public address behind which Azure serves its instance metadata.
  */
 const REFUSED_IPV4 = [
   '0.0.0.0/8', // "this network", RFC 791
@@ -42,9 +42,9 @@ const REFUSED_IPV4 = [
 ].map(parseCidr);
 
 /**
- * The only IPv6 block from which public hosts are numbered (RFC 4291 §2.4). Outside lie loopback, `::a.b.c.d`, NAT64
- * (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), segment routing (5f00::/16), unique local with fd00:ec2::254,
- * link-local, site-local and multicast.
+ * The only IPv6 block from which public hosts are numbered (RFC 4291 §2.4). Outside lie loopback,
+ * `::a.b.c.d`, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), segment routing (5f00::/16), unique
+ * local with fd00:ec2::254, link-local, site-local and multicast.
  */
 const GLOBAL_UNICAST_IPV6 = parseCidr('2000::/3');
 
@@ -60,9 +60,10 @@ const REFUSED_IPV6 = [
 const MAPPED_IPV4 = parseCidr('::ffff:0:0/96');
 
 /**
- * Permits public hosts and whatever lies inside `allowCidrs` ("10.0.0.0/8", "::1/128"). An allowed range opens its own address
- * family only. IPv4-mapped IPv6 addresses are refused in every case: they lead to the same host as the plain IPv4 address,
- * so refusing them costs nobody anything. Throws a TypeError that names the first entry which is not a CIDR.
+ * Permits public hosts and whatever lies inside `allowCidrs` ("10.0.0.0/8", "::1/128"). An allowed range
+ * opens its own address family only. IPv4-mapped IPv6 addresses are refused in every case: they lead to the
+ * same host as the plain IPv4 address, so refusing them costs nobody anything. Throws a TypeError that names
+ * the first entry which is not a CIDR.
  */
 export function createEgressPolicy(options: { readonly allowCidrs: readonly string[] }): EgressPolicy {
   const allowed = options.allowCidrs.map(parseCidr);

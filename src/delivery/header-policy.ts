@@ -5,13 +5,17 @@ const NAME_LENGTH_MAX = 100;
 const VALUE_LENGTH_MAX = 2048;
 const TOTAL_LENGTH_MAX = 8192;
 
-/** Either the headers may be sent as they are, or there is one sentence per mistake; values are never repeated in them. */
+/**
+ * Either the headers may be sent as they are, or there is one sentence per mistake; values are never repeated
+ * in them.
+ */
 export type HeaderCheck =
   { readonly ok: true } | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Judges the headers a subscriber wants on its callbacks. Names are tokens (RFC 9110 §5.6.2), values are printable ASCII with inner spaces and
- * tabs; framing, routing, identity and signature headers belong to this service. Everything accepted here can be sent.
+ * Judges the headers a subscriber wants on its callbacks. Names are tokens (RFC 9110 §5.6.2), values are
+ * printable ASCII with inner spaces and tabs; framing, routing, identity and signature headers belong to this
+ * service. Everything accepted here can be sent.
  */
 export function checkCustomHeaders(headers: Readonly<Record<string, string>>): HeaderCheck {
   const entries = Object.entries(headers);

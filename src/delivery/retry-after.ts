@@ -2,8 +2,9 @@
 export const RETRY_AFTER_MAX_MS = 3_600_000;
 
 /**
- * Reads a `Retry-After` value (RFC 9110 §10.2.3), seconds or an HTTP date, as milliseconds from `nowMs`: 0 for a moment that has passed, never above
- * RETRY_AFTER_MAX_MS, null when it is missing or neither of the two. Fractions and exponents are understood although no RFC allows them.
+ * Reads a `Retry-After` value (RFC 9110 §10.2.3), seconds or an HTTP date, as milliseconds from `nowMs`: 0
+ * for a moment that has passed, never above RETRY_AFTER_MAX_MS, null when it is missing or neither of the
+ * two. Fractions and exponents are understood although no RFC allows them.
  */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | null {
   const text = value?.trim() ?? '';
@@ -18,7 +19,10 @@ const IMF_FIXDATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2}
 const RFC_850 = /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
-/** The three forms of RFC 9110 §5.6.7 in epoch milliseconds, or NaN: Date.parse alone takes almost any text for a date. */
+/**
+ * The three forms of RFC 9110 §5.6.7 in epoch milliseconds, or NaN: Date.parse alone takes almost any text
+ * for a date.
+ */
 function parseHttpDate(text: string): number {
   if (IMF_FIXDATE.test(text) || RFC_850.test(text)) return Date.parse(text);
   return ASCTIME.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;

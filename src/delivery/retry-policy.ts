@@ -1,8 +1,9 @@
 const JITTER = 0.2;
 
 /**
- * How long to wait after a failed attempt, in milliseconds, or null when the schedule is exhausted and the callback is given up. `attempt` counts the
- * failures so far, this one included, from 1; `random` gives a number in [0, 1) and spreads each delay evenly over ±20 %.
+ * How long to wait after a failed attempt, in milliseconds, or null when the schedule is exhausted and the
+ * callback is given up. `attempt` counts the failures so far, this one included, from 1; `random` gives a
+ * number in [0, 1) and spreads each delay evenly over ±20 %.
  */
 export function retryDelayMs(
   scheduleMs: readonly number[],

@@ -6,7 +6,9 @@ const SECRET_BYTES_MIN = 24;
 const SECRET_BYTES_MAX = 64;
 const GENERATED_SECRET_BYTES = 32;
 
-/** A signing secret is not `whsec_` plus the base64 of 24–64 bytes. Its message does not repeat the secret. */
+/**
+ * A signing secret is not `whsec_` plus the base64 of 24–64 bytes. Its message does not repeat the secret.
+ */
 export class InvalidSecretError extends Error {
   override readonly name = 'InvalidSecretError';
 
@@ -16,8 +18,8 @@ export class InvalidSecretError extends Error {
 }
 
 /**
- * Reads a secret as Standard Webhooks writes it, padded base64 without line breaks. Keep the key while it is used: signing with it costs a
- * fifth of signing with the bytes. Throws InvalidSecretError.
+ * Reads a secret as Standard Webhooks writes it, padded base64 without line breaks. Keep the key while it is
+ * used: reading it costs nearly as much as a signature. Throws InvalidSecretError.
  */
 export function parseSecret(text: string): KeyObject {
   const encoded = text.startsWith(SECRET_PREFIX) ? text.slice(SECRET_PREFIX.length) : '';
@@ -35,8 +37,9 @@ export function generateSecret(): string {
 }
 
 /**
- * The value of `webhook-signature`: one `v1,<base64>` per key in the order given, separated by spaces. Signed are exactly the bytes of the body behind
- * `id.timestamp.`, with the timestamp of this attempt in whole seconds (Standard Webhooks, "Signature scheme").
+ * The value of `webhook-signature`: one `v1,<base64>` per key in the order given, separated by spaces. Signed
+ * are exactly the bytes of the body behind `id.timestamp.`, with the timestamp of this attempt in whole
+ * seconds (Standard Webhooks, "Signature scheme").
  */
 export function sign(
   keys: readonly KeyObject[],

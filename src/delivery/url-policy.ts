@@ -9,11 +9,14 @@ import type { HostLookup } from './host-lookup.ts';
 export const CALLBACK_URL_LENGTH_MAX = 2048;
 
 /**
- * The one sentence for every URL that does not lead to a permitted destination, whatever the cause: literal address, resolved address,
- * name, port or spelling. It tells the honest what to write and nobody what lies behind an address.
+ * The one sentence for every URL that does not lead to a permitted destination, whatever the cause: literal
+ * address, resolved address, name, port or spelling. It tells the honest what to write and nobody what lies
+ * behind an address.
  */
 export const REFUSED_DESTINATION =
   'The URL must be absolute and lead to a public host on a permitted port, without user information, fragment, whitespace, backslash or trailing dot.';
+
+const TOO_LONG = `The URL must not be longer than ${CALLBACK_URL_LENGTH_MAX} characters.`;
 
 /** A callback URL as it will be called, or a sentence for the one who wrote it. */
 export type UrlCheck =
@@ -26,13 +29,12 @@ export interface UrlRules {
 }
 
 /**
- * Judges a callback URL by itself, without asking a resolver. The text is parsed first (WHATWG URL) and the parsed host is classified,
- * so decimal, hexadecimal, octal, short, full-width and percent-encoded addresses are what they lead to. `url.href` is the normalised form.
+ * Judges a callback URL by itself, without asking a resolver. The text is parsed first (WHATWG URL) and the
+ * parsed host is classified, so decimal, hexadecimal, octal, short, full-width and percent-encoded addresses
+ * are what they lead to. `url.href` is the normalised form.
  */
 export function checkCallbackUrl(text: string, rules: UrlRules): UrlCheck {
-  if (text.length > CALLBACK_URL_LENGTH_MAX) {
-    return refuse(`The URL must not be longer than ${CALLBACK_URL_LENGTH_MAX} characters.`);
-  }
+  if (text.length > CALLBACK_URL_LENGTH_MAX) return refuse(TOO_LONG);
   if (hasForbiddenCharacter(text)) return refuse(REFUSED_DESTINATION);
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== 'https' && !(scheme === 'http' && rules.allowHttp)) {
@@ -40,12 +42,14 @@ export function checkCallbackUrl(text: string, rules: UrlRules): UrlCheck {
   }
   const url = parseAbsolute(text);
   if (url === null || !leadsToPermittedPlace(url, text, rules.policy)) return refuse(REFUSED_DESTINATION);
-  return { ok: true, url };
+  // Percent-encoding makes it longer, and the normalised form is what gets judged before each callback.
+  return url.href.length > CALLBACK_URL_LENGTH_MAX ? refuse(TOO_LONG) : { ok: true, url };
 }
 
 /**
- * Resolves the host of a URL that passed checkCallbackUrl, for a friendly refusal at registration. A host that does not resolve, or not
- * within `timeoutMs`, passes: whatever it resolves to later, every address is vetted again when it is dialled.
+ * Resolves the host of a URL that passed checkCallbackUrl, for a friendly refusal at registration. A host
+ * that does not resolve, or not within `timeoutMs`, passes: whatever it resolves to later, every address is
+ * vetted again when it is dialled.
  */
 export async function resolveCallbackHost(
   url: URL,
@@ -68,12 +72,18 @@ function refuse(problem: string): UrlCheck {
   return { ok: false, problem };
 }
 
-/** The URL parser silently drops tabs and newlines, trims control characters and turns backslashes into slashes. */
+/**
+ * The URL parser silently drops tabs and newlines, trims control characters and turns backslashes into
+ * slashes.
+ */
 function hasForbiddenCharacter(text: string): boolean {
   return /[\s\\\p{Cc}]/u.test(text);
 }
 
-/** Null unless the text has a scheme, two slashes and a host: the parser would also take `https:host` and `https:///host`. */
+/**
+ * Null unless the text has a scheme, two slashes and a host: the parser would also take `https:host` and
+ * `https:///host`.
+ */
 function parseAbsolute(text: string): URL | null {
   return /^https?:\/\/[^/?#]/i.test(text) ? URL.parse(text) : null;
 }

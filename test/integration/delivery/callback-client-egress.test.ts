@@ -8,6 +8,7 @@ import { classifyOutcome } from '../../../src/delivery/callback-outcome.ts';
 import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
 import { createHostLookup } from '../../../src/delivery/host-lookup.ts';
 import type { HostLookup } from '../../../src/delivery/host-lookup.ts';
+import { REFUSED_DESTINATION } from '../../../src/delivery/url-policy.ts';
 import corpus from '../../unit/delivery/ssrf-corpus.json' with { type: 'json' };
 import { startRawReceiver } from './raw-receiver.ts';
 
@@ -15,7 +16,7 @@ const OK = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'
 const BLOCKED = {
   kind: 'retry',
   code: 'blocked_address',
-  reason: 'The URL does not lead to a permitted callback destination.',
+  reason: REFUSED_DESTINATION,
 };
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) =>

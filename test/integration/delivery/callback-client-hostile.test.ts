@@ -19,7 +19,10 @@ interface Seen {
   readonly receiver: RawReceiver;
 }
 
-/** Posts to a receiver that answers so, if `again` a second time on the connection of the first, and looks at the last result. */
+/**
+ * Posts to a receiver that answers so, if `again` a second time on the connection of the first, and looks at
+ * the last result.
+ */
 async function postTo(
   answer: (socket: Socket, requestNumber: number) => void,
   look: (seen: Seen) => void | Promise<void>,
@@ -96,11 +99,11 @@ describe('statuses', () => {
 describe('time', () => {
   it('a 200 after the deadline is a timeout and its connection is not used again', () =>
     postTo(
-      (socket) => setTimeout(() => socket.write(OK), 250),
+      (socket) => setTimeout(() => socket.write(OK), 1000),
       async ({ outcome, result, receiver }) => {
         expect(outcome).toMatchObject({ kind: 'retry', code: 'timeout' });
         expect(result.durationMs).toBeGreaterThanOrEqual(99);
-        expect(result.durationMs).toBeLessThan(240);
+        expect(result.durationMs).toBeLessThan(900);
         await closed(receiver);
       },
       { timeoutMs: 100 },
@@ -130,7 +133,7 @@ describe('time', () => {
       async ({ outcome, result, receiver }) => {
         expect(outcome.kind).toBe('delivered');
         expect(result).toMatchObject({ kind: 'response', body: 'cut' });
-        expect(result.durationMs).toBeLessThan(600);
+        expect(result.durationMs).toBeLessThan(2000);
         await closed(receiver);
       },
       { timeoutMs: 150 },

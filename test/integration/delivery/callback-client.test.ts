@@ -1,19 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createCallbackClient } from '../../../src/delivery/callback-client.ts';
-import type { CallbackClient } from '../../../src/delivery/callback-client.ts';
+import type { CallbackClient, CallbackClientOptions } from '../../../src/delivery/callback-client.ts';
 import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
 import { startRawReceiver } from './raw-receiver.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const body = Buffer.from('{"type":"ping","note":"ü"}');
 
-function openClient(timeoutMs = 5000): CallbackClient & AsyncDisposable {
+function openClient(options: Partial<CallbackClientOptions> = {}): CallbackClient & AsyncDisposable {
   const client = createCallbackClient({
     policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8', '::1/128'] }),
     allowHttp: true,
-    timeoutMs,
+    timeoutMs: 5000,
     userAgent: 'filing-webhooks/test',
+    ...options,
   });
   return {
     post: (request) => client.post(request),
@@ -147,6 +148,18 @@ describe('connections', () => {
     const results = await Promise.all(posts);
     expect(results.every((result) => result.kind === 'response' && result.statusCode === 200)).toBe(true);
     expect(receiver.connections()).toBe(100);
+  });
+
+  it('are not kept once there are enough of them', async () => {
+    await using receiver = await startRawReceiver((socket) => socket.write(OK));
+    await using client = openClient({ keptSocketsMax: 0 });
+    const post = (): Promise<unknown> => client.post({ url: receiver.url, headers: {}, body });
+    await post().then(turn).then(turn).then(post);
+    expect(receiver.requests.map((request) => /connection: (.*)\r/.exec(request)?.[1])).toEqual([
+      'keep-alive',
+      'close',
+    ]);
+    await vi.waitFor(() => expect(receiver.open()).toBe(0));
   });
 
   it('are all closed by close(), and nothing is sent after it', async () => {

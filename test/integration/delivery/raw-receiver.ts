@@ -14,8 +14,8 @@ export interface RawReceiver extends AsyncDisposable {
 }
 
 /**
- * Listens on loopback and calls `answer` for every complete request (by Content-Length), with its number from 1. What is still open is
- * destroyed at the end of the test.
+ * Listens on loopback and calls `answer` for every complete request (by Content-Length), with its number from
+ * 1. What is still open is destroyed at the end of the test.
  */
 export async function startRawReceiver(
   answer: (socket: Socket, requestNumber: number) => void,

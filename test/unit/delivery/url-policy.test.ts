@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
 import type { HostLookup } from '../../../src/delivery/host-lookup.ts';
@@ -56,6 +57,33 @@ describe('acceptable URLs', () => {
       ok: false,
       problem: 'The URL must not be longer than 2048 characters.',
     });
+  });
+});
+
+describe('a URL that was accepted', () => {
+  it('is accepted in its normalised form, which does not change any more', () => {
+    const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?(\.[a-z]{2,6}){1,2}$/);
+    const host = fc.oneof(
+      name,
+      fc.ipV4(),
+      fc.ipV6().map((address) => `[${address}]`),
+    );
+    const rest = fc.array(fc.integer({ min: 0x21, max: 0x2ff }), { maxLength: 20 });
+    const text = fc
+      .tuple(host, fc.constantFrom('/', '/?'), rest)
+      .map(([where, mark, codes]) => `https://${where}${mark}${String.fromCharCode(...codes)}`);
+    fc.assert(
+      fc.property(text, (written) => {
+        const first = checkCallbackUrl(written, rules);
+        const again = first.ok ? checkCallbackUrl(first.url.href, rules) : first;
+        expect(again).toEqual(first);
+      }),
+    );
+  });
+
+  it('is refused if its normalised form is too long', () => {
+    const url = 'https://example.com/'.padEnd(CALLBACK_URL_LENGTH_MAX, 'ü');
+    expect(checkCallbackUrl(url, rules)).toMatchObject({ ok: false });
   });
 });
 
