@@ -12,7 +12,7 @@ import { checkCallbackUrl } from './url-policy.ts';
  * One callback to send. `headers` have been accepted by checkCustomHeaders or are our own, with lower-case
  * names for the latter.
  */
-export interface CallbackRequest {
+interface CallbackRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;

@@ -8,8 +8,8 @@ import type {
 } from './callback-result.ts';
 
 /** How much of a response body is kept, and beyond how much the connection is destroyed, in bytes. */
-export const EXCERPT_BYTES_MAX = 1024;
-export const BODY_BYTES_MAX = 16_384;
+const EXCERPT_BYTES_MAX = 1024;
+const BODY_BYTES_MAX = 16_384;
 
 const INTERIM_RESPONSES_MAX = 16;
 

@@ -24,7 +24,7 @@ export const OUTCOME_KINDS = {
 } as const;
 
 /** The stable name of an outcome in logs, metrics and attempts. */
-export type OutcomeCode = keyof typeof OUTCOME_KINDS;
+type OutcomeCode = keyof typeof OUTCOME_KINDS;
 
 type RetryCode = {
   [Code in OutcomeCode]: (typeof OUTCOME_KINDS)[Code] extends 'retry' ? Code : never;
