@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { pino } from 'pino';
+import packageJson from '../../package.json' with { type: 'json' };
+import { loadConfig } from '../config.ts';
+import { startDaemon } from '../daemon.ts';
+import { createRedisConnections } from '../redis/connect.ts';
+import type { RedisClient } from '../redis/connect.ts';
+
+/** The daemon that the demo shows. Disposing it stops it and removes every key that it wrote. */
+export interface DemoDaemon extends AsyncDisposable {
+  readonly url: string;
+  readonly token: string;
+  /** Every key begins with it. */
+  readonly prefix: string;
+}
+
+export interface DemoDaemonOptions {
+  readonly redisUrl: string;
+  /** Base address of the sandbox, without `/v1`. */
+  readonly sandboxUrl: string;
+  readonly partnerKey: string;
+  /** Takes everything that the daemon logs; errors go to stderr as well. */
+  readonly logFile: string;
+}
+
+const preferredPort = 3000;
+
+/** The daemon as `npm start` would run it, in this process, under a key prefix of its own. Rejects when it cannot start. */
+export async function startDemoDaemon(options: DemoDaemonOptions): Promise<DemoDaemon> {
+  const token = randomBytes(24).toString('hex');
+  const prefix = `demo-${randomBytes(4).toString('hex')}`;
+  const loaded = loadConfig({ ...environment(options, token, prefix), PORT: await choosePort() });
+  if (!loaded.ok) throw new Error(loaded.problems.join('; '));
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => removeKeys(options.redisUrl, prefix));
+  const daemon = stack.use(
+    await startDaemon(loaded.config, {
+      version: packageJson.version,
+      logger: createLogger(options.logFile),
+      random: Math.random,
+    }),
+  );
+  const running = stack.move();
+  return { url: daemon.url ?? '', token, prefix, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function environment({ redisUrl, sandboxUrl, partnerKey }: DemoDaemonOptions, token: string, prefix: string) {
+  return {
+    REDIS_URL: redisUrl,
+    REDIS_PREFIX: prefix,
+    // Nothing of a demo has to survive, so any Redis will do.
+    REDIS_UNSAFE: 'true',
+    API_TOKEN: token,
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    PARTNER_BASE_URL: `${sandboxUrl}/v1`,
+    PARTNER_KEY: partnerKey,
+    POLL_INTERVAL_MS: '1000',
+    SWEEP_INTERVAL_MS: '60000',
+    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
+    DELIVERY_ALLOW_HTTP: 'true',
+  };
+}
+
+function createLogger(file: string) {
+  const toFile = pino.destination({ dest: file, sync: true });
+  return pino({}, pino.multistream([{ stream: toFile }, { level: 'error', stream: process.stderr }]));
+}
+
+// The usual port, so that the addresses in the documentation work; any other where that one is taken.
+async function choosePort(): Promise<string> {
+  const server = createServer().listen(preferredPort, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return String(preferredPort);
+  } catch {
+    return '0';
+  } finally {
+    server.close();
+  }
+}
+
+async function removeKeys(redisUrl: string, prefix: string): Promise<void> {
+  await using connections = createRedisConnections(redisUrl, {
+    connectionName: 'filing-webhooks-demo',
+    onStateChange: () => undefined,
+  });
+  const redis = connections.command();
+  const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
+  await Promise.all(nodes.map((node) => removeKeysOf(node, prefix)));
+}
+
+async function removeKeysOf(node: Exclude<RedisClient, { nodes: unknown }>, prefix: string): Promise<void> {
+  let cursor = '0';
+  do {
+    const [next, keys] = await node.scan(cursor, 'MATCH', `${prefix}:*`, 'COUNT', 1000);
+    await Promise.all(keys.map((key) => node.unlink(key)));
+    cursor = next;
+  } while (cursor !== '0');
+}

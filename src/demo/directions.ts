@@ -1,0 +1,35 @@
+interface Running {
+  readonly daemon: { readonly url: string; readonly prefix: string };
+  readonly redis: { readonly describe: string };
+  readonly sandboxUrl: string;
+  readonly receiverUrl: string;
+}
+
+/** What has been started and where, for people; pure. */
+export function whatRuns({ daemon, redis, sandboxUrl, receiverUrl }: Running): string {
+  return [
+    '',
+    'Running now',
+    `  Redis       ${redis.describe}; every key begins with ${daemon.prefix}`,
+    `  Sandbox     ${sandboxUrl}/v1 plays the partner service; its filings move by themselves`,
+    `  Daemon      ${daemon.url} polls it every second`,
+    `  Receiver    ${receiverUrl} is subscribed, verifies each callback and prints it`,
+  ].join('\n');
+}
+
+/** Where to go from here. The curl line works as it stands, for as long as the daemon runs; pure. */
+export function howToLookFurther(
+  daemon: { readonly url: string; readonly token: string },
+  logFile: string,
+): string {
+  return [
+    '',
+    'Look further while the demo runs (Ctrl-C ends it)',
+    `  Dashboard   ${daemon.url}/`,
+    `  API         ${daemon.url}/docs`,
+    `  Token       ${daemon.token}`,
+    `  Log         ${logFile}`,
+    `  curl -s -H 'Authorization: Bearer ${daemon.token}' ${daemon.url}/v1/accounts/default/events`,
+    '',
+  ].join('\n');
+}

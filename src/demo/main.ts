@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+import { createSandbox } from '../sandbox/sandbox.ts';
+import { formatCallback, printable } from './callback-line.ts';
+import { startCallbackReceiver } from './callback-receiver.ts';
+import { subscribe } from './daemon-api.ts';
+import { startDemoDaemon } from './demo-daemon.ts';
+import { howToLookFurther, whatRuns } from './directions.ts';
+import { provideRedis } from './provide-redis.ts';
+import { seedFilings, simulateLives } from './simulate-lives.ts';
+import { stopOnSignals } from './stop-on-signals.ts';
+
+const partnerKey = 'sandbox-key';
+const exitDeadlineMs = 5_000;
+
+const say = (line: string): void => console.log(line);
+
+/** Starts everything, prints callbacks until `stop` aborts or `callbacksMax` of them came, and takes everything down again. */
+async function runDemo(callbacksMax: number, stop: AbortController): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const redis = stack.use(await provideRedis({ env: process.env, log: say, allowEmulation: true }));
+  const sandboxUrl = await startSandbox(stack);
+  const logFile = join(await makeFolder(stack), 'daemon.log');
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  let callbacks = 0;
+  const receiver = await startCallbackReceiver({
+    host: '127.0.0.1',
+    port: 0,
+    secret,
+    onCallback(event) {
+      callbacks += 1;
+      say(formatCallback(event, styleText));
+      if (callbacks === callbacksMax) stop.abort();
+    },
+    onRefused: (reason) => say(styleText('red', `refused   ${printable(reason)}`)),
+  });
+  stack.use(receiver);
+  stop.signal.throwIfAborted();
+  const daemon = await startDemoDaemon({ redisUrl: redis.url, sandboxUrl, partnerKey, logFile });
+  stack.use(daemon);
+  say(whatRuns({ daemon, redis, sandboxUrl, receiverUrl: receiver.url }));
+  say(howToLookFurther(daemon, logFile));
+  await subscribe(daemon, { account: 'default', url: receiver.url, secret }, stop.signal);
+  await simulateLives(sandboxUrl);
+  if (!stop.signal.aborted) await once(stop.signal, 'abort');
+  say(howToLookFurther(daemon, logFile));
+  say(`${callbacks} callbacks came with a right signature. Stopping …`);
+}
+
+async function startSandbox(stack: AsyncDisposableStack): Promise<string> {
+  const sandbox = createSandbox();
+  stack.defer(() => sandbox.close());
+  const url = await sandbox.listen({ host: '127.0.0.1', port: 0 });
+  await seedFilings(url);
+  return url;
+}
+
+async function makeFolder(stack: AsyncDisposableStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-demo-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const stop = stopOnSignals();
+try {
+  await runDemo(Number(process.env['DEMO_CALLBACKS'] || Infinity), stop);
+  say('Stopped; nothing is left behind.');
+} catch (error) {
+  if (!stop.signal.aborted) {
+    process.exitCode = 1;
+    console.error(`The demo cannot go on: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+// Nothing should be open any more; should something be, nobody has to wait for it.
+setTimeout(() => process.exit(), exitDeadlineMs).unref();
