@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Accounts } from './accounts.ts';
 import { endpointOf } from './endpoints.ts';
 import { errorBody } from './errors.ts';
+import { cutBody, dripBody } from './fault-bodies.ts';
 import { NO_FAULT } from './faults.ts';
 import { KEY_HEADER } from './key-check.ts';
 import type { FaultOutcome, FaultPlan } from './faults.ts';
@@ -46,8 +46,10 @@ export function addFaultHooks(
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const { outcome } = faultPlanOf(request);
-    if (outcome.kind !== 'cut' || typeof payload !== 'string') return payload;
-    return cutPayload(payload, outcome.how, reply);
+    if (typeof payload !== 'string') return payload;
+    if (outcome.kind === 'cut') return cutBody(payload, outcome.how, reply);
+    if (outcome.kind === 'drip') return dripBody(payload, outcome.bytesPerSecond, closing.signal);
+    return payload;
   });
   app.addHook('onResponse', async (_request, reply) => deps.counter.answered(reply.statusCode));
   app.addHook('preClose', async () => {
@@ -82,30 +84,11 @@ function answerInstead(
     case 'error':
       if (outcome.body === 'html') return reply.code(outcome.status).type('text/html').send(HTML_PAGE);
       return reply.code(outcome.status).send(errorBody('SERVICE_UNAVAILABLE', 'the service is out of order'));
+    case 'verbatim':
+      return reply.code(outcome.status).headers(outcome.headers).send(outcome.body);
     case 'none':
     case 'cut':
+    case 'drip':
   }
   return undefined;
-}
-
-function cutPayload(payload: string, how: 'connection' | 'json', reply: FastifyReply): Buffer | Readable {
-  const whole = Buffer.from(payload);
-  const half = whole.subarray(0, Math.floor(whole.length / 2));
-  if (how === 'json') {
-    reply.header('content-length', half.length);
-    return half;
-  }
-  reply.header('content-length', whole.length);
-  return brokenStream(half);
-}
-
-// Gives what it has and then fails: the connection is closed before the announced length was sent.
-function brokenStream(bytes: Buffer): Readable {
-  return Readable.from(
-    (async function* send() {
-      yield bytes;
-      await delay(20);
-      throw new Error('the body is cut on purpose');
-    })(),
-  );
 }

@@ -5,6 +5,8 @@ import { ENDPOINTS } from './endpoints.ts';
 const Rate = Type.Number({ minimum: 0, maximum: 1 });
 const Whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const Delay = Whole(0, 60_000);
+const HEADER_NAME = '^[A-Za-z0-9-]{1,100}$';
+const HeaderValue = Type.String({ pattern: '^[\\x20-\\x7e]*$' });
 const closed = { additionalProperties: false } as const;
 
 /** How the answers of `GET /partner/filings` are distorted; each page still comes in a correct HTTP response. */
@@ -35,9 +37,7 @@ export const Faults = Type.Object(
         {
           requests: Whole(0, 1_000_000),
           windowMs: Type.Optional(Whole(1, 3_600_000)),
-          retryAfter: Type.Optional(
-            Type.Union([Type.String({ pattern: '^[\\x20-\\x7e]*$' }), Type.Number()]),
-          ),
+          retryAfter: Type.Optional(Type.Union([HeaderValue, Type.Number()])),
         },
         closed,
       ),
@@ -47,8 +47,19 @@ export const Faults = Type.Object(
     errorStatuses: Type.Optional(Type.Array(Whole(400, 599), { minItems: 1 })),
     errorBody: Type.Optional(Type.Enum(['json', 'html'])),
     htmlRate: Type.Optional(Rate),
+    answer: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Optional(Whole(200, 599)),
+          headers: Type.Optional(Type.Record(Type.String({ pattern: HEADER_NAME }), HeaderValue)),
+          body: Type.Optional(Type.String()),
+        },
+        closed,
+      ),
+    ),
     cutRate: Type.Optional(Rate),
     cut: Type.Optional(Type.Enum(['connection', 'json'])),
+    dripBytesPerSecond: Type.Optional(Whole(1, 1_000_000)),
     list: Type.Optional(ListFaults),
   },
   closed,

@@ -3,7 +3,7 @@ import type { Faults, ListFaults } from './faults-schema.ts';
 import { pick, wholeNumber } from './random.ts';
 import type { Random } from './random.ts';
 
-/** What happens to one request: first the latency, then the outcome, of which `none` and `cut` let it be handled. */
+/** What happens to one request: first the latency, then the outcome, of which `none`, `cut` and `drip` let it be handled. */
 export interface FaultPlan {
   readonly latencyMs: number;
   readonly outcome: FaultOutcome;
@@ -20,8 +20,17 @@ export type FaultOutcome =
   | { readonly kind: 'error'; readonly status: number; readonly body: 'json' | 'html' }
   /** 200 with a page of HTML. */
   | { readonly kind: 'html' }
+  /** Exactly this instead of the answer. */
+  | {
+      readonly kind: 'verbatim';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+    }
   /** The first half of the answer, then the connection is gone (`connection`) or the body simply ends (`json`). */
-  | { readonly kind: 'cut'; readonly how: 'connection' | 'json' };
+  | { readonly kind: 'cut'; readonly how: 'connection' | 'json' }
+  /** The whole answer, this slowly. */
+  | { readonly kind: 'drip'; readonly bytesPerSecond: number };
 
 /** What decides about one request, besides chance. */
 export interface RequestFacts {
@@ -121,6 +130,12 @@ function drawOutcome(faults: Faults, retryAfter: string | undefined, random: Ran
     return { kind: 'error', status, body: faults.errorBody ?? 'json' };
   }
   if (random() < (faults.htmlRate ?? 0)) return { kind: 'html' };
+  if (faults.answer !== undefined) {
+    const { status = 200, headers = {}, body = '' } = faults.answer;
+    return { kind: 'verbatim', status, headers, body };
+  }
   if (random() < (faults.cutRate ?? 0)) return { kind: 'cut', how: faults.cut ?? 'connection' };
+  if (faults.dripBytesPerSecond !== undefined)
+    return { kind: 'drip', bytesPerSecond: faults.dripBytesPerSecond };
   return { kind: 'none' };
 }

@@ -48,13 +48,15 @@ export function addStorageRoute(app: SandboxApp, deps: Pick<SandboxDeps, 'store'
   );
 }
 
-/** The filing with one more file; a COMPLETED one becomes PENDING again (partner specification, transitions). */
+// The filing with one more file; a COMPLETED one becomes PENDING again (partner specification, transitions).
 function withFile(filing: Filing, upload: Upload, nowMs: number): Filing {
   const at = new Date(nowMs).toISOString();
   const { fileName, storagePath } = upload;
-  const id = `file_${filing.id}_${filing.userFiles.length + 1}`;
+  // The control interface may have put anything there.
+  const files = Array.isArray(filing.userFiles) ? filing.userFiles : [];
+  const id = `file_${filing.id}_${files.length + 1}`;
   const file = { id, name: fileName, fileName, filePath: storagePath, createdAt: at, updatedAt: at };
-  const extended = { ...filing, userFiles: [...filing.userFiles, file] };
+  const extended: Filing = { ...filing, userFiles: [...files, file] };
   return filing.status === 'COMPLETED' ? withStatus(extended, { status: 'PENDING' }, nowMs) : extended;
 }
 

@@ -50,12 +50,20 @@ describe('PUT /_sandbox/faults', () => {
     ['rateLimit.requests', { rateLimit: {} }],
     ['list.limitMax', { list: { limitMax: 0 } }],
     ['cut', { cut: 'off' }],
+    ['answer.status', { answer: { status: 101 } }],
+    ['dripBytesPerSecond', { dripBytesPerSecond: 0 }],
     ['errorate', { errorate: 1 }],
   ])('refuses a wrong %s: %o', async (field, body) => {
     expect(await sandbox.control('PUT', '/faults', body)).toMatchObject({
       status: 422,
       body: { details: [{ field }] },
     });
+  });
+});
+
+it('a wrong value is explained once, by the first form that it could have', async () => {
+  expect(await sandbox.control('PUT', '/faults', { latencyMs: -1 })).toMatchObject({
+    body: { details: [{ field: 'latencyMs', message: 'must be >= 0' }] },
   });
 });
 
@@ -138,6 +146,22 @@ describe('Faults of every answer', () => {
     expect(body).toMatch(/^\{"items":\[/);
   });
 
+  it('any answer instead, such as a redirect or an empty list', async () => {
+    await setFaults({ answer: { status: 302, headers: { location: '/elsewhere' } }, endpoints: ['me'] });
+    const redirect = await fetch(`${sandbox.url}/v1/partner/me`, { redirect: 'manual' });
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([302, '/elsewhere']);
+    await setFaults({ answer: { headers: { 'content-type': 'application/json' }, body: '[]' } });
+    expect(await list()).toMatchObject({ status: 200, body: [] });
+  });
+
+  it('bodies that drip', async () => {
+    await setFaults({ dripBytesPerSecond: 1000 });
+    const startedMs = performance.now();
+    const { body } = await sandbox.call('GET', '/me');
+    expect(body).toHaveProperty('email');
+    expect(performance.now() - startedMs).toBeGreaterThan(90);
+  });
+
   it('hangs until the client gives up', async () => {
     await setFaults({ hangRate: 1 });
     const hanging = sandbox.call('GET', '/filings', { signal: AbortSignal.timeout(100) });
@@ -163,59 +187,15 @@ describe('Faults of every answer', () => {
     await other[Symbol.asyncDispose]();
     expect(await Promise.all([hanging, delayed])).toEqual(['cut off', 200]);
   });
-});
 
-const listFaults = async (faults: NonNullable<Faults['list']>): Promise<void> => setFaults({ list: faults });
-const ids = async (query: string): Promise<string[]> => (await list(query)).body.items.map(({ id }) => id);
-
-describe('Faults of the list', () => {
-  it('clamps the limit', async () => {
-    await listFaults({ limitMax: 20 });
-    const { body } = await list('?limit=100');
-    expect(body).toMatchObject({ limit: 20, total: 250 });
-    expect(body.items).toHaveLength(20);
-  });
-
-  it('shuffles within the page', async () => {
-    const straight = await ids('?limit=50');
-    await listFaults({ shuffle: 'page' });
-    const mixed = await ids('?limit=50');
-    expect(mixed).not.toEqual(straight);
-    expect(mixed.toSorted()).toEqual(straight.toSorted());
-  });
-
-  it('shuffles the whole list anew for every request', async () => {
-    const straight = await ids('?limit=50');
-    await listFaults({ shuffle: 'list' });
-    const mixed = await ids('?limit=50');
-    expect(mixed.toSorted()).not.toEqual(straight.toSorted());
-    expect(new Set(mixed).size).toBe(50);
-    expect(await ids('?offset=240&limit=50')).toHaveLength(10);
-  });
-
-  it.each([
-    ['null' as const, null],
-    ['string' as const, '250'],
-    [{ add: 7 }, 257],
-    [{ add: -100 }, 150],
-  ])('total %o', async (total, expected) => {
-    await listFaults({ total });
-    expect((await list()).body.total).toBe(expected);
-  });
-
-  it('total missing', async () => {
-    await listFaults({ total: 'missing' });
-    expect((await list()).body).not.toHaveProperty('total');
-  });
-
-  it('the same page for ever', async () => {
-    await listFaults({ ignoreOffset: true });
-    expect(await ids('?offset=100')).toEqual(await ids('?offset=0'));
-  });
-
-  it('an empty page too early', async () => {
-    await listFaults({ emptyFrom: 100 });
-    expect(await ids('?offset=99')).toHaveLength(20);
-    expect((await list('?offset=100')).body).toMatchObject({ items: [], total: 250 });
+  it('closing sends the rest of what drips', async () => {
+    await using other = await startSandbox();
+    await other.control('PUT', '/faults', { dripBytesPerSecond: 1 });
+    const dripping = other.call('GET', '/me');
+    await expect
+      .poll(async () => (await other.control('GET', '/requests')).body)
+      .toMatchObject({ inFlight: 1 });
+    await other[Symbol.asyncDispose]();
+    expect((await dripping).body).toHaveProperty('email');
   });
 });

@@ -191,6 +191,8 @@ describe('POST /_sandbox/seed', () => {
     const { body: before } = await sandbox.call<ListBody>('GET', '/filings');
     const second = await sandbox.control('POST', '/seed', seeds[1]);
     expect(second.body).toMatchObject({ total: 40 });
+    const { body: both } = await sandbox.call<ListBody>('GET', '/filings?limit=100');
+    expect(new Set(both.items.map(({ id }) => id)).size).toBe(40);
     await sandbox.control('DELETE', '/filings');
     await sandbox.control('POST', '/seed', seeds[0]);
     expect((await sandbox.call<ListBody>('GET', '/filings')).body).toEqual(before);
