@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { createCallbackClient } from '../../../src/delivery/callback-client.ts';
+import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
+import { createCallbackSender } from '../../../src/delivery/send-callback.ts';
+import { buildFilingEvent } from '../../../src/events/event.ts';
+
+/** A callback as a receiver got it. Header names are in lower case. */
+export interface Captured {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Has the real sender call a real receiver, once, and returns what arrived. `sentAt` is the sender's wall clock in milliseconds. */
+export async function captureCallback(secrets: readonly string[], sentAt: number): Promise<Captured> {
+  const arrived = Promise.withResolvers<Captured>();
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      arrived.resolve({ headers: textHeaders(request.headers), body });
+      response.end();
+    });
+  });
+  const client = createCallbackClient({
+    policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
+    allowHttp: true,
+    timeoutMs: 5000,
+    userAgent: 'filing-webhooks/test',
+  });
+  try {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const send = createCallbackSender(
+      { client, wallClock: () => sentAt },
+      subscription(`http://127.0.0.1:${port}/`, secrets),
+    );
+    await send({ ...event, body: Buffer.from(event.body) });
+    return await arrived.promise;
+  } finally {
+    await client.close();
+    server.close();
+  }
+}
+
+function textHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+  const pairs = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+function subscription(url: string, secrets: readonly string[]) {
+  return {
+    id: 'sub_1',
+    account: 'default',
+    url,
+    eventTypes: ['filing.*'],
+    states: null,
+    description: null,
+    headers: { 'x-tenant': 'blue' },
+    format: 'standard',
+    payload: 'full',
+    secrets: secrets.map((text) => ({ text, expiresAt: null })),
+    createdAt: 0,
+    updatedAt: 0,
+  } as const;
+}
+
+// What receivers trip over: text outside ASCII, escapes, a lone surrogate and a number that floats cannot hold.
+const side = { completedAt: null, removed: false };
+const event = buildFilingEvent({
+  account: 'default',
+  filingId: 'f_123',
+  type: 'filing.rejected',
+  sequence: 4,
+  before: { ...side, status: 'PENDING', rejectionReason: null },
+  after: { ...side, status: 'REJECTED', rejectionReason: 'Ünterschrift “fehlt” – 署名がありません 🖋 \ud800' },
+  changed: ['status', 'rejectionReason'],
+  inferred: false,
+  notBefore: Date.UTC(2026, 10, 21, 10),
+  notAfter: Date.UTC(2026, 10, 21, 10, 0, 3, 120),
+  document: { id: 'f_123', insuredsName: 'A & B <Söhne>\r\n', premium: 1200.1, status: 'REJECTED' },
+});

@@ -1,0 +1,66 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** How a verifier of docs/verification is run. */
+export interface Runtime {
+  /** Relative to docs/verification. */
+  readonly file: string;
+  /** A command that succeeds where the verifier can be run. */
+  readonly probe: readonly [command: string, ...args: string[]];
+  /** Compiles into an empty directory where that is needed; returns the command, without the two files. */
+  readonly prepare: (directory: string) => Promise<readonly string[]>;
+}
+
+const root = join(import.meta.dirname, '../../../docs/verification');
+const runFile = promisify(execFile);
+
+/** Every language that docs/webhooks.md shows a verifier in. */
+export const runtimes: readonly Runtime[] = [
+  interpreted('node.mjs', process.execPath),
+  interpreted('python.py', 'python3'),
+  interpreted('php/verify.php', 'php'),
+  {
+    file: 'java/Verify.java',
+    probe: ['javac', '--version'],
+    async prepare(directory) {
+      await runFile('javac', ['-Xlint:all', '-d', directory, join(root, 'java/Verify.java')]);
+      return ['java', '-cp', directory, 'Verify'];
+    },
+  },
+  {
+    file: 'go/main.go',
+    probe: ['go', 'version'],
+    async prepare(directory) {
+      const env = { ...process.env, GO111MODULE: 'off', GOCACHE: join(directory, 'cache') };
+      await runFile('go', ['build', '-o', join(directory, 'verify'), join(root, 'go/main.go')], { env });
+      return [join(directory, 'verify')];
+    },
+  },
+  {
+    file: 'csharp/Verify.cs',
+    probe: ['dotnet', '--list-sdks'],
+    async prepare(directory) {
+      const source = join(directory, 'source');
+      await cp(join(root, 'csharp'), source, { recursive: true });
+      await runFile('dotnet', ['build', '--output', join(directory, 'out'), source]);
+      return ['dotnet', join(directory, 'out', 'Verify.dll')];
+    },
+  },
+];
+
+/** Why a verifier cannot be run on this machine; null when it can. */
+export function unusable({ probe: [command, ...args] }: Runtime): string | null {
+  const { status, stdout } = spawnSync(command, args, { encoding: 'utf8' });
+  if (status === null) return `there is no ${command} here`;
+  return status === 0 && stdout.trim() !== '' ? null : `${command} does not work here`;
+}
+
+function interpreted(file: string, command: string): Runtime {
+  return {
+    file,
+    probe: [command, '--version'],
+    prepare: () => Promise.resolve([command, join(root, file)]),
+  };
+}
