@@ -1,6 +1,6 @@
 import got, { RequestError, type Got } from 'got';
 import type { Clock } from '../redis/clock.ts';
-import { parseRetryAfter } from '../delivery/retry-after.ts';
+import { parseRetryAfter } from '../http/retry-after.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { PartnerError } from './partner-error.ts';
 import type { RequestBudget } from './request-budget.ts';

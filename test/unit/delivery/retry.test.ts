@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RETRY_AFTER_MAX_MS, parseRetryAfter } from '../../../src/delivery/retry-after.ts';
+import { RETRY_AFTER_MAX_MS, parseRetryAfter } from '../../../src/http/retry-after.ts';
 import { retryDelayMs } from '../../../src/delivery/retry-policy.ts';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
