@@ -1,0 +1,20 @@
+# The daemon, without a build: Node runs the TypeScript sources as they are (docs/adr/0004). The demo's sandbox and receiver are
+# in the same image. `.ci/container-install` runs the install and start commands below in an empty folder.
+
+FROM node:24.21-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Optional dependencies are the pinned Node for developers, which the image brings itself, and native speed-ups nobody needs.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
+
+FROM node:24.21-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json ./
+COPY src ./src
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/main.ts"]
