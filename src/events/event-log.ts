@@ -60,11 +60,16 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
       if (listed === null) return [];
       const [oldest] = await range(account, '-', '+', 1);
       const first = oldest?.position ?? Number.POSITIVE_INFINITY;
-      return listed.split(',').map(Number).filter((position) => position >= first);
+      return listed
+        .split(',')
+        .map(Number)
+        .filter((position) => position >= first);
     },
     async append(account, event, at) {
       const key = keys.account(account);
-      return Number(await appendScript.run(redis, [key.head, key.events], [event.id, event.type, String(at), event.body]));
+      return Number(
+        await appendScript.run(redis, [key.head, key.events], [event.id, event.type, String(at), event.body]),
+      );
     },
     async trim(account, before) {
       const oldest = await range(account, '-', '+', trimBatch);
