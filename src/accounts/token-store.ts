@@ -1,0 +1,124 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { RedisClient } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { defineScript } from '../redis/scripts.ts';
+
+/** What is known of an account's token; its text is not. Times are milliseconds on Redis's clock. */
+export interface AccountToken {
+  /** The start of the text's SHA-256: tells tokens apart, opens nothing. */
+  readonly id: string;
+  readonly account: string;
+  readonly name: string;
+  readonly readOnly: boolean;
+  readonly createdAt: number;
+  /** Null = never. */
+  readonly expiresAt: number | null;
+  /** To within five minutes; null = not yet. */
+  readonly lastUsedAt: number | null;
+}
+
+/** What a caller sets of a token. */
+export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'>;
+
+/** The tokens of all accounts. Only digests are stored. */
+export interface TokenStore {
+  /** Makes a token with 256 random bits; this is the only time its text is seen. */
+  create(
+    account: string,
+    settings: TokenSettings,
+    now: number,
+  ): Promise<{ text: string; token: AccountToken }>;
+  /** All of an account, oldest first, expired ones included. */
+  list(account: string): Promise<AccountToken[]>;
+  /** False when there was none. It opens nothing from now on. */
+  remove(account: string, id: string): Promise<boolean>;
+  /** The token with this text, whichever account it is of; null when it is unknown, revoked or expired. */
+  find(text: string, now: number): Promise<AccountToken | null>;
+  /** Remembers the use of a token that was found; writes once in five minutes and never brings back a revoked one. */
+  touch(token: AccountToken, now: number): Promise<void>;
+}
+
+interface StoredToken extends Omit<AccountToken, 'id' | 'account'> {
+  readonly v: 1;
+  readonly hash: string;
+}
+
+const touchEveryMs = 5 * 60_000;
+
+// The text names its account, so that a valid token on another account's path is told from a wrong one without a search.
+const textPattern = /^fwa_[A-Za-z0-9_-]{43}\.([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+
+// KEYS 1 tokens. ARGV id, expected token, new token. Replies 1, or 0 when it is no longer the expected one.
+const replaceToken = defineScript(`
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1`);
+
+/** Tokens in one Redis hash per account, so that they go with it. */
+export function createTokenStore(redis: RedisClient, keys: Keys): TokenStore {
+  const tokensOf = (account: string) => keys.account(account).tokens;
+
+  return {
+    async create(account, { name, readOnly, expiresAt }, now) {
+      const text = `fwa_${randomBytes(32).toString('base64url')}.${account}`;
+      const hash = sha256(text);
+      const stored: StoredToken = { v: 1, hash, name, readOnly, createdAt: now, expiresAt, lastUsedAt: null };
+      await redis.hset(tokensOf(account), idOf(hash), JSON.stringify(stored));
+      return { text, token: toToken(account, stored) };
+    },
+    async list(account) {
+      const all = await redis.hvals(tokensOf(account));
+      return all.map((text) => toToken(account, parse(text))).toSorted(byAge);
+    },
+    remove: async (account, id) => (await redis.hdel(tokensOf(account), id)) === 1,
+    async find(text, now) {
+      const account = textPattern.exec(text)?.[1];
+      if (account === undefined) return null;
+      const hash = sha256(text);
+      const found = await redis.hget(tokensOf(account), idOf(hash));
+      if (found === null) return null;
+      const stored = parse(found);
+      if (!timingSafeEqual(Buffer.from(stored.hash), Buffer.from(hash))) return null;
+      return stored.expiresAt !== null && stored.expiresAt <= now ? null : toToken(account, stored);
+    },
+    async touch({ account, id, lastUsedAt }, now) {
+      if (lastUsedAt !== null && now - lastUsedAt < touchEveryMs) return;
+      const text = await redis.hget(tokensOf(account), id);
+      if (text === null) return;
+      await replaceToken.run(
+        redis,
+        [tokensOf(account)],
+        [id, text, JSON.stringify({ ...parse(text), lastUsedAt: now })],
+      );
+    },
+  };
+}
+
+function toToken(
+  account: string,
+  { hash, name, readOnly, createdAt, expiresAt, lastUsedAt }: StoredToken,
+): AccountToken {
+  return { id: idOf(hash), account, name, readOnly, createdAt, expiresAt, lastUsedAt };
+}
+
+function parse(text: string): StoredToken {
+  const stored = JSON.parse(text) as StoredToken;
+  if (stored.v !== 1) {
+    throw new Error(
+      `token of format ${String(stored.v)}; this version reads format 1: run the newer filing-webhooks`,
+    );
+  }
+  return stored;
+}
+
+function idOf(hash: string): string {
+  return `tok_${hash.slice(0, 16)}`;
+}
+
+function byAge(a: AccountToken, b: AccountToken): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,62 @@
+import helmet from '@fastify/helmet';
+import type { Api } from './api-instance.ts';
+import { addAccountRoutes } from './accounts-routes.ts';
+import { addAuth, changesSomething } from './auth.ts';
+import { createInstance } from './create-instance.ts';
+import type { ApiDeps } from './deps.ts';
+import { addEventRoutes } from './events-routes.ts';
+import { addFilingRoutes } from './filings-routes.ts';
+import { addHealthRoutes } from './health-routes.ts';
+import { recordRoutes, refuseOtherMethods } from './method-not-allowed.ts';
+import type { RouteTable } from './method-not-allowed.ts';
+import { addOpenApi } from './open-api.ts';
+import { Problem } from './problem.ts';
+import { addSubscriptionRoutes } from './subscriptions-routes.ts';
+import { addTokenRoutes } from './tokens-routes.ts';
+
+/** The API as a Fastify instance that does not listen yet: `listen` or `inject` it. `close` ends the event streams. */
+export async function createApi(deps: ApiDeps): Promise<Api> {
+  const app = createInstance(deps);
+  const routes = recordRoutes(app);
+  app.decorate('routeTable', routes);
+  await app.register(helmet, securityHeaders);
+  await addOpenApi(app, deps);
+  await app.register(async (scope) => addOpenRoutes(scope as Api, deps, routes));
+  await app.register(async (scope) => addGuardedRoutes(scope as Api, deps, routes), { prefix: '/v1' });
+  return app;
+}
+
+// Answers are data: nothing in them is ever to be run, framed or kept by a browser.
+const securityHeaders = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  referrerPolicy: { policy: 'no-referrer' as const },
+  strictTransportSecurity: false, // said by whoever terminates TLS
+};
+
+function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
+  addHealthRoutes(app, deps);
+  refuseOtherMethods(app, routes, '');
+}
+
+function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
+  app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+  addAuth(app, deps);
+  app.addHook('onRequest', async (request) => refuseChanges(deps, request.method));
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.config.bodyOptional === true) request.body ??= {};
+  });
+  addAccountRoutes(app, deps);
+  addTokenRoutes(app, deps);
+  addSubscriptionRoutes(app, deps);
+  addEventRoutes(app, deps);
+  addFilingRoutes(app, deps);
+  refuseOtherMethods(app, routes, '/v1');
+}
+
+function refuseChanges({ mutationsAllowed }: ApiDeps, method: string): void {
+  const reason = changesSomething(method) ? mutationsAllowed() : null;
+  if (reason !== null) throw new Problem('changes_refused', reason);
+}

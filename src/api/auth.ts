@@ -1,0 +1,136 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { AccountToken } from '../accounts/token-store.ts';
+import type { Api } from './api-instance.ts';
+import type { ApiDeps } from './deps.ts';
+import { Problem } from './problem.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Account tokens find nothing here. */
+    operatorOnly?: boolean;
+    /** The account in the path need not exist. */
+    accountMayBeNew?: boolean;
+    /** No route of its own, only the answer 405. */
+    refusesMethod?: boolean;
+    /** No body is the same as `{}`. */
+    bodyOptional?: boolean;
+  }
+}
+
+/** Who calls: the operator, or somebody with a token of one account. */
+export type Caller =
+  { readonly kind: 'operator' } | { readonly kind: 'account'; readonly token: AccountToken };
+
+/** What a request asks for, as far as permission goes. */
+export interface Access {
+  readonly operatorOnly: boolean;
+  /** The account in the path; null where there is none. */
+  readonly account: string | null;
+  readonly changes: boolean;
+}
+
+/**
+ * Why a caller may not have this, or null; pure. Whatever an account token may not have looks the same as what does not
+ * exist, so that it tells nothing of other accounts (contract, HTTP API).
+ */
+export function refusal(caller: Caller, access: Access): Problem | null {
+  if (caller.kind === 'operator') return null;
+  if (access.operatorOnly || access.account !== caller.token.account) {
+    return new Problem('not_found', 'There is nothing here for this token; /docs lists what there is.');
+  }
+  if (access.changes && caller.token.readOnly) {
+    return new Problem('read_only_token', 'Use a token that was made without readOnly.');
+  }
+  return null;
+}
+
+/** The token in an `Authorization` header, or null; pure. Wider than RFC 6750 §2.1, as API_TOKEN is. */
+export function bearerToken(header: string | undefined): string | null {
+  return /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? null;
+}
+
+/** Gives every request the place where `addAuth` notes its caller. */
+export function addCallerDecorator(app: Api): void {
+  app.decorateRequest('caller', null);
+}
+
+/** Lets nobody pass without a valid token for what it asks for; before the body is read. */
+export function addAuth(app: Api, deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now'>): void {
+  const operatorDigest = digest(deps.apiToken);
+
+  async function identify(text: string): Promise<Caller | null> {
+    if (timingSafeEqual(digest(text), operatorDigest)) return { kind: 'operator' };
+    const token = await deps.tokens.find(text, deps.now());
+    return token === null ? null : { kind: 'account', token };
+  }
+
+  app.addHook('onRequest', async (request) => {
+    const text = bearerToken(request.headers.authorization);
+    const caller = text === null ? null : await identify(text);
+    if (caller === null) throw unauthorized(request.headers.authorization !== undefined);
+    request.setDecorator('caller', caller);
+    const access = accessOf(request);
+    const refused = refusal(caller, access);
+    if (refused !== null) throw refused;
+    if (caller.kind === 'account') await rememberUse(deps, caller.token, request);
+    await requireAccount(deps, request, access.account);
+  });
+}
+
+/** Whether a method asks for a change. */
+export function changesSomething(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
+/** How a caller appears in the log; `none` where no token was asked for. */
+export function callerLabel(request: FastifyRequest): string {
+  const caller = request.getDecorator<Caller | null>('caller');
+  if (caller === null) return 'none';
+  return caller.kind === 'operator' ? 'operator' : caller.token.id;
+}
+
+function accessOf(request: FastifyRequest): Access {
+  const { account = null } = request.params as { account?: string };
+  const { operatorOnly = false } = request.routeOptions.config;
+  return { operatorOnly, account, changes: changesSomething(request.method) };
+}
+
+async function requireAccount(
+  { accounts }: Pick<ApiDeps, 'accounts'>,
+  request: FastifyRequest,
+  account: string | null,
+): Promise<void> {
+  if (account === null || request.routeOptions.config.accountMayBeNew === true) return;
+  if (await accounts.exists(account)) return;
+  throw new Problem('account_not_found', 'GET /v1/accounts lists the accounts; PUT on this path creates it.');
+}
+
+// Only a note: a Redis that takes no writes must not keep anybody from reading.
+async function rememberUse(
+  { tokens, now }: Pick<ApiDeps, 'tokens' | 'now'>,
+  token: AccountToken,
+  request: FastifyRequest,
+): Promise<void> {
+  try {
+    await tokens.touch(token, now());
+  } catch (error) {
+    request.log.debug({ error: String(error) }, 'token.use_not_noted');
+  }
+}
+
+function unauthorized(given: boolean): Problem {
+  // RFC 6750 §3.1: no error code for a request without any credentials.
+  const challenge = `Bearer realm="filing-webhooks"${given ? ', error="invalid_token"' : ''}`;
+  return new Problem(
+    'unauthorized',
+    'Send "Authorization: Bearer <token>" with the operator token or an account token.',
+    {
+      headers: { 'www-authenticate': challenge },
+    },
+  );
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

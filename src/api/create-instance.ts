@@ -1,0 +1,78 @@
+import { fastify, LogController } from 'fastify';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Api } from './api-instance.ts';
+import { addCallerDecorator, callerLabel } from './auth.ts';
+import { defaultTiming } from './deps.ts';
+import type { ApiDeps } from './deps.ts';
+import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
+import { compileValidator } from './validator.ts';
+
+const bodyBytesMax = 256 * 1024;
+const requestMs = 15_000;
+const handlerMs = 10_000;
+const keepAliveMs = 72_000;
+
+// A filing's id has up to 256 characters, each of which up to twelve in a path ("%F0%9F%98%80").
+const paramLengthMax = 256 * 12;
+
+/** A Fastify instance with the limits, the error handling and the request log of the API, and no routes. */
+export function createInstance({ logger, timing }: Pick<ApiDeps, 'logger' | 'timing'>): Api {
+  const loggerInstance: FastifyBaseLogger | undefined = logger;
+  const app = fastify({
+    ...(loggerInstance === undefined ? { logger: false } : { loggerInstance }),
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestMs,
+    connectionTimeout: timing?.idleMs ?? defaultTiming.idleMs,
+    handlerTimeout: handlerMs,
+    keepAliveTimeout: keepAliveMs,
+    onProtoPoisoning: 'error',
+    onConstructorPoisoning: 'error',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: paramLengthMax },
+    frameworkErrors: sendError,
+    clientErrorHandler: answerBrokenConnection,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.setValidatorCompiler(compileValidator);
+  // Answers are built field by field; their schemas are the documentation, and a test holds them to it.
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler(sendRouteNotFound);
+  takeOnlyJson(app);
+  addCallerDecorator(app);
+  logRequests(app);
+  return app;
+}
+
+function takeOnlyJson(app: Api): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    // Many clients declare JSON on a POST or DELETE without a body.
+    if (body === '') done(null, undefined);
+    else void parseJson(request, body as string, done);
+  });
+}
+
+// One line per request; probes and scrapes come so often that they are only of interest when they fail.
+function logRequests(app: Api): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const { url = 'none' } = request.routeOptions;
+    const line = {
+      method: request.method,
+      route: url,
+      account: accountOf(request),
+      caller: callerLabel(request),
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime),
+    };
+    const isProbe = (url.startsWith('/health/') || url === '/metrics') && reply.statusCode < 500;
+    if (isProbe) request.log.debug(line, 'http.request');
+    else request.log.info(line, 'http.request');
+  });
+}
+
+function accountOf(request: FastifyRequest): string | undefined {
+  return (request.params as { account?: string } | undefined)?.account;
+}

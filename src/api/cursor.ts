@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { Problem } from './problem.ts';
+
+const version = 1;
+
+/** Lists that are paged; a cursor of one does not work for another. */
+export type CursorKind =
+  'accounts' | 'tokens' | 'subscriptions' | 'attempts' | 'dead-letters' | 'events' | `filings:${string}`;
+
+/** Makes an opaque cursor that stands for a position in one kind of list. */
+export function encodeCursor(kind: CursorKind, position: string): string {
+  const text = JSON.stringify([version, position, checksum(kind, position)]);
+  return Buffer.from(text).toString('base64url');
+}
+
+/**
+ * The position that a cursor of this kind stands for, null without a cursor. Throws the problem `invalid_cursor` for anything but what
+ * `encodeCursor` gave; a cursor grants nothing, so its checksum has no secret.
+ */
+export function decodeCursor(kind: CursorKind, cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const [found, position, check] = parse(cursor);
+  if (found === version && typeof position === 'string' && check === checksum(kind, position))
+    return position;
+  const detail =
+    'Pass a nextCursor exactly as this list gave it, with the same filters, or none to start over.';
+  throw new Problem('invalid_cursor', detail, { errors: [{ path: 'cursor', message: 'is not valid' }] });
+}
+
+function parse(cursor: string): unknown[] {
+  const bytes = Buffer.from(cursor, 'base64url');
+  if (bytes.toString('base64url') !== cursor) return [];
+  try {
+    const value: unknown = JSON.parse(bytes.toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function checksum(kind: CursorKind, position: string): string {
+  return createHash('sha256').update(`${version} ${kind} ${position}`).digest('base64url').slice(0, 8);
+}

@@ -1,0 +1,107 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { TokenStore } from '../accounts/token-store.ts';
+import type { DeliveryStore } from '../delivery/delivery-store.ts';
+import type { Sent } from '../delivery/send-callback.ts';
+import type { EventLog } from '../events/event-log.ts';
+import type { FilingListStore } from '../filings/filing-list-store.ts';
+import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { PollingStore } from '../polling/polling-store.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
+import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+
+/** Everything that the API stands on. The stores should fail fast: a request waits for each of their replies. */
+export interface ApiDeps {
+  readonly version: string;
+  /** The operator's bearer token. */
+  readonly apiToken: string;
+  readonly accounts: AccountStore;
+  readonly tokens: TokenStore;
+  readonly snapshot: SnapshotStore;
+  readonly filings: FilingListStore;
+  readonly polling: PollingStore;
+  readonly log: EventLog;
+  readonly subscriptions: SubscriptionStore;
+  readonly delivery: DeliveryStore;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+  /** Nothing is logged without one. */
+  readonly logger?: Logger;
+  /** Whether callbacks may go to a URL; `problem` is a sentence for the one who wrote it. */
+  readonly checkUrl: (url: string) => UrlVerdict | Promise<UrlVerdict>;
+  /** Whether the daemon keeps its promise right now; rejecting counts as not ready. */
+  readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
+  /** Whether restarting the process would help. */
+  readonly liveness: () => { readonly live: boolean; readonly reasons: readonly string[] };
+  /** Why every change is to be refused with 503, or null. */
+  readonly mutationsAllowed: () => string | null;
+  readonly metrics: Registry;
+  /** Brings gauges up to date before they are printed; when it rejects, they are printed as they are. */
+  readonly beforeScrape?: () => Promise<void>;
+  readonly hooks: ApiHooks;
+  /** Serves `/` and what belongs to it; without it `/` is a page of links. */
+  readonly dashboard?: FastifyPluginAsync;
+  readonly timing?: Partial<ApiTiming>;
+}
+
+/** A URL that may be called, or why not. */
+export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
+
+/** What the API asks of the other parts of the daemon. */
+export interface ApiHooks {
+  /** The account's settings are stored: poll by them from now on. */
+  accountSaved(account: Account): Promise<void>;
+  /** The account is gone from the store: poll it no more. */
+  accountRemoved(account: string): Promise<void>;
+  pollNow(account: string, mode: 'delta' | 'sweep'): Promise<void>;
+  /** There may be something to deliver to this subscription. */
+  wake(account: string, subscription: string): Promise<void>;
+  /** Sends one `ping` and tells what came of it. */
+  ping(subscription: Subscription): Promise<Sent>;
+  /** Begins to deliver events again; `matched` is how many. The id holds no dot. */
+  replay(
+    account: string,
+    subscription: string,
+    request: ReplayRequest,
+  ): Promise<{ id: string; matched: number }>;
+  /** Null when there is no such replay. */
+  replayProgress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
+}
+
+/** Which events to deliver again; null leaves that side open. Times are milliseconds on Redis's clock. */
+export interface ReplayRequest {
+  /** Recorded at this time or later. */
+  readonly after: number | null;
+  /** Recorded earlier than this time. */
+  readonly before: number | null;
+  /** Exact types or `prefix.*`. */
+  readonly eventTypes: readonly string[] | null;
+  readonly filingId: string | null;
+  readonly deadLettersOnly: boolean;
+}
+
+/** How far a replay has got. */
+export interface ReplayProgress {
+  readonly state: 'running' | 'finished';
+  readonly matched: number;
+  readonly delivered: number;
+  /** Given up once more. */
+  readonly failed: number;
+  /** Milliseconds on Redis's clock. */
+  readonly createdAt: number;
+}
+
+/** Times of the API in milliseconds; tests shorten them. */
+export interface ApiTiming {
+  /** Between two looks at the log's head while somebody follows it. */
+  readonly followMs: number;
+  /** Between two comments on a quiet event stream, so that proxies keep it open. */
+  readonly heartbeatMs: number;
+  /** A connection on which nothing moves for so long is cut, followers of a stream that do not read included. */
+  readonly idleMs: number;
+}
+
+/** Used where `timing` says nothing else. */
+export const defaultTiming: ApiTiming = { followMs: 250, heartbeatMs: 15_000, idleMs: 60_000 };

@@ -1,0 +1,91 @@
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { isStoreFailure } from '../redis/store-failure.ts';
+import { SealError } from '../secrets/seal.ts';
+import { Problem, problemBody } from './problem.ts';
+import type { ProblemCode } from './problem.ts';
+
+const problemType = 'application/problem+json; charset=utf-8';
+
+// Fastify's own failures, by its error code.
+const frameworkCodes: ReadonlyMap<string, ProblemCode> = new Map([
+  ['FST_ERR_BAD_URL', 'malformed_request'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'malformed_request'],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', 'malformed_json'],
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'payload_too_large'],
+  ['FST_ERR_MAX_PARAM_LENGTH', 'uri_too_long'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
+  ['FST_ERR_CTP_EMPTY_TYPE', 'unsupported_media_type'],
+  ['FST_ERR_HANDLER_TIMEOUT', 'timeout'],
+]);
+
+// Node's own failures, on connections from which no request could be read.
+const connectionCodes: ReadonlyMap<string, ProblemCode> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
+  ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
+]);
+
+/** What an error means for the caller. What nobody expected is an `internal_error` that tells nothing of the inside. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isStoreFailure(error)) return storeUnavailable();
+  if (error instanceof SealError) {
+    return new Problem('secret_unreadable', 'The operator finds the reason in the log of the daemon.');
+  }
+  const { code = '', statusCode, message } = error as Partial<FastifyError>;
+  // A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
+  const known = frameworkCodes.get(code) ?? (statusCode === 400 ? 'malformed_json' : undefined);
+  if (known !== undefined) return new Problem(known, message ?? known, retryHeaders(known));
+  return new Problem(
+    'internal_error',
+    'The daemon failed unexpectedly; its log says why. Trying again may help.',
+  );
+}
+
+/** Answers a failure; also those that the framework finds before there is a route. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = toProblem(error);
+  if (problem.statusCode >= 500 && error !== problem) logFailure(error, request);
+  void reply
+    .code(problem.statusCode)
+    .headers({ 'cache-control': 'no-store', ...problem.headers })
+    .type(problemType)
+    .send(JSON.stringify(problemBody(problem)));
+}
+
+/** Answers a path that is no route. */
+export function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
+  const path = request.url.split('?', 1)[0]?.slice(0, 200);
+  sendError(new Problem('not_found', `There is no ${path}; /docs lists what there is.`), request, reply);
+}
+
+/** Answers a connection from which no request could be read, and closes it. */
+export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const code = connectionCodes.get(error.code ?? '') ?? 'malformed_request';
+  const problem = new Problem(code, 'The request could not be read; the connection is closed.');
+  const body = JSON.stringify(problemBody(problem));
+  socket.end(
+    `HTTP/1.1 ${problem.statusCode} \r\ncontent-type: ${problemType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `connection: close\r\n\r\n${body}`,
+  );
+}
+
+function storeUnavailable(): Problem {
+  const detail =
+    'Redis does not answer or refuses to write. Whether a change was made is not known; try again.';
+  return new Problem('store_unavailable', detail, retryHeaders('store_unavailable'));
+}
+
+function retryHeaders(code: ProblemCode): { headers: Record<string, string> } {
+  return { headers: code === 'store_unavailable' || code === 'timeout' ? { 'retry-after': '5' } : {} };
+}
+
+// Only these fields: errors of clients carry commands and options with them.
+function logFailure(error: unknown, request: FastifyRequest): void {
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  request.log.error({ error: { name, message, stack }, route: request.routeOptions.url }, 'http.failed');
+}

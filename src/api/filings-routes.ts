@@ -1,0 +1,89 @@
+import type { Static } from 'typebox';
+import type { EventLog } from '../events/event-log.ts';
+import type { ListedFiling } from '../filings/filing-list-store.ts';
+import type { Api } from './api-instance.ts';
+import { pageLimit, problems } from './common-schema.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { CursorKind } from './cursor.ts';
+import type { ApiDeps } from './deps.ts';
+import { eventJson } from './event-json.ts';
+import {
+  filingListSchema,
+  filingParams,
+  filingsParams,
+  filingsQuerySchema,
+  filingWithEventsSchema,
+} from './filings-schema.ts';
+import type { filingSchema } from './filings-schema.ts';
+import { Problem } from './problem.ts';
+
+const tags = ['Filings'];
+const eventsMax = 100;
+
+/** What the daemon last saw of an account's filings. */
+export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
+  app.get(
+    '/accounts/:account/filings',
+    {
+      schema: {
+        tags,
+        operationId: 'listFilings',
+        summary: 'List filings as last seen',
+        params: filingsParams,
+        querystring: filingsQuerySchema,
+        response: { 200: filingListSchema, ...problems(422) },
+      },
+    },
+    async ({ params: { account }, query: { limit = pageLimit, cursor, status = null } }) => {
+      const kind: CursorKind = `filings:${status ?? ''}`;
+      const page = await filings.list(account, status, decodeCursor(kind, cursor), limit);
+      return {
+        items: page.filings.map(filingView),
+        nextCursor: page.next === null ? null : encodeCursor(kind, page.next),
+      };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/filings/:filingId',
+    {
+      schema: {
+        tags,
+        operationId: 'getFiling',
+        summary: 'A filing as last seen, and its events',
+        params: filingParams,
+        response: { 200: filingWithEventsSchema, ...problems() },
+      },
+    },
+    async ({ params: { account, filingId } }, reply) => {
+      const filing = await filings.get(account, filingId);
+      if (filing === null) throw new Problem('filing_not_found', 'No poll of this account has seen it.');
+      const events = await latestEvents(log, account, filingId);
+      void reply.type('application/json; charset=utf-8');
+      return `${JSON.stringify(filingView(filing)).slice(0, -1)},"events":[${events.join(',')}]}`;
+    },
+  );
+}
+
+function filingView({ id, state, details }: ListedFiling): Static<typeof filingSchema> {
+  return {
+    filingId: id,
+    status: state.status,
+    since: new Date(state.since).toISOString(),
+    completedAt: state.completedAt,
+    rejectionReason: state.rejectionReason,
+    sequence: state.sequence,
+    removed: state.removed,
+    policyNumber: details?.policyNumber ?? null,
+    insuredsName: details?.insuredsName ?? null,
+    stateAbbr: details?.stateAbbr ?? null,
+    filingType: details?.filingType ?? null,
+    premium: details?.premium ?? null,
+  };
+}
+
+async function latestEvents(log: EventLog, account: string, filingId: string): Promise<string[]> {
+  const positions = await log.positionsOf(account, filingId);
+  const entries = await log.readAt(account, positions.slice(-eventsMax));
+  return entries.flatMap((entry) => (entry === null ? [] : [eventJson(entry)]));
+}

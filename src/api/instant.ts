@@ -1,0 +1,14 @@
+const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** Whether a text is a time with date, clock and offset (RFC 3339 §5.6) on a day that exists; pure. */
+export function isInstant(text: string): boolean {
+  const [, year, month, day] = pattern.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(Date.parse(text.toUpperCase()))) return false;
+  // Date.parse takes the 30th of February for a day in March.
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+}
+
+/** Milliseconds since the epoch of a text that `isInstant`; null without one; pure. */
+export function instantMs(text: string | null | undefined): number | null {
+  return text === null || text === undefined ? null : Date.parse(text.toUpperCase());
+}

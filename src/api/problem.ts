@@ -1,0 +1,82 @@
+/** Every error code of the API with its status and title. Codes are never renamed: clients branch on them. */
+export const problemCodes = {
+  malformed_request: [400, 'The request could not be read'],
+  malformed_json: [400, 'The body is not JSON'],
+  unauthorized: [401, 'A valid token is needed'],
+  read_only_token: [403, 'This token may only read'],
+  not_found: [404, 'There is nothing here'],
+  account_not_found: [404, 'No such account'],
+  token_not_found: [404, 'No such token'],
+  subscription_not_found: [404, 'No such subscription'],
+  filing_not_found: [404, 'No such filing'],
+  replay_not_found: [404, 'No such replay'],
+  method_not_allowed: [405, 'This path does not take that method'],
+  request_timeout: [408, 'The request took too long to arrive'],
+  payload_too_large: [413, 'The body is too large'],
+  uri_too_long: [414, 'The path is too long'],
+  unsupported_media_type: [415, 'The body must be JSON'],
+  invalid_request: [422, 'The request is not valid'],
+  invalid_cursor: [422, 'The cursor is not valid'],
+  idempotency_key_reused: [422, 'The idempotency key was used for another request'],
+  too_many_streams: [429, 'Too many event streams'],
+  headers_too_large: [431, 'The headers are too large'],
+  internal_error: [500, 'The daemon failed unexpectedly'],
+  secret_unreadable: [500, 'A stored secret cannot be opened'],
+  store_unavailable: [503, 'Redis does not answer'],
+  changes_refused: [503, 'No changes are taken at the moment'],
+  timeout: [503, 'The daemon took too long to answer'],
+} as const satisfies Record<string, readonly [status: number, title: string]>;
+
+/** The stable name of an error. */
+export type ProblemCode = keyof typeof problemCodes;
+
+/** One wrong value: the field's path with dots ("headers.X-Team", "eventTypes.0"; empty for the body itself) and what is wrong. */
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** An error answer: thrown where it is found, written by the error handler. `detail` says what to do and holds no secret. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ProblemCode;
+  readonly statusCode: number;
+  readonly errors: readonly FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    extra: { errors?: readonly FieldError[]; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(detail);
+    this.code = code;
+    [this.statusCode] = problemCodes[code];
+    this.errors = extra.errors ?? [];
+    this.headers = extra.headers ?? {};
+  }
+}
+
+/** The answer 422 for wrong values, all of them. */
+export function invalidRequest(errors: readonly FieldError[]): Problem {
+  const [first = { path: '', message: '' }, ...others] = errors;
+  const fields = errors.map(({ path }) => path).join(', ');
+  const detail =
+    others.length === 0
+      ? `${first.path} ${first.message}.`.trimStart()
+      : `${errors.length} values are not valid: ${fields}. "errors" says what is wrong with each.`;
+  return new Problem('invalid_request', detail, { errors });
+}
+
+/** The body of an error answer (RFC 9457 §3). */
+export function problemBody(problem: Problem) {
+  const [status, title] = problemCodes[problem.code];
+  return {
+    type: `urn:filing-webhooks:problem:${problem.code}`,
+    title,
+    status,
+    code: problem.code,
+    detail: problem.message,
+    ...(problem.errors.length === 0 ? {} : { errors: problem.errors }),
+  };
+}

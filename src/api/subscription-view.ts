@@ -1,0 +1,59 @@
+import type { Static } from 'typebox';
+import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
+import { subscriptionLag, subscriptionState } from '../subscriptions/subscription.ts';
+import type { DeliveryState, Subscription } from '../subscriptions/subscription.ts';
+import { isoOrNull } from './common-schema.ts';
+import { maskedHeader } from './subscriptions-schema.ts';
+import type { registeredSchema, subscriptionSchema } from './subscriptions-schema.ts';
+
+/** A subscription as the API shows it: no secret, no header values; pure. `head` is the position of the log's newest event. */
+export function subscriptionView(
+  subscription: Subscription,
+  delivery: DeliveryState,
+  head: number,
+): Static<typeof subscriptionSchema> {
+  const { id, account, url, description, format, payload } = subscription;
+  return {
+    id,
+    account,
+    url,
+    eventTypes: [...subscription.eventTypes],
+    states: subscription.states === null ? null : [...subscription.states],
+    description,
+    headers: Object.fromEntries(Object.keys(subscription.headers).map((name) => [name, maskedHeader])),
+    format,
+    payload,
+    enabled: delivery.enabled,
+    state: subscriptionState(delivery),
+    disabledReason: delivery.enabled ? null : delivery.disabledReason,
+    lag: subscriptionLag(delivery, head),
+    consecutiveFailures: delivery.failures,
+    nextAttemptAt: nextAttempt(delivery),
+    lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
+    previousSecretExpiresAt: isoOrNull(previousSecretExpiresAt(subscription)),
+    createdAt: new Date(subscription.createdAt).toISOString(),
+    updatedAt: new Date(subscription.updatedAt).toISOString(),
+  };
+}
+
+/**
+ * The answer to a registration; pure. It shows the subscription as it was registered, not as it is by now, so that a repeated request gets
+ * the same answer. `waiting` is how many events it started with.
+ */
+export function registeredView(subscription: Subscription, waiting: number): Static<typeof registeredSchema> {
+  const untouched = parseDeliveryState({});
+  return {
+    ...subscriptionView(subscription, untouched, waiting),
+    secret: subscription.secrets[0]?.text ?? '',
+  };
+}
+
+function nextAttempt({ enabled, nextAttemptAt, pausedUntil }: DeliveryState): string | null {
+  if (!enabled || nextAttemptAt === 0) return null;
+  return isoOrNull(Math.max(nextAttemptAt, pausedUntil));
+}
+
+/** When the last of the former secrets stops being signed with; 0 when there is none. */
+function previousSecretExpiresAt({ secrets }: Subscription): number {
+  return Math.max(0, ...secrets.map(({ expiresAt }) => expiresAt ?? 0));
+}

@@ -1,0 +1,244 @@
+import { Type } from 'typebox';
+import { generateSecret } from '../delivery/sign.ts';
+import { rotateSecrets } from '../subscriptions/subscription.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
+import type { SubscriptionChange, SubscriptionRecord } from '../subscriptions/subscription-store.ts';
+import type { Api } from './api-instance.ts';
+import {
+  accountParams,
+  bodyProblems,
+  isoOrNull,
+  pageLimit,
+  pageQuery,
+  problems,
+  record,
+} from './common-schema.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { ApiDeps } from './deps.ts';
+import { Problem } from './problem.ts';
+import { applyPatch, createInputCheck, fingerprint, newSubscription } from './subscription-input.ts';
+import { registeredView, subscriptionView } from './subscription-view.ts';
+import {
+  idempotencyHeaders,
+  rotationInputSchema,
+  rotationSchema,
+  subscriptionInputSchema,
+  subscriptionListSchema,
+  subscriptionPatchSchema,
+} from './subscriptions-schema.ts';
+
+const tags = ['Subscriptions'];
+const one = Type.Unsafe({ $ref: 'Subscription#' });
+const inAccount = Type.Object(accountParams);
+
+/** Parameters of a subscription's path. */
+export const subscriptionParams = Type.Object({
+  ...accountParams,
+  id: Type.String({
+    description: 'Id of the subscription.',
+    examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'],
+  }),
+});
+
+/** Who is told of what, where and how. */
+export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
+  const { subscriptions, log, now } = deps;
+  const checkInput = createInputCheck(deps);
+
+  app.post(
+    '/accounts/:account/subscriptions',
+    {
+      attachValidation: true,
+      preHandler: checkInput,
+      schema: {
+        tags,
+        operationId: 'createSubscription',
+        summary: 'Register a subscription',
+        params: inAccount,
+        headers: idempotencyHeaders,
+        body: subscriptionInputSchema,
+        response: { 201: Type.Unsafe({ $ref: 'RegisteredSubscription#' }), ...problems(...bodyProblems) },
+      },
+    },
+    async ({ params: { account }, body, headers, log: logger }, reply) => {
+      const from = body.from ?? 'now';
+      const key = headers['idempotency-key'];
+      const result = await subscriptions.create(
+        newSubscription(account, body, now()),
+        from,
+        key === undefined ? null : { key, request: fingerprint(body) },
+      );
+      if (result.kind === 'key_reused') throw keyReused();
+      const { subscription } = result;
+      if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
+      if (from === 'earliest') await wakeSoon(deps, subscription, logger);
+      void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
+      return registeredView(subscription, from === 'earliest' ? await log.head(account) : 0);
+    },
+  );
+
+  app.get(
+    '/accounts/:account/subscriptions',
+    {
+      schema: {
+        tags,
+        operationId: 'listSubscriptions',
+        summary: 'List subscriptions',
+        params: inAccount,
+        querystring: record(pageQuery),
+        response: { 200: subscriptionListSchema, ...problems(422) },
+      },
+    },
+    async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
+      const after = decodeCursor('subscriptions', cursor) ?? '';
+      const following = (await subscriptions.list(account)).filter((each) => ageKey(each) > after);
+      const page = following.slice(0, limit);
+      const ids = page.map(({ id }) => id);
+      const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
+      const last = following.length > limit ? page.at(-1) : undefined;
+      return {
+        items: page.flatMap((subscription, i) => {
+          const delivery = states[i];
+          return delivery === undefined ? [] : [subscriptionView(subscription, delivery, head)];
+        }),
+        nextCursor: last === undefined ? null : encodeCursor('subscriptions', ageKey(last)),
+      };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/subscriptions/:id',
+    {
+      schema: {
+        tags,
+        operationId: 'getSubscription',
+        summary: 'A subscription and how its delivery stands',
+        params: subscriptionParams,
+        response: { 200: one, ...problems() },
+      },
+    },
+    async ({ params: { account, id } }) => view(deps, await requireSubscription(deps, account, id)),
+  );
+
+  app.patch(
+    '/accounts/:account/subscriptions/:id',
+    {
+      attachValidation: true,
+      preHandler: checkInput,
+      schema: {
+        tags,
+        operationId: 'updateSubscription',
+        summary: 'Change a subscription, or enable or disable it',
+        description:
+          'Fields that are left out stay as they are; null clears `states` and `description`; `headers` are replaced as a whole. A new `secret` ' +
+          'counts at once and alone: rotate-secret gives receivers time.',
+        params: subscriptionParams,
+        body: subscriptionPatchSchema,
+        response: { 200: one, ...problems(...bodyProblems) },
+      },
+    },
+    async ({ params: { account, id }, body, log: logger }) => {
+      const updated = await change(deps, account, id, (found) => applyPatch(found, body, now()));
+      await wakeSoon(deps, updated.subscription, logger);
+      return view(deps, updated);
+    },
+  );
+
+  app.delete(
+    '/accounts/:account/subscriptions/:id',
+    {
+      schema: {
+        tags,
+        operationId: 'deleteSubscription',
+        summary: 'Remove a subscription with its attempts and dead letters',
+        params: subscriptionParams,
+        response: { 204: { type: 'null', description: 'Removed.' }, ...problems(403) },
+      },
+    },
+    async ({ params: { account, id } }, reply) => {
+      if (!(await subscriptions.remove(account, id))) throw subscriptionNotFound();
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    '/accounts/:account/subscriptions/:id/rotate-secret',
+    {
+      config: { bodyOptional: true },
+      schema: {
+        tags,
+        operationId: 'rotateSecret',
+        summary: 'Sign with a new secret, for a while with the former one as well',
+        params: subscriptionParams,
+        body: rotationInputSchema,
+        response: { 200: rotationSchema, ...problems(...bodyProblems) },
+      },
+    },
+    async ({ params: { account, id }, body: { secret = generateSecret(), graceMs = 86_400_000 } }) => {
+      const at = now();
+      await change(deps, account, id, ({ subscription }) => ({
+        subscription: {
+          ...subscription,
+          secrets: rotateSecrets(subscription.secrets, secret, graceMs, at),
+          updatedAt: at,
+        },
+        release: false,
+      }));
+      return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
+    },
+  );
+}
+
+/** The subscription with its delivery state; throws the problem 404 when there is none. */
+export async function requireSubscription(
+  { subscriptions }: Pick<ApiDeps, 'subscriptions'>,
+  account: string,
+  id: string,
+): Promise<SubscriptionRecord> {
+  const found = await subscriptions.get(account, id);
+  if (found === null) throw subscriptionNotFound();
+  return found;
+}
+
+async function change(
+  { subscriptions }: ApiDeps,
+  account: string,
+  id: string,
+  decide: (record: SubscriptionRecord) => SubscriptionChange,
+): Promise<SubscriptionRecord> {
+  const updated = await subscriptions.update(account, id, decide);
+  if (updated === null) throw subscriptionNotFound();
+  return updated;
+}
+
+async function view({ log }: ApiDeps, { subscription, delivery }: SubscriptionRecord) {
+  return subscriptionView(subscription, delivery, await log.head(subscription.account));
+}
+
+// The change is stored; a wake-up that is lost is made up for by the next poll.
+async function wakeSoon(
+  { hooks }: ApiDeps,
+  { account, id }: Subscription,
+  logger: { warn(line: object, message: string): void },
+): Promise<void> {
+  try {
+    await hooks.wake(account, id);
+  } catch (error) {
+    logger.warn({ account, subscription: id, error: String(error) }, 'subscription.not_woken');
+  }
+}
+
+function ageKey({ createdAt, id }: Subscription): string {
+  return `${String(createdAt).padStart(15, '0')} ${id}`;
+}
+
+function subscriptionNotFound(): Problem {
+  return new Problem('subscription_not_found', 'GET the list of subscriptions for those there are.');
+}
+
+function keyReused(): Problem {
+  return new Problem(
+    'idempotency_key_reused',
+    'This Idempotency-Key came with another request within 24 hours. Use a new key for a new request.',
+  );
+}

@@ -1,0 +1,195 @@
+import { Type } from 'typebox';
+import { checkCustomHeaders } from '../delivery/header-policy.ts';
+import { parseSecret } from '../delivery/sign.ts';
+import { listOf, nullable, oneOf, record, time, timeOrNull } from './common-schema.ts';
+import { eventPatterns } from './event-types.ts';
+
+/** What stands in place of a header's value in answers: values are often credentials. */
+export const maskedHeader = '***';
+
+const url = Type.String({
+  minLength: 1,
+  description: 'Where callbacks go: absolute, by default https only, to a public address.',
+  examples: ['https://example.com/hooks/filings'],
+});
+
+/** Event types to be told of, as requests give them. */
+export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
+  minItems: 1,
+  maxItems: 50,
+  uniqueItems: true,
+  description:
+    'Exact names or `prefix.*`. Operational events (`account.*`, `subscription.*`) only go to subscriptions that name them.',
+  examples: [['filing.*']],
+});
+
+const states = nullable(
+  Type.Array(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$' }), {
+    minItems: 1,
+    maxItems: 100,
+    uniqueItems: true,
+  }),
+  { description: 'State abbreviations of the filings to be told of; null = all.', examples: [['TX', 'CA']] },
+);
+
+const description = nullable(Type.String({ maxLength: 500 }), {
+  examples: ['Status page of the back office'],
+});
+
+const headers = Type.Refine(
+  Type.Record(Type.String(), Type.String(), {
+    description:
+      'Sent along with every callback. Framing, routing, identity and signature headers are refused.',
+    examples: [{ 'x-team': 'filings' }],
+  }),
+  (value) => headersProblem(value) === null,
+  (value) => headersProblem(value) ?? '',
+);
+
+const format = oneOf(['standard', 'cloudevents', 'slack'], {
+  default: 'standard',
+  description: 'The body as in `webhooks`, as a structured CloudEvent, or as a Slack message.',
+});
+
+const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });
+
+/** A signing secret as requests give it. */
+export const secretSchema = Type.Refine(
+  Type.String({
+    description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
+    examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+  }),
+  (text) => secretProblem(text) === null,
+  (text) => secretProblem(text) ?? '',
+);
+
+const settings = {
+  url,
+  eventTypes: Type.Optional(eventTypesSchema),
+  states: Type.Optional(states),
+  description: Type.Optional(description),
+  headers: Type.Optional(headers),
+  format: Type.Optional(format),
+  payload: Type.Optional(payload),
+  secret: Type.Optional(secretSchema),
+};
+
+/** Body of POST …/subscriptions. */
+export const subscriptionInputSchema = record({
+  ...settings,
+  from: Type.Optional(
+    oneOf(['now', 'earliest'], {
+      default: 'now',
+      description: '`earliest` first delivers everything that is still in the log.',
+    }),
+  ),
+});
+
+/** Body of PATCH …/subscriptions/{id}. */
+export const subscriptionPatchSchema = record({
+  ...settings,
+  url: Type.Optional(url),
+  enabled: Type.Optional(
+    Type.Boolean({
+      description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
+    }),
+  ),
+});
+
+/** Headers of POST …/subscriptions. */
+export const idempotencyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      pattern: '^[ -~]{1,255}$',
+      description: 'For 24 hours the same key and request give the same answer and register nothing twice.',
+      examples: ['0b5a7a3e-6d0c-4f57-9a53-5c2a2f1f8f0e'],
+    }),
+  ),
+});
+
+const shown = {
+  id: Type.String({ examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
+  account: Type.String({ examples: ['default'] }),
+  url,
+  eventTypes: eventTypesSchema,
+  states,
+  description,
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: `Names of the custom headers; every value is shown as \`${maskedHeader}\`. PATCH replaces the whole set.`,
+    examples: [{ 'x-team': maskedHeader }],
+  }),
+  format,
+  payload,
+  enabled: Type.Boolean(),
+  state: oneOf(['active', 'failing', 'disabled'], {
+    description: '`failing` from a failed attempt to the next success.',
+  }),
+  disabledReason: nullable(Type.String()),
+  lag: Type.Integer({ description: 'Events in the log that are not delivered yet.' }),
+  consecutiveFailures: Type.Integer(),
+  nextAttemptAt: timeOrNull('When the next attempt is due; null when nothing waits for one.'),
+  lastSuccessAt: timeOrNull('When a callback was last acknowledged.'),
+  previousSecretExpiresAt: timeOrNull('Until when callbacks carry a second signature after a rotation.'),
+  createdAt: time('When it was registered.'),
+  updatedAt: time('When its settings last changed.'),
+};
+
+/** A subscription as the API shows it; never with a secret. */
+export const subscriptionSchema = record(shown, { $id: 'Subscription' });
+
+/** Answer of POST …/subscriptions. */
+export const registeredSchema = record(
+  { ...shown, secret: Type.String({ description: 'Shown only now; callbacks are signed with it.' }) },
+  { $id: 'RegisteredSubscription' },
+);
+
+/** Answer of GET …/subscriptions. */
+export const subscriptionListSchema = listOf(
+  Type.Unsafe({ $ref: 'Subscription#' }),
+  'Subscriptions, oldest first.',
+);
+
+/** Body of POST …/rotate-secret. */
+export const rotationInputSchema = record({
+  secret: Type.Optional(secretSchema),
+  graceMs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 604_800_000,
+      default: 86_400_000,
+      description: 'How long callbacks are signed with the former secret as well.',
+    }),
+  ),
+});
+
+/** Answer of POST …/rotate-secret. */
+export const rotationSchema = record({
+  secret: Type.String({ description: 'Shown only now.' }),
+  previousExpiresAt: timeOrNull('Until when callbacks also carry the signature of the former secret.'),
+});
+
+function headersProblem(value: unknown): string | null {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Object.values(value).some((text) => typeof text !== 'string')
+  ) {
+    return null; // the type is judged by itself
+  }
+  const texts = value as Record<string, string>;
+  const check = checkCustomHeaders(texts);
+  const problems = check.ok ? [] : [...check.problems];
+  if (Object.values(texts).includes(maskedHeader))
+    problems.push(`${maskedHeader} only hides a value; give the value itself.`);
+  return problems.length === 0 ? null : `are not valid: ${problems.join(' ')}`;
+}
+
+function secretProblem(text: unknown): string | null {
+  if (typeof text !== 'string') return null;
+  try {
+    parseSecret(text);
+    return null;
+  } catch {
+    return 'must be whsec_ and the base64 of 24 to 64 bytes';
+  }
+}

@@ -1,0 +1,106 @@
+import { Type } from 'typebox';
+import type { AccountToken } from '../accounts/token-store.ts';
+import type { Api } from './api-instance.ts';
+import {
+  accountParams,
+  bodyProblems,
+  isoOrNull,
+  pageLimit,
+  pageQuery,
+  problems,
+  record,
+} from './common-schema.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { ApiDeps } from './deps.ts';
+import { instantMs } from './instant.ts';
+import { invalidRequest, Problem } from './problem.ts';
+import { tokenInputSchema, tokenListSchema, tokenParams } from './tokens-schema.ts';
+
+const tags = ['Tokens'];
+const inAccount = Type.Object(accountParams);
+
+/** The tokens that open one account. */
+export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
+  app.post(
+    '/accounts/:account/tokens',
+    {
+      schema: {
+        tags,
+        operationId: 'createToken',
+        summary: 'Make a token for everything under this account',
+        params: inAccount,
+        body: tokenInputSchema,
+        response: { 201: Type.Unsafe({ $ref: 'NewToken#' }), ...problems(...bodyProblems) },
+      },
+    },
+    async ({ params: { account }, body }, reply) => {
+      const expiresAt = instantMs(body.expiresAt);
+      if (expiresAt !== null && expiresAt <= now()) {
+        throw invalidRequest([{ path: 'expiresAt', message: 'must lie in the future' }]);
+      }
+      const settings = { name: body.name, readOnly: body.readOnly ?? false, expiresAt };
+      const { text, token } = await tokens.create(account, settings, now());
+      void reply.code(201);
+      return { ...tokenView(token), token: text };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/tokens',
+    {
+      schema: {
+        tags,
+        operationId: 'listTokens',
+        summary: 'List tokens',
+        params: inAccount,
+        querystring: record(pageQuery),
+        response: { 200: tokenListSchema, ...problems(422) },
+      },
+    },
+    async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
+      const after = decodeCursor('tokens', cursor) ?? '';
+      const following = (await tokens.list(account)).filter((token) => ageKey(token) > after);
+      const page = following.slice(0, limit);
+      const last = following.length > limit ? page.at(-1) : undefined;
+      return {
+        items: page.map(tokenView),
+        nextCursor: last === undefined ? null : encodeCursor('tokens', ageKey(last)),
+      };
+    },
+  );
+
+  app.delete(
+    '/accounts/:account/tokens/:id',
+    {
+      schema: {
+        tags,
+        operationId: 'deleteToken',
+        summary: 'Revoke a token',
+        params: tokenParams,
+        response: {
+          204: { type: 'null', description: 'Revoked: it opens nothing from now on.' },
+          ...problems(403),
+        },
+      },
+    },
+    async ({ params: { account, id } }, reply) => {
+      if (await tokens.remove(account, id)) return reply.code(204).send(null);
+      throw new Problem('token_not_found', 'GET the list of tokens for those there are.');
+    },
+  );
+}
+
+function tokenView({ id, name, readOnly, createdAt, expiresAt, lastUsedAt }: AccountToken) {
+  return {
+    id,
+    name,
+    readOnly,
+    createdAt: new Date(createdAt).toISOString(),
+    expiresAt: isoOrNull(expiresAt ?? 0),
+    lastUsedAt: isoOrNull(lastUsedAt ?? 0),
+  };
+}
+
+function ageKey({ createdAt, id }: AccountToken): string {
+  return `${String(createdAt).padStart(15, '0')} ${id}`;
+}

@@ -1,0 +1,50 @@
+import { Type } from 'typebox';
+import { accountParams, listOf, nullable, record, time, timeOrNull } from './common-schema.ts';
+import { isInstant } from './instant.ts';
+
+/** A time in a request. */
+export const instantSchema = (description: string) =>
+  Type.Refine(
+    Type.String({ format: 'date-time', description, examples: ['2026-12-31T23:59:59Z'] }),
+    (text) => typeof text !== 'string' || isInstant(text),
+    () => 'must be a time such as 2026-12-31T23:59:59Z (RFC 3339)',
+  );
+
+/** Path of an account's token. */
+export const tokenParams = Type.Object({
+  ...accountParams,
+  id: Type.String({ description: 'Id of the token.', examples: ['tok_9f86d081884c7d65'] }),
+});
+
+/** Body of POST …/tokens. */
+export const tokenInputSchema = record({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'Whose token it is.',
+    examples: ['billing'],
+  }),
+  readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
+  expiresAt: Type.Optional(nullable(instantSchema('It opens nothing from then on; null = never.'))),
+});
+
+const shown = {
+  id: Type.String({ examples: ['tok_9f86d081884c7d65'] }),
+  name: Type.String({ examples: ['billing'] }),
+  readOnly: Type.Boolean(),
+  createdAt: time('When it was made.'),
+  expiresAt: timeOrNull('It opens nothing from then on; null = never.'),
+  lastUsedAt: timeOrNull('When it was last used, to within five minutes.'),
+};
+
+/** A token as the API shows it; never its text. */
+export const tokenSchema = record(shown, { $id: 'Token' });
+
+/** Answer of POST …/tokens. */
+export const newTokenSchema = record(
+  { ...shown, token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }) },
+  { $id: 'NewToken' },
+);
+
+/** Answer of GET …/tokens. */
+export const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens, oldest first.');

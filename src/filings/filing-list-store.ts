@@ -1,0 +1,140 @@
+import type { RedisClient } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { decodeState } from './filing-state.ts';
+import type { FilingState } from './filing-state.ts';
+import type { FilingDetails } from './snapshot-store.ts';
+
+/** A filing as last seen, and what people recognise it by; details are null while it is COMPLETED. */
+export interface ListedFiling {
+  readonly id: string;
+  readonly state: FilingState;
+  readonly details: FilingDetails | null;
+}
+
+/** A page of filings. */
+export interface FilingPage {
+  readonly filings: ListedFiling[];
+  /** For the next page; null at the end. A page may be shorter than asked for, or empty, and still have one. */
+  readonly next: string | null;
+}
+
+/** The filings of an account for people to look through; removed ones are not listed. */
+export interface FilingListStore {
+  /** Null when it was never seen. Removed filings are given as well. */
+  get(account: string, id: string): Promise<ListedFiling | null>;
+  /**
+   * A page of the filings in one status, or of all with null; `after` is the `next` of the page before. Filings that keep their status while
+   * the list is read are on it; among all filings or COMPLETED ones, one may be on it twice. Throws RangeError when `after` is no such text.
+   */
+  list(account: string, status: string | null, after: string | null, limit: number): Promise<FilingPage>;
+}
+
+/** Where a scan of the filings' hash is: the cursor of the chunk that is being shown, and the last id of it that was. */
+interface ScanPlace {
+  readonly cursor: string;
+  readonly shownTo: string | null;
+}
+
+const chunkSize = 200;
+const chunksMax = 10;
+
+/** Lists from the status index and, for COMPLETED and all statuses, from the hash of all filings. */
+export function createFilingListStore(redis: RedisClient, keys: Keys): FilingListStore {
+  async function withDetails(account: string, known: readonly (readonly [string, FilingState])[]) {
+    if (known.length === 0) return [];
+    const texts = await redis.hmget(keys.account(account).details, ...known.map(([id]) => id));
+    return known.map(([id, state], i): ListedFiling => {
+      const text = texts[i] ?? null;
+      return { id, state, details: text === null ? null : (JSON.parse(text) as FilingDetails) };
+    });
+  }
+
+  async function listIndexed(
+    account: string,
+    status: string,
+    after: string | null,
+    limit: number,
+  ): Promise<FilingPage> {
+    const { index, filings } = keys.account(account);
+    const from = after === null ? `[${status}\0` : `(${status}\0${after}`;
+    const members = await redis.zrangebylex(index, from, `(${status}\u0001`, 'LIMIT', 0, limit + 1);
+    const ids = members.slice(0, limit).map((member) => member.slice(status.length + 1));
+    const texts = ids.length === 0 ? [] : await redis.hmget(filings, ...ids);
+    // Between the two reads a filing may have moved on.
+    const known = pairUp(ids, texts).filter(([, state]) => state.status === status && !state.removed);
+    const next = members.length > limit ? (ids.at(-1) ?? null) : null;
+    return { filings: await withDetails(account, known), next };
+  }
+
+  async function readChunk(account: string, cursor: string) {
+    const [next, flat] = await redis.hscan(keys.account(account).filings, cursor, 'COUNT', chunkSize);
+    const known: (readonly [string, FilingState])[] = [];
+    for (let i = 0; i + 1 < flat.length; i += 2) known.push([flat[i] ?? '', decodeState(flat[i + 1] ?? '')]);
+    return { next, known: known.toSorted(([a], [b]) => (a < b ? -1 : 1)) };
+  }
+
+  // What one chunk of the hash holds of the list, as far as there is room, and where to go on.
+  async function take(account: string, status: string | null, { cursor, shownTo }: ScanPlace, room: number) {
+    const { next, known } = await readChunk(account, cursor);
+    const wanted = known.filter(
+      ([id, state]) =>
+        (shownTo === null || id > shownTo) && !state.removed && (status === null || state.status === status),
+    );
+    const taken = wanted.slice(0, room);
+    const rest: ScanPlace = { cursor, shownTo: taken.at(-1)?.[0] ?? shownTo };
+    const following: ScanPlace | null = next === '0' ? null : { cursor: next, shownTo: null };
+    return { taken, place: taken.length < wanted.length ? rest : following };
+  }
+
+  async function scan(
+    account: string,
+    status: string | null,
+    start: ScanPlace,
+    limit: number,
+  ): Promise<FilingPage> {
+    const found: (readonly [string, FilingState])[] = [];
+    let place: ScanPlace | null = start;
+    for (let chunks = 0; place !== null && chunks < chunksMax && found.length < limit; chunks += 1) {
+      // Each chunk's place comes from the chunk before.
+      // oxlint-disable-next-line no-await-in-loop
+      const step: Awaited<ReturnType<typeof take>> = await take(account, status, place, limit - found.length);
+      found.push(...step.taken);
+      ({ place } = step);
+    }
+    return { filings: await withDetails(account, found), next: place === null ? null : writePlace(place) };
+  }
+
+  return {
+    async get(account, id) {
+      const key = keys.account(account);
+      const [text, details] = await Promise.all([redis.hget(key.filings, id), redis.hget(key.details, id)]);
+      if (text === null) return null;
+      const known = details === null ? null : (JSON.parse(details) as FilingDetails);
+      return { id, state: decodeState(text), details: known };
+    },
+    async list(account, status, after, limit) {
+      if (status !== null && status !== 'COMPLETED') return listIndexed(account, status, after, limit);
+      return scan(account, status, after === null ? { cursor: '0', shownTo: null } : readPlace(after), limit);
+    },
+  };
+}
+
+function pairUp(
+  ids: readonly string[],
+  texts: readonly (string | null)[],
+): (readonly [string, FilingState])[] {
+  return ids.flatMap((id, i) => {
+    const text = texts[i] ?? null;
+    return text === null ? [] : [[id, decodeState(text)] as const];
+  });
+}
+
+function writePlace({ cursor, shownTo }: ScanPlace): string {
+  return shownTo === null ? cursor : `${cursor} ${shownTo}`;
+}
+
+function readPlace(text: string): ScanPlace {
+  const [, cursor, shownTo] = /^(\d{1,20})(?: ([^]+))?$/.exec(text) ?? [];
+  if (cursor === undefined) throw new RangeError('not a place in the list of filings');
+  return { cursor, shownTo: shownTo ?? null };
+}
