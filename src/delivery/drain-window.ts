@@ -1,7 +1,7 @@
 import type { LogEntry } from '../events/event-log.ts';
 import type { DeadLetter, Settlement } from './delivery-store.ts';
 import { laneAfterFailure, laneAfterHead, type Lane } from './lanes.ts';
-import { healthAfter, isDown, type EndpointHealth } from './pause-policy.ts';
+import { endpointHealth, healthAfter, isDown, type EndpointHealth } from './pause-policy.ts';
 import type { Progress } from './progress.ts';
 import type { Sent } from './send-callback.ts';
 
@@ -68,7 +68,7 @@ export function createDrainWindow(
   const flying = new Set<string>();
   const queued = new Set<string>();
   const changedLanes = new Map<string, Lane | null>();
-  let health = initial;
+  let health = endpointHealth(initial);
   let dirty = false;
   let starts = 0;
 

@@ -14,6 +14,12 @@ export interface EndpointHealth {
 const filingsOfDownEndpoint = 3;
 const probeDelayMsMax = 5 * 60_000;
 
+/** The endpoint's health alone, out of anything that holds it; pure. */
+export function endpointHealth(state: EndpointHealth): EndpointHealth {
+  const { failures, failedFilings, failingSince, lastSuccessAt, pausedUntil, probes } = state;
+  return { failures, failedFilings, failingSince, lastSuccessAt, pausedUntil, probes };
+}
+
 /** Whether the endpoint counts as down: one probe at a time is sent, and failures cost no retry budget; pure. */
 export function isDown(health: EndpointHealth): boolean {
   return health.probes > 0;

@@ -181,9 +181,11 @@ describe('the main job', () => {
   });
 
   test('redelivers after a 503 under the same webhook-id and the same bytes', async () => {
+    await sandbox.set('f_retried', { status: 'PAID' });
+    await polled();
     await subscribe();
     collector.answer(503);
-    await sandbox.set('f_main', { status: 'PENDING' });
+    await sandbox.set('f_retried', { status: 'PENDING' });
     await callbacks(2);
     collector.answer(200);
     const sofar = collector.received.length;
@@ -195,9 +197,11 @@ describe('the main job', () => {
   });
 
   test('gives an event up when its schedule is exhausted, and delivers the next one of the filing', async () => {
+    await sandbox.set('f_dead', { status: 'UNPAID' });
+    await polled();
     const id = await subscribe();
     collector.answer(500);
-    await sandbox.set('f_main', { status: 'PAID' });
+    await sandbox.set('f_dead', { status: 'PAID' });
     await callbacks(4);
     collector.answer(200);
     await vi.waitFor(async () => {
@@ -207,7 +211,7 @@ describe('the main job', () => {
       );
       expect(items).toHaveLength(1);
     }, 10_000);
-    await sandbox.set('f_main', { status: 'PENDING' });
+    await sandbox.set('f_dead', { status: 'PENDING' });
     const events = await callbacks(5);
     expect(events.at(-1)?.type).toBe('filing.pending');
     const { items } = await daemon.api.ok<{ items: { attempt: number; statusCode: number }[] }>(
@@ -226,12 +230,14 @@ describe('the main job', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)(
     'loses and repeats nothing when it is ended by %s and started again',
     async (signal) => {
+      await sandbox.set(`f_${signal}`, { status: 'UNPAID' });
+      await polled();
       await subscribe();
-      await sandbox.set('f_main', { status: 'PAID' });
+      await sandbox.set(`f_${signal}`, { status: 'PAID' });
       await callbacks(1);
       await polled();
       expect(await daemon.end(signal)).toBe(signal === 'SIGTERM' ? 0 : null);
-      await sandbox.set('f_main', { status: 'PENDING' });
+      await sandbox.set(`f_${signal}`, { status: 'PENDING' });
       daemon = await startDaemonProcess(environment);
       const events = await callbacks(2);
       await polled();
