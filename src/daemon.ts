@@ -282,6 +282,8 @@ async function startApi(
       pollNow: pollQueue.pollNow,
       wake: (account, subscription) => drainQueue.wake(account, [subscription]),
       ping: drainer.ping,
+      replay: () => Promise.reject(new Error('not yet')),
+      replayProgress: () => Promise.resolve(null),
     },
   });
   stack.defer(() => api.close());
