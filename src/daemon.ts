@@ -1,35 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
-import { createAccountStore } from './accounts/account-store.ts';
-import { createTokenStore } from './accounts/token-store.ts';
 import { createApi } from './api/api.ts';
 import type { Config } from './config.ts';
-import { createCallbackClient } from './delivery/callback-client.ts';
-import { createDeliveryStore } from './delivery/delivery-store.ts';
-import { createDrainQueue } from './delivery/drain-queue.ts';
-import { checkCallbackUrl } from './delivery/url-policy.ts';
+import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
+import { reportPoll } from './daemon-reports.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
-import { createEgressPolicy } from './delivery/egress-policy.ts';
-import { announceDisabling, logSparingly, reportAttempt, reportPoll } from './daemon-reports.ts';
-import { createSubscriptionDrainer } from './delivery/subscription-drainer.ts';
-import { createSubscriptionWaker } from './delivery/wake-subscriptions.ts';
-import { createEventLog } from './events/event-log.ts';
-import { createFilingListStore } from './filings/filing-list-store.ts';
-import { createSnapshotStore } from './filings/snapshot-store.ts';
-import { createMetrics } from './metrics.ts';
+import { createHostLookup } from './delivery/host-lookup.ts';
+import { checkCallbackUrl, resolveCallbackHost } from './delivery/url-policy.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
-import { createPollQueue } from './polling/poll-queue.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
-import { createPollingStore } from './polling/polling-store.ts';
-import { checkDurability } from './redis/check-durability.ts';
-import { createRedisClock } from './redis/clock.ts';
-import { createRedisConnections, type RedisClient } from './redis/connect.ts';
-import { createKeys } from './redis/keys.ts';
-import { createStoreWatch } from './redis/store-watch.ts';
 import { createReadiness } from './readiness.ts';
 import { collectSubscriptions } from './subscription-gauges.ts';
-import { createSealer } from './secrets/seal.ts';
-import { createSubscriptionStore } from './subscriptions/subscription-store.ts';
 
 /** A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection. */
 export interface Daemon extends AsyncDisposable {
@@ -37,20 +17,8 @@ export interface Daemon extends AsyncDisposable {
   readonly url: string | null;
 }
 
-export interface DaemonDeps {
-  readonly version: string;
-  readonly logger: Logger;
-  /** Source of jitter, in [0, 1). */
-  readonly random: () => number;
-}
-
-/** Redis may lose or evict what it is given, and `REDIS_UNSAFE` does not allow that. */
-export class UnsafeRedisError extends Error {
-  override readonly name = 'UnsafeRedisError';
-}
-
-const redisTimeoutMs = 10_000;
 const upkeepMs = 2_000;
+const resolveMs = 1_000;
 const trimEveryMs = 60_000;
 const pollsAtOnce = 50;
 const drainsAtOnce = 500;
@@ -70,98 +38,6 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   deps.logger.info({ url, roles: [...config.roles], redis: parts.connections.describe }, 'daemon.started');
   const running = stack.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-type Parts = Awaited<ReturnType<typeof createParts>>;
-
-async function createParts(
-  config: Config,
-  { version, logger, random }: DaemonDeps,
-  stack: AsyncDisposableStack,
-) {
-  const connections = stack.use(
-    createRedisConnections(config.redis.url, {
-      connectionName: 'filing-webhooks',
-      onStateChange: (change) =>
-        change.up ? logger.info('redis.up') : logger.error({ reason: change.reason }, 'redis.down'),
-    }),
-  );
-  await connections.untilReady(redisTimeoutMs);
-  const redis = connections.command();
-  const keys = createKeys(config.redis.prefix);
-  const { problems } = await checkDurability(redis);
-  refuseUnsafe(config, problems, logger);
-
-  const watch = createStoreWatch(redis, keys);
-  const { fresh } = await watch.begin();
-  if (fresh)
-    logger.warn('store.empty: nothing is known yet, the first poll of each account is a silent baseline');
-
-  const clock = createRedisClock(redis);
-  await clock.synchronise();
-  const sealer = createSealer(config.encryptionKeys);
-  const storesOn = (client: RedisClient) => ({
-    accounts: createAccountStore({ redis: client, keys, sealer, defaults: config.polling }),
-    tokens: createTokenStore(client, keys),
-    snapshot: createSnapshotStore(client, keys),
-    filings: createFilingListStore(client, keys),
-    polling: createPollingStore(client, keys),
-    log: createEventLog(client, keys),
-    subscriptions: createSubscriptionStore(client, keys, sealer),
-    delivery: createDeliveryStore(client, keys),
-  });
-  const stores = storesOn(redis);
-  const onError = logSparingly(logger, Date.now);
-  const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
-  stack.defer(() => pollQueue.close());
-  const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
-  stack.defer(() => drainQueue.close());
-  const metrics = createMetrics();
-  const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
-  const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
-  const client = createCallbackClient({
-    policy: egress,
-    allowHttp: config.delivery.allowHttp,
-    timeoutMs: config.delivery.timeoutMs,
-    userAgent: `filing-webhooks/${version}`,
-  });
-  stack.defer(() => client.close());
-  const drainer = createSubscriptionDrainer({
-    ...config.delivery,
-    store: stores.delivery,
-    log: stores.log,
-    sealer,
-    client,
-    wallClock: Date.now,
-    now: clock.now,
-    random,
-    onAttempt: reportAttempt(logger, metrics),
-    onDisabling: announceDisabling(stores.log, waker, clock.now),
-  });
-  return {
-    connections,
-    keys,
-    problems,
-    watch,
-    clock,
-    logger,
-    random,
-    metrics,
-    onError,
-    storesOn,
-    stores,
-    pollQueue,
-    drainQueue,
-    waker,
-    egress,
-    drainer,
-  };
-}
-
-function refuseUnsafe(config: Config, problems: readonly string[], logger: Logger): void {
-  for (const problem of problems) logger.warn({ problem }, 'redis.unsafe');
-  if (problems.length === 0 || config.redis.unsafe) return;
-  throw new UnsafeRedisError(`${problems.join('; ')}. Or set REDIS_UNSAFE=true to start all the same.`);
 }
 
 // The environment speaks for the account `default` at every start, so that a new key there is taken up.
@@ -191,7 +67,8 @@ function startDelivery(
 }
 
 async function startPolling(config: Config, parts: Parts, stack: AsyncDisposableStack): Promise<void> {
-  const { stores, clock, logger, metrics, waker, pollQueue, watch, keys, connections, onError } = parts;
+  const { stores, clock, logger, metrics, waker, pollQueue, watch, keys, connections, liveness, onError } =
+    parts;
   const poll = createAccountPoller({
     ...stores,
     clock,
@@ -217,8 +94,13 @@ async function startPolling(config: Config, parts: Parts, stack: AsyncDisposable
     holder: randomUUID(),
     concurrency: pollsAtOnce,
     async poll(job, signal) {
-      await watch.check();
-      if (watch.problem() === null) await poll(job, signal);
+      liveness.pollStarted();
+      try {
+        await watch.check();
+        if (watch.problem() === null) await poll(job, signal);
+      } finally {
+        liveness.pollEnded();
+      }
     },
     onError,
   });
@@ -258,9 +140,27 @@ async function startApi(
   parts: Parts,
   stack: AsyncDisposableStack,
 ): Promise<string> {
-  const { storesOn, connections, metrics, watch, clock, pollQueue, drainQueue, drainer, problems, egress } =
-    parts;
+  const {
+    storesOn,
+    connections,
+    metrics,
+    watch,
+    clock,
+    pollQueue,
+    drainQueue,
+    drainer,
+    problems,
+    egress,
+    liveness,
+  } = parts;
   const stores = storesOn(connections.failFast());
+  const lookup = createHostLookup();
+  async function checkUrl(text: string) {
+    const checked = checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy: egress });
+    return checked.ok
+      ? resolveCallbackHost(checked.url, { policy: egress, lookup, timeoutMs: resolveMs })
+      : checked;
+  }
   const api = await createApi({
     ...stores,
     version,
@@ -268,8 +168,8 @@ async function startApi(
     apiToken: config.apiToken,
     metrics: metrics.registry,
     now: clock.now,
-    checkUrl: (url) => checkCallbackUrl(url, { allowHttp: config.delivery.allowHttp, policy: egress }),
-    liveness: () => ({ live: true, reasons: [] }),
+    checkUrl,
+    liveness: liveness.check,
     readiness: createReadiness(connections.failFast(), watch, problems),
     mutationsAllowed: watch.problem,
     beforeScrape: () => collectSubscriptions(stores, metrics),

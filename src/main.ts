@@ -2,7 +2,8 @@ import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { loadConfig, readEnvironment } from './config.ts';
-import { startDaemon, UnsafeRedisError } from './daemon.ts';
+import { UnsafeRedisError } from './daemon-parts.ts';
+import { startDaemon } from './daemon.ts';
 
 // sysexits.h: EX_CONFIG, EX_UNAVAILABLE.
 const badConfiguration = 78;

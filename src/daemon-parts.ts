@@ -1,0 +1,137 @@
+import type { Logger } from 'pino';
+import { createAccountStore } from './accounts/account-store.ts';
+import { createTokenStore } from './accounts/token-store.ts';
+import type { Config } from './config.ts';
+import { announceDisabling, logSparingly, reportAttempt } from './daemon-reports.ts';
+import { createCallbackClient } from './delivery/callback-client.ts';
+import { createDeliveryStore } from './delivery/delivery-store.ts';
+import { createDrainQueue } from './delivery/drain-queue.ts';
+import { createEgressPolicy } from './delivery/egress-policy.ts';
+import { createSubscriptionDrainer } from './delivery/subscription-drainer.ts';
+import { createSubscriptionWaker } from './delivery/wake-subscriptions.ts';
+import { createEventLog } from './events/event-log.ts';
+import { createFilingListStore } from './filings/filing-list-store.ts';
+import { createSnapshotStore } from './filings/snapshot-store.ts';
+import { createLiveness } from './liveness.ts';
+import { createMetrics } from './metrics.ts';
+import { createPollQueue } from './polling/poll-queue.ts';
+import { createPollingStore } from './polling/polling-store.ts';
+import { checkDurability } from './redis/check-durability.ts';
+import { createRedisClock } from './redis/clock.ts';
+import { createRedisConnections, type RedisClient } from './redis/connect.ts';
+import { createKeys } from './redis/keys.ts';
+import { createStoreWatch } from './redis/store-watch.ts';
+import { createSealer } from './secrets/seal.ts';
+import { createSubscriptionStore } from './subscriptions/subscription-store.ts';
+
+export interface DaemonDeps {
+  readonly version: string;
+  readonly logger: Logger;
+  /** Source of jitter, in [0, 1). */
+  readonly random: () => number;
+}
+
+/** Redis may lose or evict what it is given, and `REDIS_UNSAFE` does not allow that. */
+export class UnsafeRedisError extends Error {
+  override readonly name = 'UnsafeRedisError';
+}
+
+const redisTimeoutMs = 10_000;
+
+/** What the roles of one process share. */
+export type Parts = Awaited<ReturnType<typeof createParts>>;
+
+/**
+ * Makes every client, store and queue of the process, once, and leaves their closing to the stack. Rejects when Redis
+ * cannot be reached or is not safe (UnsafeRedisError).
+ */
+export async function createParts(
+  config: Config,
+  { version, logger, random }: DaemonDeps,
+  stack: AsyncDisposableStack,
+) {
+  const connections = stack.use(
+    createRedisConnections(config.redis.url, {
+      connectionName: 'filing-webhooks',
+      onStateChange: (change) =>
+        change.up ? logger.info('redis.up') : logger.error({ reason: change.reason }, 'redis.down'),
+    }),
+  );
+  await connections.untilReady(redisTimeoutMs);
+  const redis = connections.command();
+  const keys = createKeys(config.redis.prefix);
+  const { problems } = await checkDurability(redis);
+  refuseUnsafe(config, problems, logger);
+
+  const watch = createStoreWatch(redis, keys);
+  const { fresh } = await watch.begin();
+  if (fresh) logger.warn('store.empty');
+
+  const clock = createRedisClock(redis);
+  await clock.synchronise();
+  const sealer = createSealer(config.encryptionKeys);
+  const storesOn = (client: RedisClient) => ({
+    accounts: createAccountStore({ redis: client, keys, sealer, defaults: config.polling }),
+    tokens: createTokenStore(client, keys),
+    snapshot: createSnapshotStore(client, keys),
+    filings: createFilingListStore(client, keys),
+    polling: createPollingStore(client, keys),
+    log: createEventLog(client, keys),
+    subscriptions: createSubscriptionStore(client, keys, sealer),
+    delivery: createDeliveryStore(client, keys),
+  });
+  const stores = storesOn(redis);
+  const onError = logSparingly(logger, Date.now);
+  const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
+  stack.defer(() => pollQueue.close());
+  const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
+  stack.defer(() => drainQueue.close());
+  const metrics = createMetrics();
+  const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
+  const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
+  const client = createCallbackClient({
+    policy: egress,
+    allowHttp: config.delivery.allowHttp,
+    timeoutMs: config.delivery.timeoutMs,
+    userAgent: `filing-webhooks/${version}`,
+  });
+  stack.defer(() => client.close());
+  const drainer = createSubscriptionDrainer({
+    ...config.delivery,
+    store: stores.delivery,
+    log: stores.log,
+    sealer,
+    client,
+    wallClock: Date.now,
+    now: clock.now,
+    random,
+    onAttempt: reportAttempt(logger, metrics),
+    onDisabling: announceDisabling(stores.log, waker, clock.now),
+  });
+  const liveness = createLiveness(() => performance.now(), config.roles.has('poll'));
+  return {
+    connections,
+    liveness,
+    keys,
+    problems,
+    watch,
+    clock,
+    logger,
+    random,
+    metrics,
+    onError,
+    storesOn,
+    stores,
+    pollQueue,
+    drainQueue,
+    waker,
+    egress,
+    drainer,
+  };
+}
+
+function refuseUnsafe(config: Config, problems: readonly string[], logger: Logger): void {
+  for (const problem of problems) logger.warn({ problem }, 'redis.unsafe');
+  if (problems.length === 0 || config.redis.unsafe) return;
+  throw new UnsafeRedisError(`${problems.join('; ')}. Or set REDIS_UNSAFE=true to start all the same.`);
+}
