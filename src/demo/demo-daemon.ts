@@ -56,7 +56,7 @@ function environment({ redisUrl, sandboxUrl, partnerKey }: DemoDaemonOptions, to
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     PARTNER_BASE_URL: `${sandboxUrl}/v1`,
     PARTNER_KEY: partnerKey,
-    POLL_INTERVAL_MS: '1000',
+    POLL_INTERVAL_MS: '500',
     SWEEP_INTERVAL_MS: '60000',
     DELIVERY_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     DELIVERY_ALLOW_HTTP: 'true',

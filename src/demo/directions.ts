@@ -12,19 +12,20 @@ export function whatRuns({ daemon, redis, sandboxUrl, receiverUrl }: Running): s
     'Running now',
     `  Redis       ${redis.describe}; every key begins with ${daemon.prefix}`,
     `  Sandbox     ${sandboxUrl}/v1 plays the partner service; its filings move by themselves`,
-    `  Daemon      ${daemon.url} polls it every second`,
+    `  Daemon      ${daemon.url} polls it twice a second`,
     `  Receiver    ${receiverUrl} is subscribed, verifies each callback and prints it`,
   ].join('\n');
 }
 
 /** Where to go from here. The curl line works as it stands, for as long as the daemon runs; pure. */
 export function howToLookFurther(
+  title: string,
   daemon: { readonly url: string; readonly token: string },
   logFile: string,
 ): string {
   return [
     '',
-    'Look further while the demo runs (Ctrl-C ends it)',
+    title,
     `  Dashboard   ${daemon.url}/`,
     `  API         ${daemon.url}/docs`,
     `  Token       ${daemon.token}`,

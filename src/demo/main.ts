@@ -20,21 +20,24 @@ const exitDeadlineMs = 5_000;
 const say = (line: string): void => console.log(line);
 
 /** Starts everything, prints callbacks until `stop` aborts or `callbacksMax` of them came, and takes everything down again. */
-async function runDemo(callbacksMax: number, stop: AbortController): Promise<void> {
+async function runDemo(
+  callbacksMax: number,
+  tally: { callbacks: number },
+  stop: AbortController,
+): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const redis = stack.use(await provideRedis({ env: process.env, log: say, allowEmulation: true }));
   const sandboxUrl = await startSandbox(stack);
   const logFile = join(await makeFolder(stack), 'daemon.log');
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  let callbacks = 0;
   const receiver = await startCallbackReceiver({
     host: '127.0.0.1',
     port: 0,
     secret,
     onCallback(event) {
-      callbacks += 1;
+      tally.callbacks += 1;
       say(formatCallback(event, styleText));
-      if (callbacks === callbacksMax) stop.abort();
+      if (tally.callbacks === callbacksMax) stop.abort();
     },
     onRefused: (reason) => say(styleText('red', `refused   ${printable(reason)}`)),
   });
@@ -43,12 +46,17 @@ async function runDemo(callbacksMax: number, stop: AbortController): Promise<voi
   const daemon = await startDemoDaemon({ redisUrl: redis.url, sandboxUrl, partnerKey, logFile });
   stack.use(daemon);
   say(whatRuns({ daemon, redis, sandboxUrl, receiverUrl: receiver.url }));
-  say(howToLookFurther(daemon, logFile));
+  say(howToLookFurther('Look further while the demo runs (Ctrl-C ends it)', daemon, logFile));
   await subscribe(daemon, { account: 'default', url: receiver.url, secret }, stop.signal);
   await simulateLives(sandboxUrl);
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
-  say(howToLookFurther(daemon, logFile));
-  say(`${callbacks} callbacks came with a right signature. Stopping …`);
+  say(
+    howToLookFurther(
+      'This is where to look further; it ends now, and the next start says it anew',
+      daemon,
+      logFile,
+    ),
+  );
 }
 
 async function startSandbox(stack: AsyncDisposableStack): Promise<string> {
@@ -66,9 +74,12 @@ async function makeFolder(stack: AsyncDisposableStack): Promise<string> {
 }
 
 const stop = stopOnSignals();
+const tally = { callbacks: 0 };
 try {
-  await runDemo(Number(process.env['DEMO_CALLBACKS'] || Infinity), stop);
-  say('Stopped; nothing is left behind.');
+  await runDemo(Number(process.env['DEMO_CALLBACKS'] || Infinity), tally, stop);
+  say(
+    `${tally.callbacks} callbacks came with a right signature. Everything is stopped; nothing is left behind.`,
+  );
 } catch (error) {
   if (!stop.signal.aborted) {
     process.exitCode = 1;
