@@ -3,14 +3,20 @@ import type { Api } from './api-instance.ts';
 import { addAccountRoutes } from './accounts-routes.ts';
 import { addAuth, changesSomething } from './auth.ts';
 import { createInstance } from './create-instance.ts';
+import { addDeliveryRoutes } from './delivery-routes.ts';
 import type { ApiDeps } from './deps.ts';
+import { addDocsRoutes } from './docs-routes.ts';
 import { addEventRoutes } from './events-routes.ts';
 import { addFilingRoutes } from './filings-routes.ts';
 import { addHealthRoutes } from './health-routes.ts';
+import { addMetricsRoutes } from './metrics-routes.ts';
 import { recordRoutes, refuseOtherMethods } from './method-not-allowed.ts';
 import type { RouteTable } from './method-not-allowed.ts';
 import { addOpenApi } from './open-api.ts';
 import { Problem } from './problem.ts';
+import { addReplayRoutes } from './replays-routes.ts';
+import { addRootRoute } from './root-routes.ts';
+import { addStreamRoutes } from './stream-routes.ts';
 import { addSubscriptionRoutes } from './subscriptions-routes.ts';
 import { addTokenRoutes } from './tokens-routes.ts';
 
@@ -22,6 +28,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   await app.register(helmet, securityHeaders);
   await addOpenApi(app, deps);
   await app.register(async (scope) => addOpenRoutes(scope as Api, deps, routes));
+  if (deps.dashboard !== undefined) await app.register(deps.dashboard);
   await app.register(async (scope) => addGuardedRoutes(scope as Api, deps, routes), { prefix: '/v1' });
   return app;
 }
@@ -36,8 +43,11 @@ const securityHeaders = {
   strictTransportSecurity: false, // said by whoever terminates TLS
 };
 
-function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
+async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promise<void> {
   addHealthRoutes(app, deps);
+  addMetricsRoutes(app, deps);
+  await addDocsRoutes(app);
+  if (deps.dashboard === undefined) addRootRoute(app);
   refuseOtherMethods(app, routes, '');
 }
 
@@ -51,7 +61,10 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addAccountRoutes(app, deps);
   addTokenRoutes(app, deps);
   addSubscriptionRoutes(app, deps);
+  addDeliveryRoutes(app, deps);
+  addReplayRoutes(app, deps);
   addEventRoutes(app, deps);
+  addStreamRoutes(app, deps);
   addFilingRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
 }

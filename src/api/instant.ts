@@ -1,3 +1,5 @@
+import { Type } from 'typebox';
+
 const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
 /** Whether a text is a time with date, clock and offset (RFC 3339 §5.6) on a day that exists; pure. */
@@ -12,3 +14,11 @@ export function isInstant(text: string): boolean {
 export function instantMs(text: string | null | undefined): number | null {
   return text === null || text === undefined ? null : Date.parse(text.toUpperCase());
 }
+
+/** A time in a request. */
+export const instantSchema = (description: string) =>
+  Type.Refine(
+    Type.String({ format: 'date-time', description, examples: ['2026-12-31T23:59:59Z'] }),
+    (text) => typeof text !== 'string' || isInstant(text),
+    () => 'must be a time such as 2026-12-31T23:59:59Z (RFC 3339)',
+  );

@@ -3,9 +3,11 @@ import type { TSchema } from 'typebox';
 import { accountSchema } from './accounts-schema.ts';
 import type { Api } from './api-instance.ts';
 import { problemSchema } from './common-schema.ts';
+import { attemptSchema, deadLetterSchema } from './delivery-schema.ts';
 import type { ApiDeps } from './deps.ts';
 import { eventSchema } from './events-schema.ts';
 import { filingSchema } from './filings-schema.ts';
+import { describeWebhooks } from './open-api-webhooks.ts';
 import { registeredSchema, subscriptionSchema } from './subscriptions-schema.ts';
 import { newTokenSchema, tokenSchema } from './tokens-schema.ts';
 
@@ -17,15 +19,59 @@ export const sharedSchemas: readonly TSchema[] = [
   newTokenSchema,
   subscriptionSchema,
   registeredSchema,
+  attemptSchema,
+  deadLetterSchema,
   eventSchema,
   filingSchema,
 ];
 
-/** Collects the routes added from now on into an OpenAPI 3.1 document, `app.swagger()`. */
+const description = `Watches the filings of partner accounts and calls subscribers back when a filing's status changes.
+
+Lists answer \`items\` and \`nextCursor\`; pass that as \`cursor\` until it is null. Errors are RFC 9457 problem details with a stable \`code\`.
+Unknown fields and query parameters are refused. While Redis is away, everything answers 503 with \`Retry-After\`.`;
+
+const tags = [
+  {
+    name: 'Accounts',
+    description:
+      'Partner accounts whose filings are watched. Creating, listing and removing takes the operator token.',
+  },
+  { name: 'Tokens', description: 'Tokens that open one account and look like 404 everywhere else.' },
+  { name: 'Subscriptions', description: 'Who is told of what, where and how.' },
+  { name: 'Delivery', description: 'What came of callbacks; testing and replaying.' },
+  { name: 'Events', description: 'The log of changes, as a list and as a stream.' },
+  { name: 'Filings', description: 'What the daemon last saw.' },
+  { name: 'Operation', description: 'For whoever runs the daemon.' },
+  { name: 'Callbacks', description: 'What subscribers receive.' },
+];
+
+/** Collects the routes added from now on into the OpenAPI 3.1 document of `/openapi.json`. */
 export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>): Promise<void> {
   for (const schema of sharedSchemas) app.addSchema(schema);
   await app.register(swagger, {
-    openapi: { openapi: '3.1.0', info: { title: 'filing-webhooks', version } },
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'filing-webhooks',
+        version,
+        description,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/' }],
+      tags,
+      security: [{ bearer: [] }],
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The operator token, or a token of one account.',
+          },
+        },
+      },
+      webhooks: describeWebhooks(),
+    } as object,
+    hideUntagged: true,
     convertConstToEnum: false,
     refResolver: {
       buildLocalReference: (json, _base, _fragment, i) =>

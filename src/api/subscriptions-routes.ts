@@ -22,6 +22,7 @@ import {
   idempotencyHeaders,
   rotationInputSchema,
   rotationSchema,
+  subscriptionParams,
   subscriptionInputSchema,
   subscriptionListSchema,
   subscriptionPatchSchema,
@@ -30,15 +31,6 @@ import {
 const tags = ['Subscriptions'];
 const one = Type.Unsafe({ $ref: 'Subscription#' });
 const inAccount = Type.Object(accountParams);
-
-/** Parameters of a subscription's path. */
-export const subscriptionParams = Type.Object({
-  ...accountParams,
-  id: Type.String({
-    description: 'Id of the subscription.',
-    examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'],
-  }),
-});
 
 /** Who is told of what, where and how. */
 export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { checkCustomHeaders } from '../delivery/header-policy.ts';
 import { parseSecret } from '../delivery/sign.ts';
-import { listOf, nullable, oneOf, record, time, timeOrNull } from './common-schema.ts';
+import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from './common-schema.ts';
 import { eventPatterns } from './event-types.ts';
 
 /** What stands in place of a header's value in answers: values are often credentials. */
@@ -11,6 +11,15 @@ const url = Type.String({
   minLength: 1,
   description: 'Where callbacks go: absolute, by default https only, to a public address.',
   examples: ['https://example.com/hooks/filings'],
+});
+
+/** Path of a subscription. */
+export const subscriptionParams = Type.Object({
+  ...accountParams,
+  id: Type.String({
+    description: 'Id of the subscription.',
+    examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'],
+  }),
 });
 
 /** Event types to be told of, as requests give them. */

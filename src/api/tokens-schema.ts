@@ -1,14 +1,6 @@
 import { Type } from 'typebox';
 import { accountParams, listOf, nullable, record, time, timeOrNull } from './common-schema.ts';
-import { isInstant } from './instant.ts';
-
-/** A time in a request. */
-export const instantSchema = (description: string) =>
-  Type.Refine(
-    Type.String({ format: 'date-time', description, examples: ['2026-12-31T23:59:59Z'] }),
-    (text) => typeof text !== 'string' || isInstant(text),
-    () => 'must be a time such as 2026-12-31T23:59:59Z (RFC 3339)',
-  );
+import { instantSchema } from './instant.ts';
 
 /** Path of an account's token. */
 export const tokenParams = Type.Object({

@@ -1,0 +1,137 @@
+import type { Attempt, DeadLetter } from '../delivery/delivery-store.ts';
+import type { Api } from './api-instance.ts';
+import { pageLimit, pageQuery, problems, record } from './common-schema.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { CursorKind } from './cursor.ts';
+import { attemptListSchema, deadLetterListSchema, pingAnswerSchema } from './delivery-schema.ts';
+import type { ApiDeps } from './deps.ts';
+import { Problem } from './problem.ts';
+import { requireSubscription } from './subscriptions-routes.ts';
+import { subscriptionParams } from './subscriptions-schema.ts';
+
+const tags = ['Delivery'];
+
+// Longer than DELIVERY_TIMEOUT_MS may be: the callback's own deadline decides.
+const pingMs = 11 * 60_000;
+
+/** What came of callbacks, and the test call. */
+export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
+  const { delivery, hooks } = deps;
+  const underTest = new Set<string>();
+
+  app.get(
+    '/accounts/:account/subscriptions/:id/attempts',
+    {
+      schema: {
+        tags,
+        operationId: 'listAttempts',
+        summary: 'List attempts to deliver, newest first',
+        params: subscriptionParams,
+        querystring: record(pageQuery),
+        response: { 200: attemptListSchema, ...problems(422) },
+      },
+    },
+    async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
+      const before = decodeCursor('attempts', cursor);
+      await requireSubscription(deps, account, id);
+      const { items, next } = await delivery.attempts(account, id, before, limit);
+      return { items: items.map(attemptView), nextCursor: nextCursor('attempts', next) };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/subscriptions/:id/dead-letters',
+    {
+      schema: {
+        tags,
+        operationId: 'listDeadLetters',
+        summary: 'List events that were given up, newest first',
+        params: subscriptionParams,
+        querystring: record(pageQuery),
+        response: { 200: deadLetterListSchema, ...problems(422) },
+      },
+    },
+    async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
+      const before = decodeCursor('dead-letters', cursor);
+      await requireSubscription(deps, account, id);
+      const { items, next } = await delivery.deadLetters(account, id, before, limit);
+      return { items: items.map(deadLetterView), nextCursor: nextCursor('dead-letters', next) };
+    },
+  );
+
+  app.post(
+    '/accounts/:account/subscriptions/:id/test',
+    {
+      handlerTimeout: pingMs,
+      schema: {
+        tags,
+        operationId: 'testSubscription',
+        summary: 'Send one ping now and tell what came of it',
+        description:
+          'Works for disabled subscriptions too, changes nothing and is not in the list of attempts.',
+        params: subscriptionParams,
+        response: { 200: pingAnswerSchema, ...problems(403, 429) },
+      },
+    },
+    async (request) => {
+      const { account, id } = request.params;
+      const { subscription } = await requireSubscription(deps, account, id);
+      if (underTest.has(id)) throw testRunning();
+      underTest.add(id);
+      request.raw.setTimeout(pingMs);
+      try {
+        const { outcome, statusCode, durationMs, response } = await hooks.ping(subscription);
+        const reason = outcome.kind === 'delivered' ? null : outcome.reason;
+        return { outcome: outcome.code, reason, statusCode, durationMs, response };
+      } finally {
+        underTest.delete(id);
+      }
+    },
+  );
+}
+
+function attemptView({
+  eventId,
+  eventType,
+  filingId,
+  attempt,
+  outcome,
+  statusCode,
+  durationMs,
+  response,
+  at,
+}: Attempt) {
+  return {
+    eventId,
+    eventType,
+    filingId: filingId === '' ? null : filingId,
+    attempt,
+    outcome,
+    statusCode,
+    durationMs,
+    response,
+    at: new Date(at).toISOString(),
+  };
+}
+
+function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, at }: DeadLetter) {
+  return {
+    eventId,
+    eventType,
+    filingId: filingId === '' ? null : filingId,
+    attempts,
+    lastOutcome,
+    at: new Date(at).toISOString(),
+  };
+}
+
+function nextCursor(kind: CursorKind, next: string | null): string | null {
+  return next === null ? null : encodeCursor(kind, next);
+}
+
+function testRunning(): Problem {
+  const headers = { 'retry-after': '1' };
+  return new Problem('test_running', 'A test of this subscription is under way; wait for its answer.', {
+    headers,
+  });
+}

@@ -1,0 +1,154 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EventLog, LogEntry } from '../events/event-log.ts';
+
+/** What came next in a log. */
+export interface Following {
+  /** Oldest first; empty when there was nothing to be read. */
+  readonly entries: readonly LogEntry[];
+  /** The position to go on from. */
+  readonly position: number;
+}
+
+/** An account's log as one listener follows it. Dispose it when the listener is gone. */
+export interface FollowedLog extends Disposable {
+  /** The entries behind a position, as soon as there are any; after `waitMs` or an abort without. Null once following has ended. */
+  next(after: number, waitMs: number, signal: AbortSignal): Promise<Following | null>;
+}
+
+/** Follows logs for event streams: one look at an account's head per interval, however many listen. */
+export interface LogFollower {
+  /** Null when so many listen to this account already. */
+  follow(account: string): FollowedLog | null;
+  /** Ends every `next`, now and from now on. */
+  stop(): void;
+}
+
+interface Tail {
+  readonly account: string;
+  followers: number;
+  /** Position of the newest entry that was seen; null before the first look. */
+  head: number | null;
+  /** The latest entries, without a gap up to `head`. */
+  recent: readonly LogEntry[];
+  changed: PromiseWithResolvers<void>;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const followersMax = 100;
+const recentMax = 256;
+const catchUpBatch = 100;
+
+/** A follower that looks every `followMs`. While Redis is away it keeps looking; listeners that are behind fail and come again. */
+export function createLogFollower(log: EventLog, followMs: number): LogFollower {
+  const tails = new Map<string, Tail>();
+  let stopped = false;
+
+  function open(account: string): Tail {
+    const tail: Tail = {
+      account,
+      followers: 0,
+      head: null,
+      recent: [],
+      changed: Promise.withResolvers(),
+      timer: undefined,
+    };
+    tails.set(account, tail);
+    lookSoon(tail, 0);
+    return tail;
+  }
+
+  function lookSoon(tail: Tail, afterMs: number): void {
+    tail.timer = setTimeout(() => {
+      look(log, tail)
+        .catch(() => false)
+        .then((behind) => {
+          if (tails.get(tail.account) === tail) lookSoon(tail, behind ? 0 : followMs);
+        })
+        .catch(() => undefined);
+    }, afterMs);
+  }
+
+  function leave(tail: Tail): void {
+    tail.followers -= 1;
+    if (tail.followers > 0) return;
+    tails.delete(tail.account);
+    clearTimeout(tail.timer);
+  }
+
+  async function next(
+    tail: Tail,
+    after: number,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<Following | null> {
+    if (!isBehind(tail, after) && !stopped) await untilChanged(tail, waitMs, signal);
+    if (stopped) return null;
+    return isBehind(tail, after) && !signal.aborted
+      ? readBehind(log, tail, after)
+      : { entries: [], position: after };
+  }
+
+  return {
+    follow(account) {
+      const tail = tails.get(account) ?? open(account);
+      if (tail.followers >= followersMax) return null;
+      tail.followers += 1;
+      return {
+        next: (after, waitMs, signal) => next(tail, after, waitMs, signal),
+        [Symbol.dispose]: () => leave(tail),
+      };
+    },
+    stop() {
+      stopped = true;
+      for (const tail of tails.values()) {
+        clearTimeout(tail.timer);
+        tail.changed.resolve();
+      }
+      tails.clear();
+    },
+  };
+}
+
+/** Reads what has come since the last look; true when there may be more. */
+async function look(log: EventLog, tail: Tail): Promise<boolean> {
+  const head = await log.head(tail.account);
+  const from = tail.head;
+  if (from === null || head < from) {
+    // The first look, or a store that was set back.
+    tail.recent = [];
+    tail.head = head;
+  } else if (head > from) {
+    const fresh = await log.readAfter(tail.account, from, recentMax);
+    tail.recent = [...tail.recent, ...fresh].slice(-recentMax);
+    tail.head = fresh.at(-1)?.position ?? head;
+  } else return false;
+  tail.changed.resolve();
+  tail.changed = Promise.withResolvers();
+  return tail.head < head;
+}
+
+function isBehind({ head }: Tail, after: number): boolean {
+  return head !== null && after < head;
+}
+
+async function readBehind(log: EventLog, tail: Tail, after: number): Promise<Following> {
+  const [oldest] = tail.recent;
+  const isRecent = oldest !== undefined && oldest.position <= after + 1;
+  const entries = isRecent
+    ? tail.recent.filter(({ position }) => position > after)
+    : await log.readAfter(tail.account, after, catchUpBatch);
+  return { entries, position: entries.at(-1)?.position ?? tail.head ?? after };
+}
+
+async function untilChanged(tail: Tail, waitMs: number, signal: AbortSignal): Promise<void> {
+  const timer = new AbortController();
+  const until = AbortSignal.any([timer.signal, signal]);
+  try {
+    await Promise.race([
+      tail.changed.promise,
+      delay(waitMs, undefined, { signal: until }).catch(() => undefined),
+    ]);
+  } finally {
+    timer.abort();
+  }
+}

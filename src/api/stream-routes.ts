@@ -1,0 +1,108 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { Api } from './api-instance.ts';
+import { problems } from './common-schema.ts';
+import { decodeCursor } from './cursor.ts';
+import { defaultTiming } from './deps.ts';
+import type { ApiDeps } from './deps.ts';
+import { eventJson, positionCursor } from './event-json.ts';
+import { matchesFilter } from './event-scan.ts';
+import type { EventFilter } from './event-scan.ts';
+import { eventsParams, parseTypes, streamHeaders, streamQuerySchema } from './events-schema.ts';
+import { createLogFollower } from './log-follower.ts';
+import type { FollowedLog } from './log-follower.ts';
+import { Problem } from './problem.ts';
+
+const eventStream = {
+  description:
+    'Each event with its type as `event`, a cursor as `id`, and `data` as in the list of events; comments in between.',
+  content: { 'text/event-stream': { schema: Type.String() } },
+};
+
+/** The log of an account's events as Server-Sent Events (WHATWG HTML §9.2). */
+export function addStreamRoutes(app: Api, { log, timing }: ApiDeps): void {
+  const { followMs, heartbeatMs } = { ...defaultTiming, ...timing };
+  const follower = createLogFollower(log, followMs);
+  app.addHook('preClose', async () => follower.stop());
+
+  app.get(
+    '/accounts/:account/events/stream',
+    {
+      exposeHeadRoute: false,
+      schema: {
+        tags: ['Events'],
+        operationId: 'streamEvents',
+        summary: 'Follow events as Server-Sent Events',
+        description:
+          'Begins with the next event, or behind `Last-Event-ID` or `cursor`. The stream ends when the daemon stops: connect again with the last id.',
+        params: eventsParams,
+        querystring: streamQuerySchema,
+        headers: streamHeaders,
+        response: { 200: eventStream, ...problems(422, 429) },
+      },
+    },
+    async ({ params: { account }, query, headers }, reply) => {
+      const cursor = decodeCursor('events', headers['last-event-id'] ?? query.cursor);
+      const beginning = query.from === 'earliest' ? 0 : await log.head(account);
+      const after = cursor === null ? beginning : Number(cursor);
+      const filter = { types: parseTypes(query.types), filingId: query.filingId ?? null };
+      using followed = follower.follow(account) ?? tooManyStreams();
+      await sendStream(reply, (signal) => streamText(followed, after, filter, heartbeatMs, signal));
+    },
+  );
+}
+
+/** The text of a stream that goes on until following ends or `signal` aborts. Only what is asked for is read, so a slow reader holds up itself alone. */
+async function* streamText(
+  followed: FollowedLog,
+  start: number,
+  filter: EventFilter,
+  heartbeatMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  yield 'retry: 3000\n\n';
+  for (let after = start; ;) {
+    // Each step begins where the one before ended.
+    // oxlint-disable-next-line no-await-in-loop
+    const step = await followed.next(after, heartbeatMs, signal);
+    if (step === null || signal.aborted) return;
+    const wanted = step.entries.filter((entry) => matchesFilter(filter, entry));
+    for (const entry of wanted) {
+      yield `id: ${positionCursor(entry.position)}\nevent: ${entry.type}\ndata: ${eventJson(entry)}\n\n`;
+    }
+    // An id without data moves the listener's last id past what its filter left out.
+    if (step.position > after && wanted.at(-1)?.position !== step.position)
+      yield `id: ${positionCursor(step.position)}\n\n`;
+    else if (wanted.length === 0) yield ': nothing new\n\n';
+    after = step.position;
+  }
+}
+
+async function sendStream(
+  reply: FastifyReply,
+  text: (signal: AbortSignal) => AsyncGenerator<string>,
+): Promise<void> {
+  reply.hijack();
+  const { raw } = reply;
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort());
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no', // nginx would hold events back
+  });
+  try {
+    await pipeline(Readable.from(text(gone.signal)), raw);
+  } catch (error) {
+    // The listener went away, or Redis did; either way it comes again with its last id.
+    reply.log.debug({ error: String(error) }, 'stream.broken');
+  }
+}
+
+function tooManyStreams(): never {
+  throw new Problem('too_many_streams', 'Close some of the event streams of this account, or share one.', {
+    headers: { 'retry-after': '30' },
+  });
+}
