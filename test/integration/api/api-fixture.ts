@@ -8,17 +8,27 @@ import type { ApiDeps, ApiHooks } from '../../../src/api/deps.ts';
 import { createDeliveryStore } from '../../../src/delivery/delivery-store.ts';
 import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
 import { checkCallbackUrl } from '../../../src/delivery/url-policy.ts';
+import { buildFilingEvent } from '../../../src/events/event.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { createFilingListStore } from '../../../src/filings/filing-list-store.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
+import type { FilingCommit, StoredState } from '../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../src/polling/polling-store.ts';
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
+import { createDocumentCheck } from './documented.ts';
+import type { ApiDocument } from './documented.ts';
 import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
 
 /** The operator's token in tests of the API. */
 export const operatorToken = 'operator-token-of-the-tests-0123456789';
+
+/** A body for PUT of an account. */
+export const accountInput = { baseUrl: 'http://127.0.0.1:4010/v1', partnerKey: 'sandbox-key' };
+
+/** A URL that the tests' egress policy permits. */
+export const hookUrl = 'http://127.0.0.1:9000/hook';
 
 /** The API on real stores, called without a network; the hooks note what they are asked for. */
 export type ApiFixture = Awaited<ReturnType<typeof createApiFixture>>;
@@ -64,6 +74,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
   };
   const app = await createApi(deps);
   await app.ready();
+  const undocumented = createDocumentCheck(app.swagger() as unknown as ApiDocument);
 
   async function call(
     method: string,
@@ -77,7 +88,16 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
       headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
       ...(body === undefined ? {} : { payload: body as object }),
     });
-    const isJson = /json/.test(String(answer.headers['content-type']));
+    const contentType = String(answer.headers['content-type']);
+    const differences = undocumented({
+      method,
+      url,
+      status: answer.statusCode,
+      contentType,
+      text: answer.body,
+    });
+    if (differences.length > 0) throw new Error(`not as documented: ${differences.join('; ')}`);
+    const isJson = /json/.test(contentType);
     return {
       status: answer.statusCode,
       headers: answer.headers,
@@ -86,7 +106,74 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     };
   }
 
-  return { app, deps, keys, calls, call };
+  /** `call` that throws unless the answer is a 2xx; returns its body. */
+  async function ok(method: string, url: string, body?: unknown): Promise<Record<string, unknown>> {
+    const answer = await call(method, url, body);
+    if (answer.status > 299) throw new Error(`${method} ${url}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  }
+
+  async function createAccount(account: string): Promise<string> {
+    await ok('PUT', `/v1/accounts/${account}`, accountInput);
+    return `/v1/accounts/${account}`;
+  }
+
+  /** Puts filings into the snapshot as a poll does; with a type, also an event of the change into the log. */
+  async function putFilings(account: string, filings: readonly PutFiling[]): Promise<void> {
+    const { generation } = await deps.polling.begin(account);
+    const known = await deps.snapshot.read(
+      account,
+      filings.map(({ id }) => id),
+    );
+    await deps.snapshot.commit(
+      account,
+      generation,
+      filings.map((filing, i) => toCommit(account, filing, known[i] ?? null)),
+      Date.now(),
+    );
+  }
+
+  return { app, deps, keys, calls, call, ok, createAccount, putFilings };
+}
+
+/** A filing to be put into the snapshot. */
+export interface PutFiling {
+  readonly id: string;
+  readonly status: string;
+  readonly type?: string;
+  readonly removed?: boolean;
+  readonly document?: Record<string, unknown>;
+}
+
+function toCommit(account: string, filing: PutFiling, previous: StoredState | null): FilingCommit {
+  const { id, status, type, removed = false, document = { id, status } } = filing;
+  const sequence = (previous?.state.sequence ?? 0) + (type === undefined ? 0 : 1);
+  const at = Date.now();
+  const after = { status, completedAt: null, rejectionReason: null, removed };
+  const event =
+    type === undefined
+      ? null
+      : buildFilingEvent({
+          account,
+          filingId: id,
+          type,
+          sequence,
+          before: previous?.state ?? null,
+          after,
+          changed: ['status'],
+          inferred: false,
+          notBefore: at - 1,
+          notAfter: at,
+          document,
+        });
+  const details = {
+    policyNumber: `P-${id}`,
+    insuredsName: 'Acme',
+    stateAbbr: 'TX',
+    filingType: 'NEW_BUSINESS',
+    premium: 12.5,
+  };
+  return { id, previous, next: { ...after, sequence, since: at, readFrom: at, readAt: at }, details, event };
 }
 
 /** Hooks that only note how they were called. */
