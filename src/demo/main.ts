@@ -15,7 +15,8 @@ import { seedFilings, simulateLives } from './simulate-lives.ts';
 import { stopOnSignals } from './stop-on-signals.ts';
 
 const partnerKey = 'sandbox-key';
-const exitDeadlineMs = 5_000;
+// Stopping takes a second; whatever should keep it from ending, nobody has to wait for it.
+const stopDeadlineMs = 15_000;
 
 const say = (line: string): void => console.log(line);
 
@@ -74,6 +75,7 @@ async function makeFolder(stack: AsyncDisposableStack): Promise<string> {
 }
 
 const stop = stopOnSignals();
+stop.signal.addEventListener('abort', () => setTimeout(() => process.exit(1), stopDeadlineMs).unref());
 const tally = { callbacks: 0 };
 try {
   await runDemo(Number(process.env['DEMO_CALLBACKS'] || Infinity), tally, stop);
@@ -86,5 +88,3 @@ try {
     console.error(`The demo cannot go on: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
-// Nothing should be open any more; should something be, nobody has to wait for it.
-setTimeout(() => process.exit(), exitDeadlineMs).unref();
