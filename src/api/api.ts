@@ -56,7 +56,7 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addAuth(app, deps);
   app.addHook('onRequest', async (request) => refuseChanges(deps, request.method));
   app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.config.bodyOptional === true) request.body ??= {};
+    if (request.routeOptions.config.bodyOptional === true && request.body === undefined) request.body = {};
   });
   addAccountRoutes(app, deps);
   addTokenRoutes(app, deps);

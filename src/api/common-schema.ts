@@ -85,29 +85,26 @@ export const problemSchema = record(
   { $id: 'Problem' },
 );
 
-const statusTexts: Readonly<Record<number, string>> = {
+const statusTexts = {
+  400: 'The body is not JSON.',
   401: 'No token, or one that is not valid.',
   403: 'The token may only read.',
   404: 'No such thing, or not for this token.',
-  400: 'The body is not JSON.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not declared as JSON.',
   422: 'Values are not valid; `errors` lists all of them.',
   429: 'Too many at once.',
   503: 'Redis does not answer, or no changes are taken at the moment.',
-};
+  default: 'Any other error.',
+} as const;
 
-/** The error answers of a route that has these statuses beside 401, 404 and 503, which all have. */
-export function problems(...statuses: readonly (keyof typeof statusTexts)[]): Record<number, TSchema> {
-  return Object.fromEntries(
-    [401, 404, 503, ...statuses].map((status) => [
-      status,
-      {
-        description: statusTexts[status] ?? '',
-        content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
-      },
-    ]),
-  );
+type DocumentedStatus = keyof typeof statusTexts;
+
+/** The error answers of a route: these, and those that all routes have. */
+export function problems(...statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
+  const all: readonly DocumentedStatus[] = [401, 404, 503, 'default', ...statuses];
+  const content = { 'application/problem+json': { schema: { $ref: 'Problem#' } } };
+  return Object.fromEntries(all.map((status) => [status, { description: statusTexts[status], content }]));
 }
 
 /** The error answers that a route with a body adds. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { InjectOptions } from 'fastify';
 import { Registry } from 'prom-client';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
@@ -44,7 +43,7 @@ export interface Answer {
 /** Builds the API over `redis` with keys under `prefix`; `overrides` replace what it is given. */
 export async function createApiFixture(redis: RedisClient, prefix: string, overrides: Partial<ApiDeps> = {}) {
   const keys = createKeys(prefix);
-  const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
+  const sealer = createSealer([{ id: 'test', key: Buffer.alloc(32, 7) }]);
   const calls: unknown[][] = [];
   const policy = createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] });
   const deps: ApiDeps = {
@@ -62,7 +61,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     polling: createPollingStore(redis, keys),
     log: createEventLog(redis, keys),
     subscriptions: createSubscriptionStore(redis, keys, sealer),
-    delivery: createDeliveryStore(redis, keys),
+    delivery: createDeliveryStore(redis, keys, 3_600_000),
     now: Date.now,
     checkUrl: (url) => checkCallbackUrl(url, { allowHttp: true, policy }),
     readiness: async () => ({ ready: true, reasons: [] }),
@@ -101,7 +100,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     return {
       status: answer.statusCode,
       headers: answer.headers,
-      body: isJson ? answer.json<Record<string, unknown>>() : {},
+      body: isJson && answer.body !== '' ? answer.json<Record<string, unknown>>() : {},
       text: answer.body,
     };
   }

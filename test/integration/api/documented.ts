@@ -45,7 +45,7 @@ export function createDocumentCheck(document: ApiDocument): (answer: DocumentedA
       .toSorted((a, b) => parameters(a.path) - parameters(b.path));
     const operation = found[0]?.operations[method.toLowerCase()];
     if (operation === undefined || found[0] === undefined) return [];
-    const response = operation.responses[String(status)];
+    const response = operation.responses[String(status)] ?? operation.responses['default'];
     if (response === undefined) return [`${method} ${found[0].path} does not document ${status}`];
     if (response.content === undefined) return text === '' ? [] : [`${status} has a body`];
     const type = contentType.split(';', 1)[0] ?? '';

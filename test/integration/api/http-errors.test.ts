@@ -1,0 +1,186 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testRedis } from '../../support/redis.ts';
+import {
+  accountInput,
+  createApiFixture,
+  hookUrl,
+  operatorToken,
+  type Answer,
+  type ApiFixture,
+} from './api-fixture.ts';
+
+const redis = testRedis();
+let api: ApiFixture;
+let port: number;
+const json = { 'content-type': 'application/json' };
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix);
+  await api.createAccount('one');
+  port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+function expectProblem(answer: Answer, status: number, code: string): void {
+  expect(answer.status).toBe(status);
+  expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  expect(answer.headers['cache-control']).toBe('no-store');
+  expect(answer.body).toMatchObject({ type: `urn:filing-webhooks:problem:${code}`, code, status });
+  expect(answer.body['title']).toBeTruthy();
+  expect(answer.body['detail']).toBeTruthy();
+}
+
+/** Sends bytes that no HTTP client would and returns the whole answer. */
+async function sendRaw(bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(bytes);
+  return text(socket);
+}
+
+test('an unknown path is a problem, with and without a token', async () => {
+  expectProblem(await api.call('GET', '/v1/nothing'), 404, 'not_found');
+  expectProblem(await api.call('GET', '/nothing', undefined, { token: null }), 404, 'not_found');
+  expectProblem(await api.call('GET', '/v1/accounts/one/'), 404, 'not_found');
+});
+
+test('another method of a known path answers 405 and says which there are', async () => {
+  const answer = await api.call('DELETE', '/v1/accounts/one/events');
+  expectProblem(answer, 405, 'method_not_allowed');
+  expect(answer.headers['allow']).toBe('GET, HEAD');
+  expectProblem(
+    await api.call('POST', '/health/live', undefined, { token: null }),
+    405,
+    'method_not_allowed',
+  );
+  expectProblem(await api.call('OPTIONS', '/v1/accounts'), 405, 'method_not_allowed');
+  expectProblem(
+    await api.call('PATCH', '/v1/accounts/one', 'x', { headers: { 'content-type': 'text/plain' } }),
+    405,
+    'method_not_allowed',
+  );
+});
+
+test('another method is no way around the token', async () => {
+  expectProblem(await api.call('PATCH', '/v1/accounts/one', undefined, { token: null }), 401, 'unauthorized');
+});
+
+test('HEAD answers as GET does, without the body', async () => {
+  const answer = await api.call('HEAD', '/v1/accounts/one');
+  expect([answer.status, answer.text]).toEqual([200, '']);
+});
+
+test.each([
+  '{',
+  '{"url":',
+  'nonsense',
+  '{"a":1}}',
+  '{"__proto__":{"a":1}}',
+  '{"constructor":{"prototype":{}}}',
+])('the body %s is malformed', async (body) => {
+  expectProblem(
+    await api.call('POST', '/v1/accounts/one/subscriptions', body, { headers: json }),
+    400,
+    'malformed_json',
+  );
+});
+
+test.each([
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'application/xml',
+  'multipart/form-data; boundary=a',
+  'garbage',
+])('a body of type %s is not taken', async (type) => {
+  const answer = await api.call('POST', '/v1/accounts/one/subscriptions', 'a=b', {
+    headers: { 'content-type': type },
+  });
+  expectProblem(answer, 415, 'unsupported_media_type');
+});
+
+test('a body without a type is not taken', async () => {
+  const answer = await sendRaw(
+    `POST /v1/accounts/one/poll HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${operatorToken}\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}`,
+  );
+  expect(answer).toMatch(/^HTTP\/1.1 415 /);
+});
+
+test('declaring JSON without a body is no mistake', async () => {
+  expect((await api.call('POST', '/v1/accounts/one/poll', '', { headers: json })).status).toBe(202);
+  const { id } = await api.ok('POST', '/v1/accounts/one/subscriptions', { url: hookUrl });
+  const path = `/v1/accounts/one/subscriptions/${String(id)}`;
+  expect((await api.call('POST', `${path}/rotate-secret`, '', { headers: json })).status).toBe(200);
+  expect((await api.call('DELETE', path, '', { headers: json })).status).toBe(204);
+});
+
+test('a body of more than 256 KiB is not read', async () => {
+  const body = { url: hookUrl, description: 'x'.repeat(256 * 1024) };
+  expectProblem(await api.call('POST', '/v1/accounts/one/subscriptions', body), 413, 'payload_too_large');
+});
+
+test('a path segment that is too long is a problem', async () => {
+  expectProblem(await api.call('GET', `/v1/accounts/one/filings/${'x'.repeat(4000)}`), 414, 'uri_too_long');
+});
+
+test('a path that cannot be decoded is a problem', async () => {
+  expectProblem(await api.call('GET', '/v1/accounts/%zz'), 400, 'malformed_request');
+});
+
+test('a filing whose id is as long as ids can be has a path', async () => {
+  const id = '😀/#?%'.repeat(51);
+  await api.putFilings('one', [{ id, status: 'PAID' }]);
+  const answer = await api.call('GET', `/v1/accounts/one/filings/${encodeURIComponent(id)}`);
+  expect(answer.body['filingId']).toBe(id);
+});
+
+test('what is not HTTP is answered and the connection closed', async () => {
+  expect(await sendRaw('nonsense\r\n\r\n')).toMatch(
+    /^HTTP\/1.1 400 [\s\S]*problem\+json[\s\S]*malformed_request/,
+  );
+  expect(await sendRaw(`GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
+    /^HTTP\/1.1 431 [\s\S]*headers_too_large/,
+  );
+});
+
+test('a failure inside tells nothing of the inside', async () => {
+  const broken = await createApiFixture(redis.connect(), redis.prefix, {
+    hooks: { ...api.deps.hooks, pollNow: () => Promise.reject(new Error('inner secret at /srv/app')) },
+  });
+  const answer = await broken.call('POST', '/v1/accounts/one/poll');
+  expect(answer.status).toBe(500);
+  expect(answer.body['code']).toBe('internal_error');
+  expect(answer.text).not.toMatch(/inner secret|srv|at \w+ \(/);
+  await broken.app.close();
+});
+
+test('while changes are refused, reading goes on', async () => {
+  const reason = 'The store was emptied.';
+  const refusing = await createApiFixture(redis.connect(), redis.prefix, { mutationsAllowed: () => reason });
+  const answers = await Promise.all([
+    refusing.call('PUT', '/v1/accounts/two', accountInput),
+    refusing.call('POST', '/v1/accounts/one/subscriptions', { url: hookUrl }),
+    refusing.call('DELETE', '/v1/accounts/one'),
+  ]);
+  for (const answer of answers) {
+    expectProblem(answer, 503, 'changes_refused');
+    expect(answer.body['detail']).toBe(reason);
+  }
+  expect((await refusing.call('PUT', '/v1/accounts/two', accountInput, { token: null })).status).toBe(401);
+  expect((await refusing.call('GET', '/v1/accounts/one')).status).toBe(200);
+  await refusing.app.close();
+});
+
+test('answers are not kept, sniffed, framed or run', async () => {
+  const { headers } = await api.call('GET', '/v1/accounts/one');
+  expect(headers).toMatchObject({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  });
+});
