@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readText, root } from './documents.ts';
+
+const documents = [
+  'docs/webhooks.md',
+  'docs/architecture.md',
+  'docs/failure-modes.md',
+  'docs/threat-model.md',
+  'docs/polling.md',
+];
+
+describe.each(documents)('%s', (path) => {
+  const text = readText(path);
+  const prose = text.replaceAll(/^```.*?^```$/gms, '');
+
+  it('names only files and folders that exist', () => {
+    const named = [...prose.matchAll(/`((?:src|test|docs)\/[\w./-]+)`/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  });
+
+  it('links only to files and headings that exist', () => {
+    const links = [...prose.matchAll(/\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)/g)];
+    const broken = links.filter(([, file = '', anchor]) => {
+      const target = file === '' ? path : normalize(join(dirname(path), file));
+      if (!existsSync(join(root, target))) return true;
+      return anchor !== undefined && !anchorsOf(readText(target)).has(anchor);
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+});
+
+describe('docs/threat-model.md', () => {
+  it('names a guard for every threat, and proofs that are tests', () => {
+    const rows = readText('docs/threat-model.md')
+      .split(/^## \d/m)
+      .slice(1)
+      .flatMap((section) => section.split('\n').filter((line) => /^\| (?!-+ |threat )/.test(line)));
+    const wrong = rows.filter((row) => {
+      const [, , guard = '', proof = ''] = row.split('|');
+      const proofs = [...proof.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+      return (
+        !/`src\/|webhooks\.md|package\.json/.test(guard) ||
+        !proofs.every((name) => /^test\/.*\.test\.ts$/.test(name))
+      );
+    });
+    expect(rows.length).toBeGreaterThan(30);
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** The anchors that GitHub gives to the headings of a document. */
+function anchorsOf(markdown: string): Set<string> {
+  const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
