@@ -33,17 +33,24 @@ export async function startDemoDaemon(options: DemoDaemonOptions): Promise<DemoD
   const prefix = `demo-${randomBytes(4).toString('hex')}`;
   const loaded = loadConfig({ ...environment(options, token, prefix), PORT: await choosePort() });
   if (!loaded.ok) throw new Error(loaded.problems.join('; '));
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => removeKeys(options.redisUrl, prefix));
-  const daemon = stack.use(
-    await startDaemon(loaded.config, {
-      version: packageJson.version,
-      logger: createLogger(options.logFile),
-      random: Math.random,
-    }),
-  );
-  const running = stack.move();
-  return { url: daemon.url ?? '', token, prefix, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  const remove = (): Promise<void> => removeKeys(options.redisUrl, prefix);
+  const daemon = await startDaemon(loaded.config, {
+    version: packageJson.version,
+    logger: createLogger(options.logFile),
+    random: Math.random,
+  }).catch(async (error: unknown) => {
+    await remove().catch(() => undefined);
+    throw error;
+  });
+  return {
+    url: daemon.url ?? '',
+    token,
+    prefix,
+    async [Symbol.asyncDispose]() {
+      await daemon[Symbol.asyncDispose]();
+      await remove();
+    },
+  };
 }
 
 function environment({ redisUrl, sandboxUrl, partnerKey }: DemoDaemonOptions, token: string, prefix: string) {
