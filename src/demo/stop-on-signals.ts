@@ -1,6 +1,6 @@
 /**
- * Aborts on SIGINT, SIGTERM, SIGHUP and when nobody reads standard output any more. Later signals change nothing: a Ctrl-C under npm
- * arrives twice, and what has been started is taken down either way.
+ * Aborts on SIGINT, SIGTERM, SIGHUP and when nobody reads standard output any more. Later signals change nothing, so
+ * that an impatient second Ctrl-C does not leave half of it behind.
  */
 export function stopOnSignals(): AbortController {
   const stop = new AbortController();
