@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { nullable } from './common-schema.ts';
 
 const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
@@ -16,9 +18,19 @@ export function instantMs(text: string | null | undefined): number | null {
 }
 
 /** A time in a request. */
-export const instantSchema = (description: string) =>
-  Type.Refine(
-    Type.String({ format: 'date-time', description, examples: ['2026-12-31T23:59:59Z'] }),
+export const instantSchema = (description: string) => onExistingDay(timeText(description));
+
+/** A time in a request, or null. */
+export const instantOrNullSchema = (description: string) => onExistingDay(nullable(timeText(description)));
+
+function timeText(description: string) {
+  return Type.String({ format: 'date-time', description, examples: ['2026-12-31T23:59:59Z'] });
+}
+
+function onExistingDay<T extends TSchema>(schema: T) {
+  return Type.Refine(
+    schema,
     (text) => typeof text !== 'string' || isInstant(text),
     () => 'must be a time such as 2026-12-31T23:59:59Z (RFC 3339)',
   );
+}

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { accountParams, listOf, nullable, record, time, timeOrNull } from './common-schema.ts';
-import { instantSchema } from './instant.ts';
+import { accountParams, listOf, record, time, timeOrNull } from './common-schema.ts';
+import { instantOrNullSchema } from './instant.ts';
 
 /** Path of an account's token. */
 export const tokenParams = Type.Object({
@@ -17,7 +17,7 @@ export const tokenInputSchema = record({
     examples: ['billing'],
   }),
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
-  expiresAt: Type.Optional(nullable(instantSchema('It opens nothing from then on; null = never.'))),
+  expiresAt: Type.Optional(instantOrNullSchema('It opens nothing from then on; null = never.')),
 });
 
 const shown = {

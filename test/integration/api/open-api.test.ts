@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Counter, Registry } from 'prom-client';
+import { Compile } from 'typebox/compile';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventTypes } from '../../../src/api/event-types.ts';
+import { buildFilingEvent, buildOperationalEvent } from '../../../src/events/event.ts';
+import { testRedis } from '../../support/redis.ts';
+import { createApiFixture, type ApiFixture } from './api-fixture.ts';
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly webhooks: Record<string, { readonly post: Operation }>;
+  readonly components: { readonly schemas: object; readonly securitySchemes: object };
+}
+
+interface Operation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly security?: unknown[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: Record<string, never> }> };
+  readonly responses: Record<string, { readonly description: string; readonly content?: object }>;
+}
+
+const redis = testRedis();
+const metrics = new Registry();
+let api: ApiFixture;
+let document: Document;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix, {
+    metrics,
+    beforeScrape: () => Promise.reject(new Error('Redis is away')),
+  });
+  const answer = await api.call('GET', '/openapi.json', undefined, { token: null });
+  expect(answer.status).toBe(200);
+  document = answer.body as unknown as Document;
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+test('the document is valid OpenAPI 3.1', async () => {
+  expect(document.openapi).toBe('3.1.0');
+  const { valid, errors } = await new Validator().validate(structuredClone(document));
+  expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+});
+
+test('it has every route of the API that speaks JSON', () => {
+  const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const table = api.app.getDecorator<ReadonlyMap<string, ReadonlySet<string>>>('routeTable');
+  const routes = [...table]
+    .filter(([path]) => path !== '/' && !path.startsWith('/docs') && path !== '/openapi.json')
+    .flatMap(([path, methods]) =>
+      [...methods].map((method) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
+    )
+    .filter((route) => !route.startsWith('HEAD '));
+  expect(documented.toSorted()).toEqual(routes.toSorted());
+});
+
+test('every operation has an id of its own, a summary, and its errors as problem details', () => {
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const ids = operations.map(({ operationId }) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).not.toContain(undefined);
+  for (const { summary, security, responses } of operations) {
+    expect(summary).toBeTruthy();
+    if (security !== undefined) continue;
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '404', '503', 'default']));
+    expect(responses['401']?.content).toHaveProperty(['application/problem+json']);
+  }
+});
+
+test('every event type is a webhook with the signature headers, and real bodies fit its schema', () => {
+  expect(Object.keys(document.webhooks).toSorted()).toEqual(Object.keys(eventTypes).toSorted());
+  for (const [type, { post }] of Object.entries(document.webhooks)) {
+    expect(post.parameters?.map(({ name }) => name)).toEqual([
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+    ]);
+    const schema = post.requestBody?.content['application/json']?.schema ?? {};
+    expect(Compile(schema).Errors(JSON.parse(realBody(type)))).toEqual([]);
+  }
+});
+
+function realBody(type: string): string {
+  const details = { lastCompletePollAt: null, lastError: 'timeout' };
+  if (type === 'ping')
+    return JSON.stringify({
+      type,
+      timestamp: new Date().toISOString(),
+      data: { account: 'a', subscription: 'sub_1' },
+    });
+  if (type === 'subscription.disabled') {
+    return buildOperationalEvent('a', type, '1', 1, {
+      subscription: 'sub_1',
+      url: 'https://a',
+      reason: 'gone',
+    }).body;
+  }
+  if (type.startsWith('account.')) return buildOperationalEvent('a', type, '1', 1, details).body;
+  return buildFilingEvent({
+    account: 'a',
+    filingId: 'f',
+    type,
+    sequence: 1,
+    before: null,
+    after: { status: 'PAID', completedAt: null, rejectionReason: null, removed: false },
+    changed: ['status'],
+    inferred: false,
+    notBefore: 1,
+    notAfter: 2,
+    document: type === 'filing.removed' ? null : { id: 'f', extra: [1] },
+  }).body;
+}
+
+test('the reference page loads nothing from elsewhere and runs only what its policy names', async () => {
+  const redirect = await api.app.inject('/docs');
+  expect([redirect.statusCode, redirect.headers.location]).toEqual([301, '/docs/']);
+  const { body, headers } = await api.app.inject('/docs/');
+  const policy = String(headers['content-security-policy']);
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/script-src[^;]*unsafe/);
+  const scripts = [...body.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)];
+  expect(scripts.map(([, attributes = '']) => /src="([^"]*)"/.exec(attributes)?.[1])).toEqual([
+    'js/scalar.js',
+    undefined,
+  ]);
+  const inline = createHash('sha256')
+    .update(scripts[1]?.[2] ?? '')
+    .digest('base64');
+  expect(policy).toContain(`'sha256-${inline}'`);
+  expect(body).not.toMatch(/https?:\/\//);
+  const script = await api.app.inject('/docs/js/scalar.js');
+  expect([script.statusCode, script.body.length > 1_000_000]).toEqual([200, true]);
+});
+
+test('the first page links to the reference', async () => {
+  const { body, headers } = await api.app.inject('/');
+  expect(headers['content-type']).toContain('text/html');
+  expect(body).toContain('href="/docs/"');
+});
+
+test('a dashboard takes the place of the first page', async () => {
+  const other = await createApiFixture(redis.connect(), redis.prefix, {
+    dashboard: async (scope) => {
+      scope.get('/', async () => 'dashboard');
+    },
+  });
+  expect((await other.app.inject('/')).body).toBe('dashboard');
+  await other.app.close();
+});
+
+test('metrics are printed although they could not be brought up to date', async () => {
+  new Counter({ name: 'some_total', help: 'Some.', registers: [metrics] }).inc();
+  const answer = await api.call('GET', '/metrics', undefined, { token: null });
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toContain('text/plain');
+  expect(answer.text).toContain('some_total 1');
+});
+
+test.each([
+  [async () => ({ ready: true, reasons: [] }), 200, { ready: true, reasons: [] }],
+  [async () => ({ ready: false, reasons: ['no Redis'] }), 503, { ready: false, reasons: ['no Redis'] }],
+  [() => Promise.reject(new Error('x')), 503, { ready: false, reasons: [expect.stringContaining('failed')] }],
+  [
+    () => new Promise<never>(() => undefined),
+    503,
+    { ready: false, reasons: [expect.stringContaining('too long')] },
+  ],
+])('readiness %# answers %i', async (readiness, status, body) => {
+  const other = await createApiFixture(redis.connect(), redis.prefix, { readiness });
+  const answer = await other.call('GET', '/health/ready', undefined, { token: null });
+  expect([answer.status, answer.body]).toEqual([status, body]);
+  await other.app.close();
+});
+
+test('liveness answers 503 with the reason', async () => {
+  const verdict = { live: false, reasons: ['polls hang'] };
+  const other = await createApiFixture(redis.connect(), redis.prefix, { liveness: () => verdict });
+  const answer = await other.call('GET', '/health/live', undefined, { token: null });
+  expect([answer.status, answer.body]).toEqual([503, verdict]);
+  await other.app.close();
+});

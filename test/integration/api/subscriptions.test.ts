@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { parseSecret } from '../../../src/delivery/sign.ts';
+import { testRedis } from '../../support/redis.ts';
+import { createApiFixture, hookUrl, type ApiFixture } from './api-fixture.ts';
+
+const redis = testRedis();
+let api: ApiFixture;
+let path: string;
+let account: string;
+let accounts = 0;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix);
+});
+
+beforeEach(async () => {
+  account = `a${(accounts += 1)}`;
+  path = `${await api.createAccount(account)}/subscriptions`;
+  api.calls.length = 0;
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+const register = (body: object = {}) => api.ok('POST', path, { url: hookUrl, ...body });
+const idempotent = (body: object, key: string) =>
+  api.call('POST', path, body, { headers: { 'idempotency-key': key } });
+
+test('a registration answers 201 with its place, its secret and the documented defaults', async () => {
+  const { status, headers, body } = await api.call('POST', path, { url: hookUrl });
+  expect(status).toBe(201);
+  expect(headers['location']).toBe(`${path}/${String(body['id'])}`);
+  expect(() => parseSecret(String(body['secret']))).not.toThrow();
+  expect(body).toMatchObject({
+    id: expect.stringMatching(/^sub_[0-9a-f]{32}$/),
+    account,
+    url: hookUrl,
+    eventTypes: ['filing.*'],
+    states: null,
+    description: null,
+    headers: {},
+    format: 'standard',
+    payload: 'full',
+    enabled: true,
+    state: 'active',
+    disabledReason: null,
+    lag: 0,
+    consecutiveFailures: 0,
+    nextAttemptAt: null,
+    lastSuccessAt: null,
+  });
+});
+
+test('everything that was registered is shown, but no secret and no header value', async () => {
+  const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+  const given = {
+    eventTypes: ['filing.completed', 'account.*'],
+    states: ['TX', 'CA'],
+    description: 'Status page',
+    format: 'cloudevents',
+    payload: 'thin',
+  };
+  const { id, secret: told } = await register({
+    ...given,
+    headers: { authorization: 'Bearer hidden' },
+    secret,
+  });
+  expect(told).toBe(secret);
+  const one = await api.call('GET', `${path}/${String(id)}`);
+  expect(one.body).toMatchObject({ ...given, headers: { authorization: '***' } });
+  const list = await api.call('GET', path);
+  for (const { text } of [one, list]) {
+    expect(text).not.toContain('hidden');
+    expect(text).not.toContain('whsec_');
+  }
+  const stored = await api.deps.subscriptions.get(account, String(id));
+  expect(stored?.subscription.headers).toEqual({ authorization: 'Bearer hidden' });
+});
+
+test('from "earliest" begins at the start of the log and wakes the subscription', async () => {
+  await api.putFilings(account, [{ id: 'f', status: 'PAID', type: 'filing.paid' }]);
+  const { id, lag } = await register({ from: 'earliest' });
+  expect(lag).toBe(1);
+  expect(api.calls).toContainEqual(['wake', account, id]);
+  expect((await register({})).lag).toBe(0);
+});
+
+test('the same idempotency key and request register once and get the same answer', async () => {
+  const body = { url: hookUrl, description: 'once', states: ['TX'] };
+  const first = await idempotent(body, 'key-1');
+  const second = await idempotent({ states: ['TX'], description: 'once', url: hookUrl }, 'key-1');
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.body).toEqual(first.body);
+  expect(second.headers['location']).toBe(first.headers['location']);
+  expect([first.headers['idempotency-replayed'], second.headers['idempotency-replayed']]).toEqual([
+    undefined,
+    'true',
+  ]);
+  expect((await api.ok('GET', path)).items).toHaveLength(1);
+});
+
+test('a repeated registration gets the same answer although the subscription has changed since', async () => {
+  const first = await idempotent({ url: hookUrl }, 'key-2');
+  await api.ok('PATCH', `${path}/${String(first.body['id'])}`, { enabled: false, description: 'changed' });
+  expect((await idempotent({ url: hookUrl }, 'key-2')).body).toEqual(first.body);
+});
+
+test('an idempotency key of another request is refused', async () => {
+  await idempotent({ url: hookUrl }, 'key-3');
+  const answer = await idempotent({ url: `${hookUrl}2` }, 'key-3');
+  expect([answer.status, answer.body['code']]).toEqual([422, 'idempotency_key_reused']);
+});
+
+test('requests at once under one idempotency key register once', async () => {
+  const answers = await Promise.all(Array.from({ length: 10 }, () => idempotent({ url: hookUrl }, 'key-4')));
+  expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(1);
+  expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
+});
+
+test('a change touches only what it names, and null clears', async () => {
+  const { id } = await register({ states: ['TX'], description: 'a', headers: { 'x-a': '1', 'x-b': '2' } });
+  const one = `${path}/${String(id)}`;
+  expect(await api.ok('PATCH', one, { description: 'b' })).toMatchObject({
+    description: 'b',
+    states: ['TX'],
+  });
+  expect(await api.ok('PATCH', one, { states: null, description: null })).toMatchObject({
+    states: null,
+    description: null,
+  });
+  expect(await api.ok('PATCH', one, { headers: { 'x-c': '3' } })).toMatchObject({
+    headers: { 'x-c': '***' },
+  });
+  expect(await api.ok('PATCH', one, { headers: {} })).toMatchObject({ headers: {} });
+  const changed = await api.ok('PATCH', one, {
+    url: `${hookUrl}2`,
+    eventTypes: ['filing.paid'],
+    format: 'slack',
+    payload: 'thin',
+  });
+  expect(changed).toMatchObject({
+    url: `${hookUrl}2`,
+    eventTypes: ['filing.paid'],
+    format: 'slack',
+    payload: 'thin',
+  });
+  expect(await api.ok('PATCH', one, {})).toMatchObject({ url: `${hookUrl}2` });
+});
+
+test('disabling says why; enabling wakes it and releases what waits', async () => {
+  const { id } = await register();
+  const one = `${path}/${String(id)}`;
+  expect(await api.ok('PATCH', one, { enabled: false })).toMatchObject({
+    enabled: false,
+    state: 'disabled',
+    disabledReason: 'by request',
+  });
+  api.calls.length = 0;
+  expect(await api.ok('PATCH', one, { enabled: true })).toMatchObject({
+    enabled: true,
+    state: 'active',
+    disabledReason: null,
+  });
+  expect(api.calls).toEqual([['wake', account, id]]);
+  expect((await api.deps.subscriptions.get(account, String(id)))?.delivery.release).toBe(true);
+});
+
+test.each([
+  [{ url: `${hookUrl}2` }, true],
+  [{ headers: { 'x-a': '1' } }, true],
+  [{ secret: `whsec_${Buffer.alloc(32, 9).toString('base64')}` }, true],
+  [{ description: 'only words' }, false],
+  [{ url: hookUrl }, false],
+  [{ enabled: true }, false],
+])('a change to %j releases what waits: %s', async (patch, release) => {
+  const { id } = await register();
+  await api.ok('PATCH', `${path}/${String(id)}`, patch);
+  expect((await api.deps.subscriptions.get(account, String(id)))?.delivery.release).toBe(release);
+});
+
+test('a change that was stored is answered although nobody could be woken', async () => {
+  const deaf = await createApiFixture(redis.connect(), redis.prefix, {
+    hooks: { ...api.deps.hooks, wake: () => Promise.reject(new Error('queue away')) },
+  });
+  const { id } = await register();
+  expect((await deaf.call('PATCH', `${path}/${String(id)}`, { description: 'x' })).status).toBe(200);
+  await deaf.app.close();
+});
+
+test('a patched secret counts at once and alone', async () => {
+  const { id } = await register();
+  const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+  await api.ok('PATCH', `${path}/${String(id)}`, { secret });
+  const stored = await api.deps.subscriptions.get(account, String(id));
+  expect(stored?.subscription.secrets).toEqual([{ text: secret, expiresAt: null }]);
+});
+
+test('rotating a secret keeps the former one for the grace', async () => {
+  const { id, secret: former } = await register();
+  const one = `${path}/${String(id)}`;
+  const before = Date.now();
+  const { secret, previousExpiresAt } = await api.ok('POST', `${one}/rotate-secret`);
+  expect(secret).not.toBe(former);
+  const expiry = Date.parse(String(previousExpiresAt));
+  expect(expiry - before).toBeGreaterThanOrEqual(86_400_000);
+  expect(expiry - Date.now()).toBeLessThanOrEqual(86_400_000);
+  const stored = await api.deps.subscriptions.get(account, String(id));
+  expect(stored?.subscription.secrets).toEqual([
+    { text: secret, expiresAt: null },
+    { text: former, expiresAt: expiry },
+  ]);
+  expect((await api.ok('GET', one)).previousSecretExpiresAt).toBe(previousExpiresAt);
+});
+
+test('rotating without grace drops the former secret', async () => {
+  const { id } = await register();
+  const secret = `whsec_${Buffer.alloc(64, 3).toString('base64')}`;
+  const answer = await api.ok('POST', `${path}/${String(id)}/rotate-secret`, { secret, graceMs: 0 });
+  expect(answer).toEqual({ secret, previousExpiresAt: null });
+  const stored = await api.deps.subscriptions.get(account, String(id));
+  expect(stored?.subscription.secrets).toEqual([{ text: secret, expiresAt: null }]);
+});
+
+test('the list shows all of them once, oldest first, however it is paged', async () => {
+  const ids: unknown[] = [];
+  for (let i = 0; i < 5; i += 1) {
+    // In order, so that their ages differ as their numbers do.
+    // oxlint-disable-next-line no-await-in-loop
+    ids.push((await register({ description: String(i) }))['id']);
+  }
+  const seen: unknown[] = [];
+  let cursor: unknown = null;
+  do {
+    // Each page's cursor comes from the page before.
+    // oxlint-disable-next-line no-await-in-loop
+    const page = await api.ok('GET', `${path}?limit=2${cursor === null ? '' : `&cursor=${String(cursor)}`}`);
+    seen.push(...(page['items'] as { id: string }[]).map(({ id }) => id));
+    cursor = page['nextCursor'];
+  } while (cursor !== null);
+  expect(seen.toSorted()).toEqual(ids.toSorted());
+  expect(seen).toHaveLength(5);
+});
+
+test('a removed subscription is gone', async () => {
+  const { id } = await register();
+  const one = `${path}/${String(id)}`;
+  expect((await api.call('DELETE', one)).status).toBe(204);
+  const answers = await Promise.all([
+    api.call('GET', one),
+    api.call('DELETE', one),
+    api.call('PATCH', one, {}),
+    api.call('POST', `${one}/rotate-secret`),
+    api.call('POST', `${one}/test`),
+    api.call('POST', `${one}/replay`),
+    api.call('GET', `${one}/attempts`),
+    api.call('GET', `${one}/dead-letters`),
+  ]);
+  expect(answers.map(({ status, body }) => [status, body['code']])).toEqual(
+    answers.map(() => [404, 'subscription_not_found']),
+  );
+});
+
+test('a subscription of one account is not there in another', async () => {
+  const { id } = await register();
+  const other = await api.createAccount(`${account}-other`);
+  expect((await api.call('GET', `${other}/subscriptions/${String(id)}`)).status).toBe(404);
+});
