@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { Attempt, DeadLetter } from '../delivery/delivery-store.ts';
 import type { Api } from './api-instance.ts';
 import { pageLimit, pageQuery, problems, record } from './common-schema.ts';
@@ -78,8 +79,8 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
       const { subscription } = await requireSubscription(deps, account, id);
       if (underTest.has(id)) throw testRunning();
       underTest.add(id);
-      request.raw.setTimeout(pingMs);
       try {
+        keepOpen(request.raw.socket);
         const { outcome, statusCode, durationMs, response } = await hooks.ping(subscription);
         const reason = outcome.kind === 'delivered' ? null : outcome.reason;
         return { outcome: outcome.code, reason, statusCode, durationMs, response };
@@ -88,6 +89,11 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
       }
     },
   );
+}
+
+// Nothing moves on the connection until the receiver has answered; without one (injected requests) there is nothing to keep.
+function keepOpen(socket: unknown): void {
+  if (socket instanceof Socket) socket.setTimeout(pingMs);
 }
 
 function attemptView({

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testRedis } from '../../support/redis.ts';
+import { accountInput, createApiFixture, hookUrl, type ApiFixture } from './api-fixture.ts';
+
+const redis = testRedis();
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix);
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+test('creating an account answers 201, replacing it 200; polling is told of both', async () => {
+  const created = await api.call('PUT', '/v1/accounts/made', { ...accountInput, pollIntervalMs: 1000 });
+  expect([created.status, created.headers['location']]).toEqual([201, '/v1/accounts/made']);
+  expect(created.body).toMatchObject({ account: 'made', pollIntervalMs: 1000, sweepIntervalMs: 900_000 });
+  const replaced = await api.call('PUT', '/v1/accounts/made', {
+    ...accountInput,
+    baseUrl: 'https://b.example/v2//',
+  });
+  expect([replaced.status, replaced.headers['location']]).toEqual([200, undefined]);
+  expect(replaced.body).toMatchObject({
+    baseUrl: 'https://b.example/v2',
+    pollIntervalMs: 15_000,
+    createdAt: created.body['createdAt'],
+  });
+  expect(api.calls.filter(([name]) => name === 'accountSaved')).toEqual([
+    ['accountSaved', 'made'],
+    ['accountSaved', 'made'],
+  ]);
+  expect((await api.deps.accounts.get('made'))?.partnerKey).toBe(accountInput.partnerKey);
+});
+
+test('no answer holds the key of the partner service', async () => {
+  const answers = [
+    await api.call('PUT', '/v1/accounts/keyed', { ...accountInput, partnerKey: 'very-secret-key' }),
+    await api.call('GET', '/v1/accounts/keyed'),
+    await api.call('GET', '/v1/accounts'),
+  ];
+  for (const { text } of answers) expect(text).not.toMatch(/very-secret-key|partnerKey/);
+});
+
+test('an account shows its filings by status and how polling stands', async () => {
+  await api.createAccount('polled');
+  await api.putFilings('polled', [
+    { id: 'a', status: 'PENDING' },
+    { id: 'b', status: 'PENDING' },
+    { id: 'c', status: 'COMPLETED' },
+    { id: 'd', status: 'ON_HOLD' },
+  ]);
+  const at = Date.UTC(2026, 10, 21, 10);
+  await redis.connect().hset(api.keys.account('polled').polling, {
+    baselined: 'true',
+    lastPollAt: at,
+    lastCompletePollAt: at - 1000,
+    consecutiveFailures: 2,
+    backoffUntil: at + 1000,
+    lastError: 'timeout',
+    authFailed: 'true',
+    requestsTotal: 12,
+    requestsLastPoll: 3,
+  });
+  expect(await api.ok('GET', '/v1/accounts/polled')).toMatchObject({
+    counts: { UNPAID: 0, PAID: 0, PENDING: 2, COMPLETED: 1, REJECTED: 0, ON_HOLD: 1 },
+    health: {
+      state: 'auth_failed',
+      lastPollAt: '2026-11-21T10:00:00.000Z',
+      lastCompletePollAt: '2026-11-21T09:59:59.000Z',
+      lastSweepAt: null,
+      consecutiveFailures: 2,
+      backoffUntil: '2026-11-21T10:00:01.000Z',
+      lastError: 'timeout',
+    },
+    requests: { total: 12, lastPoll: 3 },
+  });
+});
+
+test('accounts are listed by name, page by page', async () => {
+  for (const name of ['page-c', 'page-a', 'page-b']) {
+    // oxlint-disable-next-line no-await-in-loop
+    await api.createAccount(name);
+  }
+  const names: string[] = [];
+  let cursor: unknown = null;
+  do {
+    // Each page's cursor comes from the page before.
+    // oxlint-disable-next-line no-await-in-loop
+    const page = await api.ok(
+      'GET',
+      `/v1/accounts?limit=1${cursor === null ? '' : `&cursor=${String(cursor)}`}`,
+    );
+    names.push(...(page['items'] as { account: string }[]).map(({ account }) => account));
+    cursor = page['nextCursor'];
+  } while (cursor !== null);
+  expect(names.filter((name) => name.startsWith('page-'))).toEqual(['page-a', 'page-b', 'page-c']);
+  expect(names).toEqual(names.toSorted());
+});
+
+test('removing an account removes what is below it and tells polling', async () => {
+  const path = await api.createAccount('removed');
+  await api.putFilings('removed', [{ id: 'f', status: 'PAID', type: 'filing.paid' }]);
+  await api.ok('POST', `${path}/subscriptions`, { url: hookUrl });
+  const { token } = await api.ok('POST', `${path}/tokens`, { name: 'x' });
+  expect((await api.call('DELETE', path)).status).toBe(204);
+  expect(api.calls).toContainEqual(['accountRemoved', 'removed']);
+  const after = [
+    await api.call('GET', path),
+    await api.call('DELETE', path),
+    await api.call('GET', `${path}/subscriptions`),
+    await api.call('GET', `${path}/events`),
+    await api.call('POST', `${path}/poll`),
+  ];
+  expect(after.map(({ status, body }) => [status, body['code']])).toEqual(
+    after.map(() => [404, 'account_not_found']),
+  );
+  expect((await api.call('GET', path, undefined, { token: String(token) })).status).toBe(401);
+
+  await api.createAccount('removed');
+  expect((await api.ok('GET', `${path}/subscriptions`)).items).toEqual([]);
+  expect((await api.ok('GET', `${path}/events`)).items).toEqual([]);
+});
+
+test.each([
+  ['', 'delta'],
+  ['?mode=delta', 'delta'],
+  ['?mode=sweep', 'sweep'],
+])('POST poll%s asks for a %s', async (query, mode) => {
+  const path = await api.createAccount('asked');
+  const answer = await api.call('POST', `${path}/poll${query}`);
+  expect([answer.status, answer.body]).toEqual([202, { account: 'asked', mode }]);
+  expect(api.calls.at(-1)).toEqual(['pollNow', 'asked', mode]);
+});
+
+test('an account whose key does not open is reported without the key and can be set anew', async () => {
+  const path = await api.createAccount('sealed');
+  await redis.connect().hset(
+    api.keys.accounts,
+    'sealed',
+    JSON.stringify({
+      v: 1,
+      baseUrl: 'http://a',
+      sealedKey: 'v1.lost.AAAA',
+      pollIntervalMs: null,
+      sweepIntervalMs: null,
+      createdAt: 1,
+      updatedAt: 1,
+    }),
+  );
+  const answer = await api.call('GET', path);
+  expect([answer.status, answer.body['code']]).toEqual([500, 'secret_unreadable']);
+  expect((await api.call('PUT', path, accountInput)).status).toBe(200);
+});
+
+test('a token is told once, listed without its text, and stored as a digest', async () => {
+  const path = await api.createAccount('tokens');
+  const made = await api.call('POST', `${path}/tokens`, {
+    name: 'billing',
+    readOnly: true,
+    expiresAt: '2099-01-01T00:00:00+01:00',
+  });
+  expect(made.status).toBe(201);
+  const { token, ...shown } = made.body;
+  expect(token).toMatch(/^fwa_[A-Za-z0-9_-]{43}\.tokens$/);
+  expect(shown).toMatchObject({
+    name: 'billing',
+    readOnly: true,
+    expiresAt: '2098-12-31T23:00:00.000Z',
+    lastUsedAt: null,
+  });
+  const list = await api.call('GET', `${path}/tokens`);
+  expect(list.body).toEqual({ items: [shown], nextCursor: null });
+  const dump = JSON.stringify(await redis.connect().hgetall(api.keys.account('tokens').tokens));
+  expect(dump).not.toContain(String(token).slice(4, 40));
+});
+
+test('the use of a token is noted, at most once in five minutes', async () => {
+  let now = Date.UTC(2026, 0, 1);
+  const timed = await createApiFixture(redis.connect(), redis.prefix, { now: () => now });
+  const path = await timed.createAccount('used');
+  const { token } = await timed.ok('POST', `${path}/tokens`, { name: 'a' });
+  const use = async () => {
+    await timed.call('GET', path, undefined, { token: String(token) });
+    const [one] = (await timed.ok('GET', `${path}/tokens`))['items'] as { lastUsedAt: string | null }[];
+    return one?.lastUsedAt;
+  };
+  expect(await use()).toBe('2026-01-01T00:00:00.000Z');
+  now += 299_000;
+  expect(await use()).toBe('2026-01-01T00:00:00.000Z');
+  now += 1_000;
+  expect(await use()).toBe('2026-01-01T00:05:00.000Z');
+  await timed.app.close();
+});
+
+test('noting the use of a token does not bring back a revoked one', async () => {
+  await api.createAccount('raced');
+  const { tokens } = api.deps;
+  const { token, text } = await tokens.create('raced', { name: 'a', readOnly: false, expiresAt: null }, 1);
+  await tokens.remove('raced', token.id);
+  await tokens.touch(token, 10_000_000);
+  expect(await tokens.find(text, 10_000_000)).toBeNull();
+});

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Sent } from '../../../src/delivery/send-callback.ts';
+import { testRedis } from '../../support/redis.ts';
+import { createApiFixture, hookUrl, type ApiFixture } from './api-fixture.ts';
+
+const redis = testRedis();
+let api: ApiFixture;
+let account: string;
+let id: string;
+let one: string;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix);
+  account = await api.createAccount('one');
+  id = String((await api.ok('POST', `${account}/subscriptions`, { url: hookUrl }))['id']);
+  one = `${account}/subscriptions/${id}`;
+  await settleSome();
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+/** Three attempts and one dead letter, as a drain writes them. */
+async function settleSome(): Promise<void> {
+  const own = api.keys.account('one').subscription(id);
+  const client = redis.connect();
+  const event = { eventId: 'evt_1', eventType: 'filing.paid', filingId: 'f_1' };
+  for (const attempt of [1, 2, 3]) {
+    const failed = attempt === 2;
+    const written = {
+      ...event,
+      filingId: attempt === 3 ? '' : 'f_1',
+      attempt,
+      outcome: 'http_error',
+      statusCode: failed ? null : 500,
+      durationMs: 10 * attempt,
+      response: failed ? null : '<img onerror=alert(1)>',
+      at: attempt * 1000,
+    };
+    // One after the other: their order is the list's.
+    // oxlint-disable-next-line no-await-in-loop
+    await client.xadd(own.attempts, '*', 'a', JSON.stringify(written));
+  }
+  const deadLetter = { ...event, position: 1, attempts: 3, lastOutcome: 'http_error', at: 3000 };
+  await client.xadd(own.dead, '*', 'd', JSON.stringify(deadLetter));
+}
+
+test('attempts are listed newest first, page by page', async () => {
+  const first = await api.ok('GET', `${one}/attempts?limit=2`);
+  const second = await api.ok('GET', `${one}/attempts?limit=2&cursor=${String(first['nextCursor'])}`);
+  const items = [...(first['items'] as object[]), ...(second['items'] as object[])];
+  expect(items).toEqual([
+    expect.objectContaining({
+      attempt: 3,
+      filingId: null,
+      statusCode: 500,
+      durationMs: 30,
+      at: '1970-01-01T00:00:03.000Z',
+    }),
+    expect.objectContaining({ attempt: 2, filingId: 'f_1', statusCode: null, response: null }),
+    expect.objectContaining({
+      attempt: 1,
+      eventId: 'evt_1',
+      outcome: 'http_error',
+      response: '<img onerror=alert(1)>',
+    }),
+  ]);
+  expect(second['nextCursor']).toBeNull();
+});
+
+test('dead letters are listed', async () => {
+  expect(await api.ok('GET', `${one}/dead-letters`)).toEqual({
+    items: [
+      {
+        eventId: 'evt_1',
+        eventType: 'filing.paid',
+        filingId: 'f_1',
+        attempts: 3,
+        lastOutcome: 'http_error',
+        at: '1970-01-01T00:00:03.000Z',
+      },
+    ],
+    nextCursor: null,
+  });
+});
+
+test('a cursor of another list is refused', async () => {
+  const { nextCursor } = await api.ok('GET', `${one}/attempts?limit=1`);
+  const answer = await api.call('GET', `${one}/dead-letters?cursor=${String(nextCursor)}`);
+  expect([answer.status, answer.body['code']]).toEqual([422, 'invalid_cursor']);
+});
+
+test('a cursor with one character changed is refused', async () => {
+  const cursor = String((await api.ok('GET', `${one}/attempts?limit=1`))['nextCursor']);
+  const altered = [...cursor].map(
+    (character, i) => cursor.slice(0, i) + (character === 'A' ? 'B' : 'A') + cursor.slice(i + 1),
+  );
+  const answers = await Promise.all(altered.map((text) => api.call('GET', `${one}/attempts?cursor=${text}`)));
+  expect(answers.map(({ body }) => body['code'])).toEqual(altered.map(() => 'invalid_cursor'));
+});
+
+test('a test call answers the classified outcome', async () => {
+  expect(await api.ok('POST', `${one}/test`)).toEqual({
+    outcome: 'http_error',
+    reason: 'The receiver answered 500.',
+    statusCode: 500,
+    durationMs: 12,
+    response: 'no',
+  });
+  expect(api.calls.at(-1)).toEqual(['ping', id]);
+});
+
+test('a second test of a subscription waits for the first', async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<Sent>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const slow = await createApiFixture(redis.connect(), redis.prefix, {
+    hooks: {
+      ...api.deps.hooks,
+      ping() {
+        begin();
+        return answered;
+      },
+    },
+  });
+  const first = slow.call('POST', `${one}/test`);
+  await begun;
+  const second = await slow.call('POST', `${one}/test`);
+  expect([second.status, second.body['code'], second.headers['retry-after']]).toEqual([
+    429,
+    'test_running',
+    '1',
+  ]);
+  answer({ outcome: { kind: 'delivered', code: 'delivered' }, statusCode: 204, durationMs: 1, response: '' });
+  expect((await first).body).toEqual({
+    outcome: 'delivered',
+    reason: null,
+    statusCode: 204,
+    durationMs: 1,
+    response: '',
+  });
+  expect((await slow.call('POST', `${one}/test`)).status).toBe(200);
+  await slow.app.close();
+});
+
+test('a replay passes its conditions on and answers where its progress is', async () => {
+  const answer = await api.call('POST', `${one}/replay`, {
+    after: '2026-11-21T10:00:00+01:00',
+    before: '2026-11-21T10:00:00Z',
+    eventTypes: ['filing.rejected'],
+    filingId: 'f_1',
+    deadLettersOnly: true,
+  });
+  expect([answer.status, answer.body]).toEqual([202, { id: `rpl_1.${id}`, matched: 3 }]);
+  expect(api.calls.at(-1)).toEqual([
+    'replay',
+    'one',
+    id,
+    {
+      after: Date.UTC(2026, 10, 21, 9),
+      before: Date.UTC(2026, 10, 21, 10),
+      eventTypes: ['filing.rejected'],
+      filingId: 'f_1',
+      deadLettersOnly: true,
+    },
+  ]);
+  const progress = {
+    id: `rpl_1.${id}`,
+    state: 'running',
+    matched: 3,
+    delivered: 1,
+    failed: 0,
+    createdAt: '2026-11-21T00:00:00.000Z',
+  };
+  expect(await api.ok('GET', String(answer.headers['location']))).toEqual(progress);
+  expect(await api.ok('GET', `${account}/replays/rpl_1.${id}`)).toEqual(progress);
+});
+
+test('a replay without conditions leaves every side open', async () => {
+  await api.ok('POST', `${one}/replay`);
+  const open = { after: null, before: null, eventTypes: null, filingId: null, deadLettersOnly: false };
+  expect(api.calls.at(-1)).toEqual(['replay', 'one', id, open]);
+});
+
+test.each([`rpl_2`, `rpl_1`, `rpl_1.sub_other`, 'nonsense'])('there is no replay %s', async (replay) => {
+  const name = replay === 'rpl_2' ? `rpl_2.${id}` : replay;
+  const answers = [
+    await api.call('GET', `${one}/replays/${name}`),
+    await api.call('GET', `${account}/replays/${name}`),
+  ];
+  expect(answers.map(({ status, body }) => [status, body['code']])).toEqual([
+    [404, 'replay_not_found'],
+    [404, 'replay_not_found'],
+  ]);
+});

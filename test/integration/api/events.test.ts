@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testRedis } from '../../support/redis.ts';
+import { createApiFixture, type ApiFixture } from './api-fixture.ts';
+
+interface Page {
+  readonly items: { readonly id: string; readonly type: string; readonly data: Record<string, unknown> }[];
+  readonly nextCursor: string | null;
+  readonly resumeCursor: string;
+}
+
+const redis = testRedis();
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix);
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+const read = async (account: string, query: Record<string, string> = {}) =>
+  (await api.ok(
+    'GET',
+    `/v1/accounts/${account}/events?${new URLSearchParams(query).toString()}`,
+  )) as unknown as Page;
+
+/** Every page of a list of events; the pages' lengths beside them. */
+async function readAll(account: string, query: Record<string, string>) {
+  const items: Page['items'] = [];
+  const lengths: number[] = [];
+  let cursor: string | null = null;
+  do {
+    // Each page's cursor comes from the page before.
+    // oxlint-disable-next-line no-await-in-loop
+    const page: Page = await read(account, { ...query, ...(cursor === null ? {} : { cursor }) });
+    items.push(...page.items);
+    lengths.push(page.items.length);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return { items, lengths };
+}
+
+test('events are listed oldest first, as they were stored, with their id', async () => {
+  await api.createAccount('stored');
+  const body =
+    '{"type":"filing.paid","timestamp":"2026-11-21T10:00:03.120Z","data":{"premium":1200.10,"n":12345678901234567890,"s":"\u202e</script>"}}';
+  const event = { id: 'evt_1', type: 'filing.paid', filingId: 'f', state: 'TX', body };
+  await api.deps.log.append('stored', event, 1);
+  const answer = await api.call('GET', '/v1/accounts/stored/events');
+  expect(answer.text).toContain(`{"id":"evt_1",${body.slice(1)}`);
+  expect(answer.body['nextCursor']).toBeNull();
+});
+
+test('an empty log is an empty list, and its cursor goes on from there', async () => {
+  await api.createAccount('empty');
+  const { items, nextCursor, resumeCursor } = await read('empty');
+  expect([items, nextCursor]).toEqual([[], null]);
+  await api.putFilings('empty', [{ id: 'f', status: 'PAID', type: 'filing.paid' }]);
+  const later = await read('empty', { cursor: resumeCursor });
+  expect(later.items.map(({ type }) => type)).toEqual(['filing.paid']);
+  expect((await read('empty', { cursor: later.resumeCursor })).items).toEqual([]);
+});
+
+test('paging gives every event once, also when the last page is full', async () => {
+  await api.createAccount('paged');
+  const filings = Array.from({ length: 6 }, (_, i) => ({
+    id: `f_${i}`,
+    status: 'PAID',
+    type: 'filing.paid',
+  }));
+  await api.putFilings('paged', filings);
+  const { items, lengths } = await readAll('paged', { limit: '2' });
+  expect(items.map(({ data }) => data['filingId'])).toEqual(filings.map(({ id }) => id));
+  expect(lengths).toEqual([2, 2, 2]);
+});
+
+test('types and filingId leave out the rest, alone and together', async () => {
+  await api.createAccount('filtered');
+  await api.putFilings('filtered', [
+    { id: 'a', status: 'PAID', type: 'filing.paid' },
+    { id: 'b', status: 'PAID', type: 'filing.paid' },
+  ]);
+  await api.putFilings('filtered', [{ id: 'a', status: 'REJECTED', type: 'filing.rejected' }]);
+  await api.deps.log.append(
+    'filtered',
+    {
+      id: 'evt_op',
+      type: 'account.stale',
+      filingId: '',
+      state: '',
+      body: '{"type":"account.stale","timestamp":"2026-11-21T10:00:03.120Z","data":{}}',
+    },
+    1,
+  );
+  const types = async (query: Record<string, string>) =>
+    (await readAll('filtered', { limit: '1', ...query })).items.map(({ type }) => type);
+  expect(await types({ types: 'filing.rejected' })).toEqual(['filing.rejected']);
+  expect(await types({ types: 'account.*, filing.rejected' })).toEqual(['filing.rejected', 'account.stale']);
+  expect(await types({ filingId: 'a' })).toEqual(['filing.paid', 'filing.rejected']);
+  expect(await types({ filingId: 'a', types: 'filing.rejected' })).toEqual(['filing.rejected']);
+  expect(await types({ filingId: 'unknown' })).toEqual([]);
+});
+
+test('a filter that leaves out thousands still comes to its end, a bounded step at a time', async () => {
+  await api.createAccount('rare');
+  const many = Array.from({ length: 4500 }, (_, i) => ({
+    id: `f_${i}`,
+    status: 'PAID',
+    type: 'filing.paid',
+  }));
+  for (let i = 0; i < many.length; i += 500) {
+    // oxlint-disable-next-line no-await-in-loop
+    await api.putFilings('rare', many.slice(i, i + 500));
+  }
+  await api.putFilings('rare', [{ id: 'x', status: 'REJECTED', type: 'filing.rejected' }]);
+  const { items, lengths } = await readAll('rare', { types: 'filing.rejected' });
+  expect(items).toHaveLength(1);
+  expect(lengths).toEqual([0, 0, 1]);
+});
+
+test('a cursor older than what is kept goes on with the oldest that is left', async () => {
+  await api.createAccount('trimmed');
+  await api.putFilings('trimmed', [{ id: 'a', status: 'PAID', type: 'filing.paid' }]);
+  const { resumeCursor } = await read('trimmed', { limit: '1' });
+  await api.putFilings('trimmed', [{ id: 'b', status: 'PAID', type: 'filing.paid' }]);
+  await api.putFilings('trimmed', [{ id: 'c', status: 'PAID', type: 'filing.paid' }]);
+  await redis.connect().xtrim(api.keys.account('trimmed').events, 'MINID', '3-0');
+  const { items } = await read('trimmed', { cursor: resumeCursor });
+  expect(items.map(({ data }) => data['filingId'])).toEqual(['c']);
+});

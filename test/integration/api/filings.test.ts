@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testRedis } from '../../support/redis.ts';
+import { createApiFixture, type ApiFixture } from './api-fixture.ts';
+
+interface Page {
+  readonly items: { readonly filingId: string; readonly status: string }[];
+  readonly nextCursor: string | null;
+}
+
+const redis = testRedis();
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix);
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+async function listAll(account: string, query: Record<string, string>) {
+  const items: Page['items'] = [];
+  let cursor: string | null = null;
+  let pages = 0;
+  do {
+    const parameters = new URLSearchParams({ ...query, ...(cursor === null ? {} : { cursor }) });
+    // Each page's cursor comes from the page before.
+    // oxlint-disable-next-line no-await-in-loop
+    const page = (await api.ok(
+      'GET',
+      `/v1/accounts/${account}/filings?${parameters.toString()}`,
+    )) as unknown as Page;
+    items.push(...page.items);
+    cursor = page.nextCursor;
+    pages += 1;
+  } while (cursor !== null);
+  return { ids: items.map(({ filingId }) => filingId), pages };
+}
+
+async function fill(account: string, count: number, status: (i: number) => string): Promise<string[]> {
+  await api.createAccount(account);
+  const filings = Array.from({ length: count }, (_, i) => ({
+    id: `f_${String(i).padStart(5, '0')}`,
+    status: status(i),
+  }));
+  for (let i = 0; i < filings.length; i += 500) {
+    // oxlint-disable-next-line no-await-in-loop
+    await api.putFilings(account, filings.slice(i, i + 500));
+  }
+  return filings.map(({ id }) => id);
+}
+
+test('a filing is shown as last seen, with what people recognise it by', async () => {
+  await api.createAccount('shown');
+  await api.putFilings('shown', [{ id: 'f_1', status: 'REJECTED', type: 'filing.rejected' }]);
+  const expected = {
+    filingId: 'f_1',
+    status: 'REJECTED',
+    since: expect.any(String),
+    completedAt: null,
+    rejectionReason: null,
+    sequence: 1,
+    removed: false,
+    policyNumber: 'P-f_1',
+    insuredsName: 'Acme',
+    stateAbbr: 'TX',
+    filingType: 'NEW_BUSINESS',
+    premium: 12.5,
+  };
+  expect(await api.ok('GET', '/v1/accounts/shown/filings')).toEqual({ items: [expected], nextCursor: null });
+  const one = await api.ok('GET', '/v1/accounts/shown/filings/f_1');
+  const { items } = await api.ok('GET', '/v1/accounts/shown/events?filingId=f_1');
+  expect(one).toEqual({ ...expected, events: items });
+  expect(one['events']).toHaveLength(1);
+});
+
+test('a completed filing is shown without details', async () => {
+  await api.createAccount('done');
+  await api.putFilings('done', [{ id: 'f_1', status: 'COMPLETED' }]);
+  expect(await api.ok('GET', '/v1/accounts/done/filings/f_1')).toMatchObject({
+    status: 'COMPLETED',
+    policyNumber: null,
+    premium: null,
+    events: [],
+  });
+});
+
+test('a removed filing is shown by its id and is in no list', async () => {
+  await api.createAccount('removed');
+  await api.putFilings('removed', [{ id: 'f_1', status: 'PAID' }]);
+  await api.putFilings('removed', [{ id: 'f_1', status: 'PAID', removed: true, type: 'filing.removed' }]);
+  expect(await api.ok('GET', '/v1/accounts/removed/filings/f_1')).toMatchObject({
+    removed: true,
+    status: 'PAID',
+  });
+  expect((await listAll('removed', {})).ids).toEqual([]);
+  expect((await listAll('removed', { status: 'PAID' })).ids).toEqual([]);
+});
+
+test('a filing that was never seen is not there', async () => {
+  await api.createAccount('unknown');
+  const answer = await api.call('GET', '/v1/accounts/unknown/filings/f_9');
+  expect([answer.status, answer.body['code']]).toEqual([404, 'filing_not_found']);
+});
+
+test.each([3, 100, 1500])('every one of %i filings is listed once, whatever the page size', async (count) => {
+  const statuses = ['UNPAID', 'PENDING', 'COMPLETED'];
+  const account = `many-${count}`;
+  const ids = await fill(account, count, (i) => statuses[i % 3] ?? '');
+  for (const limit of ['1', '7', '100'].slice(count > 1000 ? 1 : 0)) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { ids: listed } = await listAll(account, { limit });
+    expect(listed.toSorted()).toEqual(ids);
+  }
+  for (const [i, status] of statuses.entries()) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { ids: listed } = await listAll(account, { limit: '10', status });
+    expect(listed.toSorted()).toEqual(ids.filter((_, at) => at % 3 === i));
+  }
+});
+
+test('completed filings that are rare among many are found in bounded steps', async () => {
+  const ids = await fill('rare', 5000, (i) => (i === 4321 ? 'COMPLETED' : 'PAID'));
+  const { ids: listed, pages } = await listAll('rare', { status: 'COMPLETED' });
+  expect(listed).toEqual([ids[4321]]);
+  expect(pages).toBeGreaterThan(1);
+  expect(pages).toBeLessThan(10);
+});
+
+test('statuses are told apart exactly, also unknown ones and those with a common beginning', async () => {
+  await api.createAccount('words');
+  await api.putFilings('words', [
+    { id: 'a', status: 'ON' },
+    { id: 'b', status: 'ON HOLD' },
+    { id: 'c', status: 'ONWARD' },
+    { id: 'd', status: 'été' },
+  ]);
+  const of = async (status: string) => (await listAll('words', { status })).ids;
+  expect([await of('ON'), await of('ON HOLD'), await of('été'), await of('NONE')]).toEqual([
+    ['a'],
+    ['b'],
+    ['d'],
+    [],
+  ]);
+});
+
+test('a cursor works with its own status only', async () => {
+  await fill('bound', 4, (i) => (i % 2 === 0 ? 'PAID' : 'UNPAID'));
+  const { nextCursor } = await api.ok('GET', '/v1/accounts/bound/filings?status=PAID&limit=1');
+  const answer = await api.call(
+    'GET',
+    `/v1/accounts/bound/filings?status=UNPAID&cursor=${String(nextCursor)}`,
+  );
+  expect([answer.status, answer.body['code']]).toEqual([422, 'invalid_cursor']);
+});
