@@ -99,9 +99,16 @@ export interface ApiTiming {
   readonly followMs: number;
   /** Between two comments on a quiet event stream, so that proxies keep it open. */
   readonly heartbeatMs: number;
+  /** A stream ends after so long; its listener comes again, with a token that must still be valid. */
+  readonly streamMs: number;
   /** A connection on which nothing moves for so long is cut, followers of a stream that do not read included. */
   readonly idleMs: number;
 }
 
 /** Used where `timing` says nothing else. */
-export const defaultTiming: ApiTiming = { followMs: 250, heartbeatMs: 15_000, idleMs: 60_000 };
+export const defaultTiming: ApiTiming = {
+  followMs: 250,
+  heartbeatMs: 15_000,
+  streamMs: 900_000,
+  idleMs: 60_000,
+};

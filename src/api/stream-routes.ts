@@ -23,7 +23,7 @@ const eventStream = {
 
 /** The log of an account's events as Server-Sent Events (WHATWG HTML §9.2). */
 export function addStreamRoutes(app: Api, { log, timing }: ApiDeps): void {
-  const { followMs, heartbeatMs } = { ...defaultTiming, ...timing };
+  const { followMs, heartbeatMs, streamMs } = { ...defaultTiming, ...timing };
   const follower = createLogFollower(log, followMs);
   app.addHook('preClose', async () => follower.stop());
 
@@ -36,7 +36,7 @@ export function addStreamRoutes(app: Api, { log, timing }: ApiDeps): void {
         operationId: 'streamEvents',
         summary: 'Follow events as Server-Sent Events',
         description:
-          'Begins with the next event, or behind `Last-Event-ID` or `cursor`. The stream ends when the daemon stops: connect again with the last id.',
+          'Begins with the next event, or behind `Last-Event-ID` or `cursor`. The stream ends after a quarter of an hour and when the daemon stops: connect again with the last id.',
         params: eventsParams,
         querystring: streamQuerySchema,
         headers: streamHeaders,
@@ -49,7 +49,7 @@ export function addStreamRoutes(app: Api, { log, timing }: ApiDeps): void {
       const after = cursor === null ? beginning : Number(cursor);
       const filter = { types: parseTypes(query.types), filingId: query.filingId ?? null };
       using followed = follower.follow(account) ?? tooManyStreams();
-      await sendStream(reply, (signal) => streamText(followed, after, filter, heartbeatMs, signal));
+      await sendStream(reply, streamMs, (signal) => streamText(followed, after, filter, heartbeatMs, signal));
     },
   );
 }
@@ -82,19 +82,21 @@ async function* streamText(
 
 async function sendStream(
   reply: FastifyReply,
+  streamMs: number,
   text: (signal: AbortSignal) => AsyncGenerator<string>,
 ): Promise<void> {
   reply.hijack();
   const { raw } = reply;
   const gone = new AbortController();
   raw.once('close', () => gone.abort());
+  const over = AbortSignal.any([gone.signal, AbortSignal.timeout(streamMs)]);
   raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no', // nginx would hold events back
   });
   try {
-    await pipeline(Readable.from(text(gone.signal)), raw);
+    await pipeline(Readable.from(text(over)), raw);
   } catch (error) {
     // The listener went away, or Redis did; either way it comes again with its last id.
     reply.log.debug({ error: String(error) }, 'stream.broken');

@@ -78,7 +78,11 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
         summary: 'Revoke a token',
         params: tokenParams,
         response: {
-          204: { type: 'null', description: 'Revoked: it opens nothing from now on.' },
+          204: {
+            type: 'null',
+            description:
+              'Revoked: it opens nothing from now on; event streams that it opened end within a quarter of an hour.',
+          },
           ...problems(403),
         },
       },
