@@ -2,11 +2,13 @@ import type { Logger } from 'pino';
 import { createAccountStore } from './accounts/account-store.ts';
 import { createTokenStore } from './accounts/token-store.ts';
 import type { Config } from './config.ts';
-import { announceDisabling, logSparingly, reportAttempt } from './daemon-reports.ts';
+import { logSparingly, reportAttempt, reportDisabled, reportExpired } from './daemon-reports.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
 import { createDeliveryStore } from './delivery/delivery-store.ts';
 import { createDrainQueue } from './delivery/drain-queue.ts';
 import { createEgressPolicy } from './delivery/egress-policy.ts';
+import { createLogOutline } from './delivery/log-outline.ts';
+import { createReplayStore } from './delivery/replay-store.ts';
 import { createSubscriptionDrainer } from './delivery/subscription-drainer.ts';
 import { createSubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import { createEventLog } from './events/event-log.ts';
@@ -78,7 +80,9 @@ export async function createParts(
     polling: createPollingStore(client, keys),
     log: createEventLog(client, keys),
     subscriptions: createSubscriptionStore(client, keys, sealer),
-    delivery: createDeliveryStore(client, keys),
+    delivery: createDeliveryStore(client, keys, config.eventRetentionMs),
+    replays: createReplayStore(client, keys),
+    outline: createLogOutline(client, keys),
   });
   const stores = storesOn(redis);
   const onError = logSparingly(logger, Date.now);
@@ -99,6 +103,7 @@ export async function createParts(
   const drainer = createSubscriptionDrainer({
     ...config.delivery,
     store: stores.delivery,
+    replays: stores.replays,
     log: stores.log,
     sealer,
     client,
@@ -106,7 +111,8 @@ export async function createParts(
     now: clock.now,
     random,
     onAttempt: reportAttempt(logger, metrics),
-    onDisabling: announceDisabling(stores.log, waker, clock.now),
+    onExpired: reportExpired(logger, metrics),
+    onDisabled: reportDisabled(logger, metrics, waker),
   });
   const liveness = createLiveness(() => performance.now(), config.roles.has('poll'));
   return {

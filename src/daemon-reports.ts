@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
 import type { SubscriptionWaker } from './delivery/wake-subscriptions.ts';
-import type { AttemptReport } from './delivery/drain.ts';
-import { buildOperationalEvent } from './events/event.ts';
-import type { EventLog } from './events/event-log.ts';
+import type { AttemptReport } from './delivery/account-for.ts';
 import type { Metrics } from './metrics.ts';
 import type { PollReport } from './polling/account-poller.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
@@ -53,17 +51,27 @@ export function reportAttempt(logger: Logger, metrics: Metrics): (report: Attemp
   };
 }
 
-/** Records `subscription.disabled` in the account's log and wakes whoever asked for it. */
-export function announceDisabling(
-  log: EventLog,
+/** One log line and the dead letter metric for events that retention took before a subscription got them. */
+export function reportExpired(
+  logger: Logger,
+  metrics: Metrics,
+): (subscription: Subscription, events: number) => void {
+  return ({ account, id }, events) => {
+    metrics.deadLetters.inc(events);
+    logger.warn({ account, subscription: id, events }, 'delivery.expired');
+  };
+}
+
+/** Logs that a subscription was disabled, and wakes whoever asked for the event about it. */
+export function reportDisabled(
+  logger: Logger,
+  metrics: Metrics,
   waker: SubscriptionWaker,
-  now: () => number,
-): (subscription: Subscription, reason: string, occasion: number) => Promise<void> {
-  return async ({ account, id, url }, reason, occasion) => {
-    const at = now();
+): (subscription: Subscription, reason: string) => Promise<void> {
+  return async ({ account, id }, reason) => {
     const type = 'subscription.disabled';
-    const details = { subscription: id, url: new URL(url).origin, reason };
-    await log.append(account, buildOperationalEvent(account, type, `${id} ${occasion}`, at, details), at);
+    metrics.events.inc({ type });
+    logger.warn({ account, subscription: id, reason }, 'subscription.disabled');
     await waker.wakeMatching(account, [{ type, state: '' }]);
   };
 }

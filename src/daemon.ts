@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
 import { reportPoll } from './daemon-reports.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
+import { createReplayer } from './delivery/replayer.ts';
 import { createHostLookup } from './delivery/host-lookup.ts';
 import { checkCallbackUrl, resolveCallbackHost } from './delivery/url-policy.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
@@ -161,6 +162,7 @@ async function startApi(
       ? resolveCallbackHost(checked.url, { policy: egress, lookup, timeoutMs: resolveMs })
       : checked;
   }
+  const replayer = createReplayer({ ...stores, queue: drainQueue, now: clock.now });
   const api = await createApi({
     ...stores,
     version,
@@ -182,8 +184,8 @@ async function startApi(
       pollNow: pollQueue.pollNow,
       wake: (account, subscription) => drainQueue.wake(account, [subscription]),
       ping: drainer.ping,
-      replay: () => Promise.reject(new Error('not yet')),
-      replayProgress: () => Promise.resolve(null),
+      replay: replayer.start,
+      replayProgress: replayer.progress,
     },
   });
   stack.defer(() => api.close());

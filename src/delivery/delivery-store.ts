@@ -1,9 +1,12 @@
+import type { NewEvent } from '../events/event.ts';
+import { toLogEntry, type LogEntry } from '../events/event-log.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
 import type { DeliveryState } from '../subscriptions/subscription.ts';
 import type { Lane } from './lanes.ts';
+import { settleArguments } from './settle-arguments.ts';
 
 /** One attempt to deliver an event, as the attempts list shows it. */
 export interface Attempt {
@@ -20,41 +23,94 @@ export interface Attempt {
   readonly response: string | null;
   /** When it ended, milliseconds on Redis's clock. */
   readonly at: number;
+  /** The replay it was made for, null outside replays. */
+  readonly replay: string | null;
 }
 
 /** An event that was given up for a subscription. */
 export interface DeadLetter {
+  /** Empty where retention took the event before it could be read. */
   readonly eventId: string;
   readonly eventType: string;
   readonly filingId: string;
   /** Where it stands in the log. */
   readonly position: number;
   readonly attempts: number;
+  /** Outcome code of the last attempt; `expired` where retention took the event before it was delivered. */
   readonly lastOutcome: string;
+  /** How many events it stands for, the last of them at `position`: more than one where retention took a stretch of the log. */
+  readonly events: number;
   /** When it was given up, milliseconds on Redis's clock. */
   readonly at: number;
 }
 
-/** What a drain starts from. */
-export interface Claim {
+/** A dead letter as it is listed. */
+export interface ListedDeadLetter extends DeadLetter {
+  /** Names it within its subscription. */
+  readonly id: string;
+}
+
+/** Settings and state of a subscription as another drain or the API left them. */
+export interface Standing {
   /** The subscription's settings as stored; equal text means equal settings. */
   readonly settings: string;
   readonly delivery: DeliveryState;
-  readonly lanes: ReadonlyMap<string, Lane>;
+  /** Ids of the unfinished replays, oldest first. */
+  readonly replays: readonly string[];
 }
+
+/** What a drain starts from, all of one moment. */
+export interface Claim extends Standing {
+  readonly lanes: ReadonlyMap<string, Lane>;
+  /** Position of the newest event in the log. */
+  readonly head: number;
+  /** The first entries after the cursor; none while the subscription is disabled. */
+  readonly entries: readonly LogEntry[];
+}
+
+/** The part of the delivery state that tells how far delivery has got. */
+export type ProgressFields = Pick<DeliveryState, 'cursor' | 'done' | 'parked'>;
+
+/** The part that tells how the endpoint does, `release` to be taken back included. */
+export type EndpointFields = Pick<
+  DeliveryState,
+  | 'failures'
+  | 'failedFilings'
+  | 'failingSince'
+  | 'lastSuccessAt'
+  | 'pausedUntil'
+  | 'probes'
+  | 'nextAttemptAt'
+  | 'release'
+  | 'releasedAt'
+>;
 
 /** What a drain writes in one step. */
 export interface Settlement {
-  readonly state: Partial<DeliveryState>;
+  readonly progress: ProgressFields;
+  /** Left out if the settings are no longer of the version that the drain knows. */
+  readonly endpoint: EndpointFields;
   /** Lanes that changed; null where a lane is empty now. */
   readonly lanes: ReadonlyMap<string, Lane | null>;
   readonly attempts: readonly Attempt[];
   readonly deadLetters: readonly DeadLetter[];
+  /** Ids of dead letters whose event was delivered by a replay: they leave the list. */
+  readonly recovered: readonly string[];
+  /** Where a replay stands, as JSON. */
+  readonly replay: { readonly id: string; readonly state: string; readonly finished: boolean } | null;
+  /** Disables the subscription, if the settings are still of that version, and puts the event about it into the log. */
+  readonly disabling: { readonly reason: string; readonly event: NewEvent; readonly at: number } | null;
 }
 
-/** How a settlement went. */
+/** How a settlement, or a look, went. */
 export type SettleResult =
-  | { readonly kind: 'settled'; readonly version: number; readonly enabled: boolean }
+  | {
+      readonly kind: 'settled';
+      readonly head: number;
+      readonly enabled: boolean;
+      /** Null when the settings are still of the version that the drain knows. */
+      readonly changed: Standing | null;
+    }
   | { readonly kind: 'fenced' }; // another drain has begun or the subscription is gone: stop
 
 /** A page of a list, with the id to continue from; null at its end. */
@@ -65,86 +121,103 @@ export interface Listed<T> {
 
 /** What delivery writes about a subscription, and what the API reads of it. */
 export interface DeliveryStore {
-  /** Begins a drain and fences off earlier ones; null when the subscription is gone. */
-  claim(account: string, id: string): Promise<Claim | null>;
-  /** Writes all of it or, for a drain that is no longer the latest, nothing. */
-  settle(account: string, id: string, epoch: number, settlement: Settlement): Promise<SettleResult>;
+  /** Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are wanted. */
+  claim(account: string, id: string, entries: number): Promise<Claim | null>;
+  /**
+   * Writes all of it or, for a drain that is no longer the latest, nothing; null only looks. `version` is that of the
+   * settings which the drain works with, `now` milliseconds on Redis's clock.
+   */
+  settle(
+    account: string,
+    id: string,
+    drain: { readonly epoch: number; readonly version: number },
+    settlement: Settlement | null,
+    now: number,
+  ): Promise<SettleResult>;
   /** Newest first; `before` is the `next` of the page before. */
   attempts(account: string, id: string, before: string | null, limit: number): Promise<Listed<Attempt>>;
   /** Newest first; `before` is the `next` of the page before. */
-  deadLetters(account: string, id: string, before: string | null, limit: number): Promise<Listed<DeadLetter>>;
+  deadLetters(
+    account: string,
+    id: string,
+    before: string | null,
+    limit: number,
+  ): Promise<Listed<ListedDeadLetter>>;
 }
 
-const attemptsKept = 1000;
+type ClaimReply = [Buffer, Buffer[], Buffer[], Buffer, [Buffer, Buffer[]][], Buffer];
+type SettleReply = [0] | [1, number, number] | [1, number, number, string, string[], string];
 
-/** Delivery in Redis; every drain writes through one fenced script. */
-export function createDeliveryStore(redis: RedisClient, keys: Keys): DeliveryStore {
+/** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
+export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs: number): DeliveryStore {
   const claimScript = loadScript(new URL('claim.lua', import.meta.url));
   const settleScript = loadScript(new URL('settle.lua', import.meta.url));
 
-  async function list<T>(key: string, before: string | null, limit: number): Promise<Listed<T>> {
+  async function list<T>(
+    key: string,
+    before: string | null,
+    limit: number,
+  ): Promise<Listed<T & { readonly id: string }>> {
     const entries = await redis.xrevrange(key, before === null ? '+' : `(${before}`, '-', 'COUNT', limit + 1);
     const page = entries.slice(0, limit);
     return {
-      items: page.map(([, fields]) => JSON.parse(fields[1] ?? '{}') as T),
+      items: page.map(([entryId, fields]) => ({ ...(JSON.parse(fields[1] ?? '{}') as T), id: entryId })),
       next: entries.length > limit ? (page.at(-1)?.[0] ?? null) : null,
     };
   }
 
   return {
-    async claim(account, id) {
+    async claim(account, id, entries) {
       const key = keys.account(account);
       const own = key.subscription(id);
-      const reply = (await claimScript.run(redis, [key.subscriptions, own.state, own.lanes], [id])) as
-        [string, string[], string[]] | null;
-      if (reply === null) return null;
-      const [settings, state, lanes] = reply;
-      return { settings, delivery: parseDeliveryState(toRecord(state)), lanes: toLanes(lanes) };
-    },
-    async settle(account, id, epoch, settlement) {
-      const own = keys.account(account).subscription(id);
-      const reply = (await settleScript.run(
+      const reply = await claimScript.runBuffer(
         redis,
-        [own.state, own.lanes, own.attempts, own.dead],
-        settleArguments(epoch, settlement),
-      )) as [0] | [1, number, number];
-      return reply[0] === 0
-        ? { kind: 'fenced' }
-        : { kind: 'settled', version: reply[1] ?? 0, enabled: reply[2] !== 0 };
+        [key.subscriptions, own.state, own.lanes, key.head, key.events, own.replays],
+        [id, entries],
+      );
+      return reply === null ? null : toClaim(reply as ClaimReply);
+    },
+    async settle(account, id, { epoch, version }, settlement, now) {
+      const key = keys.account(account);
+      const own = key.subscription(id);
+      const reply = await settleScript.run(
+        redis,
+        [key.subscriptions, own.state, own.lanes, own.attempts, own.dead, own.replays, key.head, key.events],
+        [id, epoch, version, Math.max(0, now - retentionMs), ...settleArguments(settlement)],
+      );
+      return toSettleResult(reply as SettleReply);
     },
     attempts: (account, id, before, limit) =>
-      list(keys.account(account).subscription(id).attempts, before, limit),
+      list<Attempt>(keys.account(account).subscription(id).attempts, before, limit),
     deadLetters: (account, id, before, limit) =>
-      list(keys.account(account).subscription(id).dead, before, limit),
+      list<DeadLetter>(keys.account(account).subscription(id).dead, before, limit),
   };
 }
 
-function settleArguments(epoch: number, settlement: Settlement): string[] {
-  const state = Object.entries(settlement.state).flatMap(([name, value]) => [name, stateText(value)]);
-  const lanes = [...settlement.lanes].flatMap(([filing, lane]) => [
-    filing,
-    lane === null ? '' : JSON.stringify(lane),
-  ]);
-  const attempts = settlement.attempts.map((attempt) => JSON.stringify(attempt));
-  const dead = settlement.deadLetters.map((letter) => JSON.stringify(letter));
-  const lists = [state, lanes, attempts, dead].flatMap((values) => [String(values.length), ...values]);
-  return [String(epoch), String(attemptsKept), ...lists];
+function toClaim([settings, state, lanes, head, entries, running]: ClaimReply): Claim {
+  const laneTexts = [...pairs(lanes.map(String))];
+  return {
+    ...toStanding(settings.toString(), state.map(String), running.toString()),
+    lanes: new Map(laneTexts.map(([filingId, text]) => [filingId, JSON.parse(text) as Lane])),
+    head: Number(head.toString()),
+    entries: entries.map(toLogEntry),
+  };
 }
 
-function stateText(value: DeliveryState[keyof DeliveryState]): string {
-  if (typeof value === 'boolean') return value ? '1' : '0';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+function toSettleResult(reply: SettleReply): SettleResult {
+  if (reply.length === 1) return { kind: 'fenced' };
+  const changed = reply.length === 3 ? null : toStanding(reply[3], reply[4], reply[5]);
+  return { kind: 'settled', head: reply[1], enabled: reply[2] !== 0, changed };
 }
 
-function toRecord(flat: readonly string[]): Record<string, string> {
-  const record: Record<string, string> = {};
-  for (let i = 0; i + 1 < flat.length; i += 2) record[flat[i] ?? ''] = flat[i + 1] ?? '';
-  return record;
+function toStanding(settings: string, state: readonly string[], running: string): Standing {
+  return {
+    settings,
+    delivery: parseDeliveryState(Object.fromEntries(pairs(state))),
+    replays: running === '' ? [] : running.split(' '),
+  };
 }
 
-function toLanes(flat: readonly string[]): Map<string, Lane> {
-  const lanes = new Map<string, Lane>();
-  for (let i = 0; i + 1 < flat.length; i += 2)
-    lanes.set(flat[i] ?? '', JSON.parse(flat[i + 1] ?? '') as Lane);
-  return lanes;
+function* pairs(flat: readonly string[]): Generator<[string, string]> {
+  for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] ?? '', flat[i + 1] ?? ''];
 }

@@ -13,8 +13,10 @@ export interface DrainJob {
  */
 export interface DrainQueue {
   wake(account: string, subscriptions: readonly string[]): Promise<void>;
-  /** Wakes one in `delayMs` from now. */
+  /** Wakes one in `delayMs` from now, in place of when it was to be woken until now. */
   wakeIn(account: string, subscription: string, delayMs: number): Promise<void>;
+  /** Wake-ups that wait for a worker. */
+  waiting(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,9 @@ export interface DrainQueue {
 export const drainQueueName = 'drain';
 
 const retryForEver = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 1_000 } } as const;
+
+// A bulk is one transaction: ten thousand jobs in one would keep Redis from everybody else for half a second.
+const wakeUpsAtOnce = 500;
 
 /** The queue's writing end. */
 export function createDrainQueue(
@@ -37,23 +42,37 @@ export function createDrainQueue(
   queue.on('error', onError);
   return {
     async wake(account, subscriptions) {
-      const jobs = subscriptions.map((subscription) => ({
-        name: 'drain',
-        data: { account, subscription },
-        opts: {
-          ...retryForEver,
-          deduplication: { id: `${account}.${subscription}`, keepLastIfActive: true },
-        },
-      }));
-      if (jobs.length > 0) await queue.addBulk(jobs);
+      for (let from = 0; from < subscriptions.length; from += wakeUpsAtOnce) {
+        const part = subscriptions.slice(from, from + wakeUpsAtOnce);
+        // One after the other is the point.
+        // oxlint-disable-next-line no-await-in-loop
+        await queue.addBulk(part.map((subscription) => wakeUp(account, subscription)));
+      }
     },
     async wakeIn(account, subscription, delayMs) {
       await queue.add(
         'wake',
         { account, subscription },
-        { ...retryForEver, delay: Math.max(0, Math.ceil(delayMs)) },
+        {
+          ...retryForEver,
+          delay: Math.max(0, Math.ceil(delayMs)),
+          // One delayed job per subscription, always the latest; one that is being worked on is followed by it.
+          deduplication: { id: `wake.${account}.${subscription}`, replace: true, keepLastIfActive: true },
+        },
       );
     },
+    waiting: () => queue.getWaitingCount(),
     close: () => queue.close(),
+  };
+}
+
+function wakeUp(account: string, subscription: string) {
+  return {
+    name: 'drain',
+    data: { account, subscription },
+    opts: {
+      ...retryForEver,
+      deduplication: { id: `drain.${account}.${subscription}`, keepLastIfActive: true },
+    },
   };
 }

@@ -5,7 +5,10 @@ import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts
 
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
-  /** Takes no more jobs and lets running drains finish what is in flight; resolves when they have. */
+  /**
+   * Takes no more jobs and lets running drains finish what is in flight; resolves when they have, or after 20 s. What
+   * is in flight then is sent again, under the same ids, by whoever takes the drain up next.
+   */
   close(): Promise<void>;
 }
 
@@ -13,37 +16,37 @@ export interface DrainWorkerDeps {
   readonly connection: RedisClient;
   readonly prefix: string;
   readonly queue: DrainQueue;
-  /** Drains at the same time; each has its own callbacks in flight. */
+  /** Drains at the same time; each has its own callbacks in flight. One that only waits for a slow endpoint counts too. */
   readonly concurrency: number;
   readonly drain: (
     account: string,
     subscription: string,
     signal: AbortSignal,
-    othersWait: () => boolean,
+    othersWait: () => Promise<boolean>,
   ) => Promise<DrainResult>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }
 
-/** Starts the worker of the queue `drain`. Its jobs are safe to run again, so a killed one is taken up within seconds. */
+const closeMs = 20_000;
+
+/** Starts the worker of the queue `drain`. Its jobs are safe to run again, so a killed one is taken up within 15 s. */
 export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
+  const { queue, concurrency } = deps;
   const stopping = new AbortController();
   let running = 0;
+
+  const othersWait = async () => running >= concurrency && (await queue.waiting()) > 0;
 
   async function drain({ account, subscription }: DrainJob): Promise<void> {
     running += 1;
     try {
-      const { wakeAt } = await deps.drain(
-        account,
-        subscription,
-        stopping.signal,
-        () => running >= deps.concurrency,
-      );
+      const { wakeAt } = await deps.drain(account, subscription, stopping.signal, othersWait);
       if (wakeAt === null) return;
       const delayMs = wakeAt - deps.now();
-      if (delayMs > 0) await deps.queue.wakeIn(account, subscription, delayMs);
-      else await deps.queue.wake(account, [subscription]);
+      if (delayMs > 0) await queue.wakeIn(account, subscription, delayMs);
+      else await queue.wake(account, [subscription]);
     } finally {
       running -= 1;
     }
@@ -51,12 +54,11 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
 
   const worker = new Worker<DrainJob>(
     drainQueueName,
-    (job) =>
-      job.name === 'wake' ? deps.queue.wake(job.data.account, [job.data.subscription]) : drain(job.data),
+    ({ name, data }) => (name === 'wake' ? queue.wake(data.account, [data.subscription]) : drain(data)),
     {
       connection: deps.connection,
       prefix: deps.prefix,
-      concurrency: deps.concurrency,
+      concurrency,
       lockDuration: 10_000,
       stalledInterval: 5_000,
       maxStalledCount: 1_000_000,
@@ -66,7 +68,9 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   return {
     async close() {
       stopping.abort();
-      await worker.close();
+      const closed = worker.close();
+      // On its own it waits for ever.
+      await Promise.race([closed, new Promise<void>((resolve) => setTimeout(resolve, closeMs).unref())]);
     },
   };
 }

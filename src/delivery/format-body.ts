@@ -64,15 +64,23 @@ function toCloudEvent(account: string, entry: Pick<LogEntry, 'id' | 'filingId'>,
 // Slack's incoming webhooks: `text` in mrkdwn, in which &, < and > are control characters.
 function toSlackMessage({ type, data }: EventBody): unknown {
   const filing = (data['filing'] ?? {}) as Record<string, unknown>;
-  const named = [filing['insuredsName'], filing['policyNumber']].filter((part) => typeof part === 'string');
-  const about = named.length > 0 ? named.join(', ') : `filing ${String(data['filingId'] ?? '')}`;
-  const moved =
-    data['previousStatus'] == null ? '' : ` (${String(data['previousStatus'])} → ${String(data['status'])})`;
-  const reason =
-    typeof data['rejectionReason'] === 'string' ? `\n> ${escapeMrkdwn(data['rejectionReason'])}` : '';
-  return { text: `*${escapeMrkdwn(type)}* ${escapeMrkdwn(about)}${escapeMrkdwn(moved)}${reason}` };
+  const named = [text(filing['insuredsName']), text(filing['policyNumber'])].filter((part) => part !== '');
+  const subject = text(data['filingId']) === '' ? '' : `filing ${text(data['filingId'])}`;
+  const [before, after] = [text(data['previousStatus']), text(data['status'])];
+  const line = [
+    `*${escapeMrkdwn(type)}*`,
+    escapeMrkdwn(named.length > 0 ? named.join(', ') : subject),
+    before === '' || before === after ? '' : `(${escapeMrkdwn(`${before} → ${after}`)})`,
+  ];
+  const reason = text(data['rejectionReason'] ?? data['reason']);
+  const quoted = reason === '' ? '' : `\n> ${escapeMrkdwn(reason).replaceAll(/\r\n|[\r\n]/g, '\n> ')}`;
+  return { text: line.filter((part) => part !== '').join(' ') + quoted };
 }
 
-function escapeMrkdwn(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+function text(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+function escapeMrkdwn(raw: string): string {
+  return raw.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

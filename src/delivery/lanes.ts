@@ -10,9 +10,11 @@ export interface Lane {
   readonly tried: number;
   /** When the first position may be tried again, milliseconds on Redis's clock. */
   readonly dueAt: number;
+  /** When `dueAt` was decided; a release of the whole subscription after that makes the lane due at once. */
+  readonly decidedAt: number;
 }
 
-/** A lane after a failed attempt of its first position. */
+/** A lane after a failed attempt that counts. */
 export interface FailedLane {
   /** Null when nothing waits in it any more. */
   readonly lane: Lane | null;
@@ -20,25 +22,33 @@ export interface FailedLane {
   readonly exhausted: boolean;
 }
 
+/** A lane of events none of which has been tried; pure. */
+export function newLane(positions: readonly number[], now: number): Lane {
+  return { positions, spent: 0, tried: 0, dueAt: now, decidedAt: now };
+}
+
 /**
- * The lane after its first position failed; pure. With `spends` false (a pause, a down endpoint) the schedule is not
- * touched. When the schedule is exhausted the position is given up and the next one is due at once.
+ * The lane after a failed attempt of its first position that is charged to the schedule; pure. When the schedule is
+ * exhausted the position is given up and the next one is due at once.
  */
 export function laneAfterFailure(
   lane: Lane,
-  spends: boolean,
   now: number,
   scheduleMs: readonly number[],
   random: () => number,
 ): FailedLane {
-  const spent = lane.spent + (spends ? 1 : 0);
-  const delayMs = retryDelayMs(scheduleMs, Math.max(spent, 1), random);
+  const spent = lane.spent + 1;
+  const delayMs = retryDelayMs(scheduleMs, spent, random);
   if (delayMs === null) return { lane: laneAfterHead(lane, now), exhausted: true };
-  return { lane: { ...lane, spent, tried: lane.tried + 1, dueAt: now + delayMs }, exhausted: false };
+  return { lane: { ...laneKept(lane, now, now + delayMs), spent }, exhausted: false };
+}
+
+/** The lane after an attempt that is not the event's fault (a down or busy endpoint) and costs it nothing; pure. */
+export function laneKept(lane: Lane, now: number, dueAt: number): Lane {
+  return { ...lane, tried: lane.tried + 1, dueAt, decidedAt: now };
 }
 
 /** The lane once its first position is done with, null when that was the last; pure. */
 export function laneAfterHead(lane: Lane, now: number): Lane | null {
-  const positions = lane.positions.slice(1);
-  return positions.length === 0 ? null : { positions, spent: 0, tried: 0, dueAt: now };
+  return lane.positions.length > 1 ? newLane(lane.positions.slice(1), now) : null;
 }

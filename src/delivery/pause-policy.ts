@@ -10,14 +10,34 @@ export interface EndpointHealth {
   readonly probes: number;
 }
 
+/** What one attempt says about the endpoint. `probe` is true when it was sent to find out whether a down endpoint is back. */
+export interface Evidence {
+  readonly outcome: CallbackOutcome;
+  readonly filingId: string;
+  readonly probe: boolean;
+}
+
+export interface PauseRules {
+  /** Before the first probe, in milliseconds; doubled for each one in vain, up to five minutes. */
+  readonly firstDelayMs: number;
+  /** In [0, 1); shortens each delay by up to a fifth, so that the subscriptions of one endpoint do not probe as one. */
+  readonly random: () => number;
+}
+
 // Failures in a row that are about so many filings are the endpoint's doing; fewer may be those filings' own.
 const filingsOfDownEndpoint = 3;
 const probeDelayMsMax = 5 * 60_000;
+const jitter = 0.2;
 
-/** The endpoint's health alone, out of anything that holds it; pure. */
-export function endpointHealth(state: EndpointHealth): EndpointHealth {
-  const { failures, failedFilings, failingSince, lastSuccessAt, pausedUntil, probes } = state;
-  return { failures, failedFilings, failingSince, lastSuccessAt, pausedUntil, probes };
+/** The endpoint's health out of more; pure. */
+export function healthOf(state: EndpointHealth): EndpointHealth {
+  const { failures, failedFilings, failingSince, lastSuccessAt, pausedUntil: until, probes } = state;
+  return { failures, failedFilings, failingSince, lastSuccessAt, pausedUntil: until, probes };
+}
+
+/** Health of which nothing bad is known, as after a release; pure. */
+export function healthyAgain(health: EndpointHealth): EndpointHealth {
+  return { ...health, failures: 0, failedFilings: [], failingSince: 0, pausedUntil: 0, probes: 0 };
 }
 
 /** Whether the endpoint counts as down: one probe at a time is sent, and failures cost no retry budget; pure. */
@@ -27,18 +47,18 @@ export function isDown(health: EndpointHealth): boolean {
 
 /**
  * The endpoint's health after an attempt; pure. Several filings failing in a row pause the whole subscription, and
- * each probe in vain doubles the pause up to five minutes; `Retry-After` pauses it for as long as it says; a success
- * ends everything.
+ * each probe in vain doubles the pause; a success ends that. `Retry-After` pauses it for as long as it says, also if
+ * callbacks that were under way succeed meanwhile.
  */
 export function healthAfter(
   health: EndpointHealth,
-  attempt: { readonly outcome: CallbackOutcome; readonly filingId: string; readonly probe: boolean },
+  { outcome, filingId, probe }: Evidence,
   now: number,
-  firstDelayMs: number,
+  rules: PauseRules,
 ): EndpointHealth {
-  const { outcome, filingId } = attempt;
   if (outcome.kind === 'delivered') {
-    return { failures: 0, failedFilings: [], failingSince: 0, lastSuccessAt: now, pausedUntil: 0, probes: 0 };
+    const askedUntil = isDown(health) || health.pausedUntil <= now ? 0 : health.pausedUntil;
+    return { ...healthyAgain(health), lastSuccessAt: now, pausedUntil: askedUntil };
   }
   const failed: EndpointHealth = {
     ...health,
@@ -46,23 +66,36 @@ export function healthAfter(
     failedFilings: withFiling(health.failedFilings, filingId),
     failingSince: health.failingSince || now,
   };
-  if (outcome.kind === 'slow_down') {
-    return { ...failed, pausedUntil: Math.max(health.pausedUntil, now + outcome.retryAfterMs) };
-  }
+  if (outcome.kind === 'slow_down') return pausedUntil(failed, now + outcome.retryAfterMs);
   const goesDown = !isDown(health) && failed.failedFilings.length >= filingsOfDownEndpoint;
-  if (!goesDown && !attempt.probe) return failed;
+  if (!goesDown && !probe) return failed;
   const probes = health.probes + 1;
-  return {
-    ...failed,
-    probes,
-    pausedUntil: Math.max(health.pausedUntil, now + probeDelayMs(probes, firstDelayMs)),
-  };
+  return pausedUntil({ ...failed, probes }, now + probeDelayMs(probes, rules));
+}
+
+/** Why a subscription is to be disabled after this, or null; pure. An endpoint that failed only in the past is not judged again. */
+export function disablingReason(
+  outcomes: readonly CallbackOutcome[],
+  { failingSince }: EndpointHealth,
+  now: number,
+  disableAfterMs: number,
+): string | null {
+  if (outcomes.some(({ kind }) => kind === 'gone')) return 'the endpoint answered 410 Gone';
+  const failed = outcomes.some(({ kind }) => kind !== 'delivered');
+  return failed && failingSince > 0 && now - failingSince >= disableAfterMs
+    ? `no callback has succeeded since ${new Date(failingSince).toISOString()}`
+    : null;
+}
+
+function pausedUntil(health: EndpointHealth, until: number): EndpointHealth {
+  return { ...health, pausedUntil: Math.max(health.pausedUntil, until) };
 }
 
 function withFiling(filings: readonly string[], filingId: string): readonly string[] {
   return filings.includes(filingId) ? filings : [...filings, filingId].slice(0, filingsOfDownEndpoint);
 }
 
-function probeDelayMs(probes: number, firstDelayMs: number): number {
-  return Math.min(firstDelayMs * 2 ** Math.min(probes - 1, 30), Math.max(probeDelayMsMax, firstDelayMs));
+function probeDelayMs(probes: number, { firstDelayMs, random }: PauseRules): number {
+  const delayMs = Math.min(firstDelayMs * 2 ** Math.min(probes - 1, 30), probeDelayMsMax);
+  return Math.round(delayMs * (1 - jitter * random()));
 }

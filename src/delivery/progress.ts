@@ -8,55 +8,69 @@ export interface Progress {
   done(): string;
   isDone(position: number): boolean;
   markDone(position: number): void;
-  /** Marks all positions from `first` to `last`, both included. */
-  markRange(first: number, last: number): void;
+  /** Marks all positions from `first` to `last`, both included, and returns how many were not done before. */
+  markRange(first: number, last: number): number;
+}
+
+interface Range {
+  readonly first: number;
+  readonly last: number;
 }
 
 /** Takes up progress where its stored form left it. */
 export function createProgress(cursor: number, done: string): Progress {
   let contiguous = cursor;
-  const beyond = new Set<number>();
+  // Beyond the cursor, in order, neither overlapping nor touching each other.
+  const ranges: Range[] = [];
 
-  function markDone(position: number): void {
-    if (position <= contiguous) return;
-    beyond.add(position);
-    while (beyond.delete(contiguous + 1)) contiguous += 1;
-  }
-
-  function markRange(first: number, last: number): void {
-    // A trimmed stretch may be long; where it touches the cursor it is one step.
-    if (first <= contiguous + 1 && beyond.size === 0) contiguous = Math.max(contiguous, last);
-    else for (let position = first; position <= last; position += 1) markDone(position);
+  function markRange(from: number, to: number): number {
+    const clipped = Math.max(from, contiguous + 1);
+    if (to < clipped) return 0;
+    let [first, last, marked] = [clipped, to, to - clipped + 1];
+    const start = firstReaching(ranges, clipped - 1);
+    let end = start;
+    for (let next = ranges[end]; next !== undefined && next.first <= to + 1; next = ranges[end]) {
+      marked -= Math.max(0, Math.min(next.last, to) - Math.max(next.first, clipped) + 1);
+      first = Math.min(first, next.first);
+      last = Math.max(last, next.last);
+      end += 1;
+    }
+    const reachesCursor = first === contiguous + 1;
+    if (reachesCursor) contiguous = last;
+    ranges.splice(start, end - start, ...(reachesCursor ? [] : [{ first, last }]));
+    return marked;
   }
 
   for (const range of done === '' ? [] : done.split(',')) {
     const [first = 0, last = first] = range.split('-').map(Number);
-    for (let position = first; position <= last; position += 1) markDone(position);
+    markRange(first, last);
   }
 
   return {
     cursor: () => contiguous,
-    done: () => toRanges([...beyond]),
-    isDone: (position) => position <= contiguous || beyond.has(position),
-    markDone,
+    done: () => ranges.map(toText).join(','),
+    isDone(position) {
+      if (position <= contiguous) return true;
+      const range = ranges[firstReaching(ranges, position)];
+      return range !== undefined && range.first <= position;
+    },
+    markDone: (position) => void markRange(position, position),
     markRange,
   };
 }
 
-function toRanges(positions: number[]): string {
-  const ranges: string[] = [];
-  let first = -1;
-  let last = -1;
-  const close = () => {
-    if (first >= 0) ranges.push(first === last ? String(first) : `${first}-${last}`);
-  };
-  for (const position of positions.sort((a, b) => a - b)) {
-    if (position !== last + 1 || first < 0) {
-      close();
-      first = position;
-    }
-    last = position;
+// Index of the first range that ends at `position` or later.
+function firstReaching(ranges: readonly Range[], position: number): number {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle]?.last ?? 0) < position) low = middle + 1;
+    else high = middle;
   }
-  close();
-  return ranges.join(',');
+  return low;
+}
+
+function toText({ first, last }: Range): string {
+  return first === last ? String(first) : `${first}-${last}`;
 }

@@ -1,26 +1,62 @@
--- Writes what one drain has learnt, in one step, unless a later drain of the subscription has begun.
+-- Writes what one drain has learnt, in one step, unless a later drain of the subscription has begun; with nothing to
+-- write it only looks. What is known of the endpoint is left out when the settings have changed meanwhile: it is about
+-- the endpoint of before.
 --
--- KEYS  1 delivery state  2 lanes  3 attempts  4 dead letters
--- ARGV  epoch, attempts kept, then four lists, each preceded by its length in values:
---       state fields and values; lanes as filing and JSON ('' = the lane is empty now); attempts; dead letters
--- Reply { 1, version of the settings, enabled }, or { 0 } when nothing was written: the subscription is gone or
---       another drain holds it now.
-if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return { 0 } end
-local at = 3
+-- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events
+-- ARGV  subscription id, epoch, version, oldest stream id kept of attempts and dead letters,
+--       then lists, each preceded by its length in values:
+--       progress as fields and values; endpoint as fields and values; lanes as filing and JSON ('' = empty now);
+--       attempts; dead letters; ids of dead letters that were delivered after all; replay as id, its state and
+--       '1' when it is finished; disabling as reason, event id, event type, recorded at (ms), event body
+-- Reply { 1, head, enabled }, followed, if the settings have changed, by { settings, state fields and values, ids of
+--       the unfinished replays }; or { 0 } when nothing was written: the subscription is gone or another drain holds it.
+local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled')
+if state[1] ~= ARGV[2] then return { 0 } end
+local same, enabled, at = state[2] == ARGV[3], state[3], 5
 local function list()
   local from = at + 1
   at = from + tonumber(ARGV[at])
   return from, at - 1
 end
+
 local from, to = list()
-if to >= from then redis.call('HSET', KEYS[1], unpack(ARGV, from, to)) end
+if to >= from then redis.call('HSET', KEYS[2], unpack(ARGV, from, to)) end
+from, to = list()
+if same and to >= from then redis.call('HSET', KEYS[2], unpack(ARGV, from, to)) end
 from, to = list()
 for i = from, to, 2 do
-  if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[2], ARGV[i]) else redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
+  if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[3], ARGV[i]) else redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1]) end
 end
 from, to = list()
-for i = from, to do redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[2], '*', 'a', ARGV[i]) end
+for i = from, to do redis.call('XADD', KEYS[4], 'MINID', '~', ARGV[4], '*', 'a', ARGV[i]) end
 from, to = list()
-for i = from, to do redis.call('XADD', KEYS[4], '*', 'd', ARGV[i]) end
-local now = redis.call('HMGET', KEYS[1], 'version', 'enabled')
-return { 1, tonumber(now[1]), tonumber(now[2]) }
+for i = from, to do redis.call('XADD', KEYS[5], 'MINID', '~', ARGV[4], '*', 'd', ARGV[i]) end
+from, to = list()
+for i = from, to do redis.call('XDEL', KEYS[5], ARGV[i]) end
+
+from, to = list()
+if to >= from then
+  redis.call('HSET', KEYS[6], ARGV[from] .. ':state', ARGV[from + 1])
+  if ARGV[from + 2] == '1' then
+    local left = {}
+    for id in string.gmatch(redis.call('HGET', KEYS[6], 'running') or '', '%S+') do
+      if id ~= ARGV[from] then left[#left + 1] = id end
+    end
+    redis.call('HSET', KEYS[6], 'running', table.concat(left, ' '))
+    redis.call('HSET', KEYS[2], 'replaying', #left)
+  end
+end
+
+from, to = list()
+if to >= from and same and enabled == '1' then
+  enabled = '0'
+  redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[from])
+  local position = redis.call('INCR', KEYS[7])
+  redis.call('XADD', KEYS[8], position .. '-0', 'id', ARGV[from + 1], 'type', ARGV[from + 2], 'filing', '', 'state', '',
+    'at', ARGV[from + 3], 'body', ARGV[from + 4])
+end
+
+local head = tonumber(redis.call('GET', KEYS[7]) or '0')
+if same then return { 1, head, tonumber(enabled) } end
+return { 1, head, tonumber(enabled), redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[2]),
+  redis.call('HGET', KEYS[6], 'running') or '' }

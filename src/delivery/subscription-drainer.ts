@@ -13,7 +13,12 @@ import {
 /** Delivery to subscriptions by name. */
 export interface SubscriptionDrainer {
   /** One drain; see `drainSubscription`. */
-  drain(account: string, id: string, signal: AbortSignal, othersWait: () => boolean): Promise<DrainResult>;
+  drain(
+    account: string,
+    id: string,
+    signal: AbortSignal,
+    othersWait: () => Promise<boolean>,
+  ): Promise<DrainResult>;
   /** Sends one `ping`, signed like any callback, and tells what came of it. Nothing is written. */
   ping(subscription: Subscription): Promise<Sent>;
 }

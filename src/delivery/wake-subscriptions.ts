@@ -49,5 +49,7 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
 export function needsDrain(state: DeliveryState, head: number, now: number): boolean {
   if (!state.enabled || now < state.pausedUntil) return false;
   const unread = subscriptionLag(state, head) - state.parked > 0;
-  return unread || state.release || (state.nextAttemptAt > 0 && state.nextAttemptAt <= now);
+  const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;
+  const replays = state.replaying > 0 && state.nextAttemptAt === 0;
+  return unread || state.release || due || replays;
 }

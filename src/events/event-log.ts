@@ -42,7 +42,7 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
 
   async function range(account: string, from: string, to: string, count: number): Promise<LogEntry[]> {
     const reply = await redis.xrangeBuffer(keys.account(account).events, from, to, 'COUNT', count);
-    return reply.map(toEntry);
+    return reply.map(toLogEntry);
   }
 
   async function readAt(account: string, positions: readonly number[]): Promise<(LogEntry | null)[]> {
@@ -80,7 +80,8 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
   };
 }
 
-function toEntry([streamId, fields]: [Buffer, Buffer[]]): LogEntry {
+/** An entry as XRANGE gives it to those who read the stream in a script. */
+export function toLogEntry([streamId, fields]: readonly [Buffer, readonly Buffer[]]): LogEntry {
   const field = (index: number) => fields[index] ?? Buffer.alloc(0);
   return {
     position: Number.parseInt(streamId.toString(), 10),

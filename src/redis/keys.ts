@@ -23,7 +23,7 @@
  * | `P:{a}:sub:<id>:lanes`     | hash    | until delivered        | drain (settle.lua)             | drain, API          |
  * | `P:{a}:sub:<id>:attempts`  | stream  | trimmed                | drain (settle.lua)             | API                 |
  * | `P:{a}:sub:<id>:dead`      | stream  | retention              | drain (settle.lua)             | API, replay         |
- * | `P:{a}:sub:<id>:replays`   | hash    | with the subscription  | replay                         | drain, API          |
+ * | `P:{a}:sub:<id>:replays`   | hash    | with the subscription  | replay, drain (settle.lua)     | drain, API          |
  * | `P:{~queues}:…`            | BullMQ  | BullMQ's               | BullMQ                         | BullMQ              |
  */
 export interface Keys {

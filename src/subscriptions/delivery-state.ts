@@ -19,5 +19,7 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>): De
     parked: number('parked'),
     nextAttemptAt: number('nextAttemptAt'),
     release: fields['release'] === '1',
+    releasedAt: number('releasedAt'),
+    replaying: number('replaying'),
   };
 }

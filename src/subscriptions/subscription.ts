@@ -61,9 +61,14 @@ export interface DeliveryState {
   readonly probes: number;
   /** Events waiting in lanes. */
   readonly parked: number;
+  /** When a retry or a probe is due; 0 when none is waited for. */
   readonly nextAttemptAt: number;
   /** True when all lanes are to be tried at once: the subscription was enabled or its endpoint changed. */
   readonly release: boolean;
+  /** When that was done for the last time: lanes decided on before are due since then. */
+  readonly releasedAt: number;
+  /** Replays that are not finished. */
+  readonly replaying: number;
 }
 
 /** A subscription's state word; pure. */

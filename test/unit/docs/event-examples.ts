@@ -1,4 +1,4 @@
-import { announceDisabling } from '../../../src/daemon-reports.ts';
+import { buildDisabledEvent } from '../../../src/delivery/disabled-event.ts';
 import { createSubscriptionDrainer } from '../../../src/delivery/subscription-drainer.ts';
 import type { SubscriptionDrainerDeps } from '../../../src/delivery/subscription-drainer.ts';
 import { buildFilingEvent, type NewEvent } from '../../../src/events/event.ts';
@@ -163,12 +163,9 @@ const failed = (reasonOf: 'auth' | 'timeout'): PollOutcome => ({
   retryInMs: 15_000,
 });
 
-async function disabledEvent(): Promise<Example> {
-  const log = recordingLog();
-  const waker = { wakeMatching: () => Promise.resolve(), wakeLagging: () => Promise.resolve() };
-  const announce = announceDisabling(log, waker, () => Date.parse('2026-11-21T10:31:07.250Z'));
-  await announce(exampleSubscription(), 'the endpoint answered 410 Gone', 17);
-  return log.appended();
+function disabledEvent(): Example {
+  const at = Date.parse('2026-11-21T10:31:07.250Z');
+  return buildDisabledEvent(exampleSubscription(), 'the endpoint answered 410 Gone', 17, at);
 }
 
 async function pingEvent(): Promise<Example> {
@@ -214,7 +211,7 @@ export async function eventExamples(): Promise<Readonly<Record<string, Example>>
       { lastCompletePollAt: Date.parse('2026-11-21T10:22:31.000Z'), staleReported: true, toldAt: 1 },
       '2026-11-21T10:22:31.480Z',
     ),
-    disabled: await disabledEvent(),
+    disabled: disabledEvent(),
   };
   return { ...filingEvents, ping: await pingEvent(), ...operational };
 }

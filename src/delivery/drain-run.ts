@@ -1,0 +1,186 @@
+import type { EventLog, LogEntry } from '../events/event-log.ts';
+import { matchesEvent } from '../subscriptions/matches-event.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
+import { accountFor, type AttemptReport, type Landed } from './account-for.ts';
+import type { Claim, DeliveryStore, Settlement, Standing } from './delivery-store.ts';
+import { buildDisabledEvent } from './disabled-event.ts';
+import { createDrainWindow, type Work } from './drain-window.ts';
+import { createFlights } from './flights.ts';
+import { createLaneSet } from './lane-set.ts';
+import { createLogFeed } from './log-feed.ts';
+import { disablingReason, healthOf } from './pause-policy.ts';
+import { createProgress } from './progress.ts';
+import { createReplayFeed } from './replay-feed.ts';
+import type { ReplayStore } from './replay-store.ts';
+import type { CallbackSender } from './send-callback.ts';
+
+/** A subscription ready to be called. */
+export interface Opened {
+  readonly subscription: Subscription;
+  readonly send: CallbackSender;
+}
+
+export interface DrainRunDeps {
+  readonly store: DeliveryStore;
+  readonly replays: Pick<ReplayStore, 'load'>;
+  readonly log: EventLog;
+  /** From settings as stored; equal settings give the same sender. */
+  readonly open: (account: string, id: string, settings: string) => Opened;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly retryMs: readonly number[];
+  readonly maxInFlight: number;
+  readonly disableAfterMs: number;
+  readonly onAttempt: (report: AttemptReport) => void;
+  /** Retention took events before the subscription got them. */
+  readonly onExpired: (subscription: Subscription, events: number) => void;
+  /** The subscription is disabled, and the event that says so is in the log. */
+  readonly onDisabled: (subscription: Subscription, reason: string) => Promise<void>;
+}
+
+/** Why a drain starts nothing more. */
+export type Stop = 'fenced' | 'disabled' | 'slice_over' | 'shutdown';
+
+/** The steps of one drain; `drainSubscription` calls them in their order. */
+export interface DrainRun {
+  /** Takes in what comes next in the log and in replays, as far as there is room for it. */
+  readOn(): Promise<void>;
+  /** Sends all that may be sent now. */
+  startAll(): void;
+  /** Nothing is in flight, and nothing waits to be written. */
+  isIdle(): boolean;
+  /** Resolves when there is something to write or it is time to look at Redis again. */
+  waitForResults(): Promise<void>;
+  /** Writes the results so far, or looks, and takes up what others have changed. Tells if the drain has to stop for that. */
+  settle(): Promise<Stop | null>;
+  /** When to drain again (milliseconds), null when nothing is left to do. */
+  wakeAt(stop: Stop | null): number | null;
+  /** Resolves when nothing is in flight any more, whatever comes of it. */
+  untilLanded(): Promise<void>;
+}
+
+/** Entries that a drain reads at a time. */
+export function entriesAtOnce({ maxInFlight }: Pick<DrainRunDeps, 'maxInFlight'>): number {
+  return 4 * maxInFlight;
+}
+
+// While callbacks are under way, Redis is looked at this often for new events and changed settings.
+const lookMs = 250;
+
+/** Prepares a drain from what its claim returned. */
+export function createDrainRun(deps: DrainRunDeps, account: string, id: string, claim: Claim): DrainRun {
+  const { now } = deps;
+  const { epoch, cursor, done, releasedAt } = claim.delivery;
+  const progress = createProgress(cursor, done);
+  const lanes = createLaneSet(claim.lanes, releasedAt);
+  const health = healthOf(claim.delivery);
+  const window = createDrainWindow(deps, { progress, lanes, health, releasedAt });
+  const flights = createFlights<Landed>();
+  const wants = (entry: LogEntry) => matchesEvent(opened.subscription, entry);
+  const isThrough = ({ position, filingId }: LogEntry) =>
+    progress.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
+  const reading = { log: deps.log, account, window, progress, batch: entriesAtOnce(deps), now };
+  const feed = createLogFeed({ ...reading, wants }, claim.head);
+  const replays = createReplayFeed({
+    ...reading,
+    wants: (entry) => wants(entry) && isThrough(entry),
+    load: (replay) => deps.replays.load(account, id, replay),
+  });
+  let opened: Opened;
+  let version: number;
+  // Whether anything was taken in or released that is not written yet.
+  let dirty = false;
+
+  adopt(claim);
+  if (claim.entries.length > 0 || claim.head > cursor) {
+    feed.takeIn(claim.entries);
+    dirty = true;
+  }
+
+  function adopt({ settings, delivery, replays: unfinished }: Standing): void {
+    opened = deps.open(account, id, settings);
+    ({ version } = delivery);
+    replays.set(unfinished);
+    if (!delivery.release) return;
+    window.release(now());
+    dirty = true;
+  }
+
+  async function land(work: Work): Promise<Landed> {
+    const entry = work.entry ?? (await deps.log.readAt(account, [work.position]))[0] ?? null;
+    if (entry === null) return { kind: 'expired', work };
+    if (!wants(entry)) return { kind: 'unwanted', work };
+    const { subscription, send } = opened;
+    return { kind: 'sent', work, entry, subscription, sent: await send(entry) };
+  }
+
+  async function settle(landed: readonly Landed[]): Promise<Stop | null> {
+    const at = now();
+    const looksOnly = landed.length === 0 && !dirty;
+    const { settlement, reports } = looksOnly ? nothing : settlementOf(landed, at);
+    dirty = false;
+    const drain = { epoch, version };
+    const written = await deps.store.settle(account, id, drain, settlement, at);
+    for (const { work } of landed) window.free(work);
+    if (written.kind === 'fenced') return 'fenced';
+    replays.written(settlement?.replay ?? null);
+    await tell(settlement, reports);
+    feed.headIs(written.head);
+    if (written.changed !== null) adopt(written.changed);
+    return written.enabled ? null : 'disabled';
+  }
+
+  function settlementOf(landed: readonly Landed[], at: number) {
+    const accounted = accountFor(landed, window, replays, at);
+    const reason = disablingReason(accounted.judged, window.health(), at, deps.disableAfterMs);
+    const settlement: Settlement = {
+      progress: { cursor: progress.cursor(), done: progress.done(), parked: lanes.parked() },
+      endpoint: {
+        ...window.health(),
+        nextAttemptAt: window.nextDueAt(at) ?? 0,
+        release: false,
+        releasedAt: window.releasedAt(),
+      },
+      lanes: lanes.changes(),
+      attempts: accounted.reports.map(({ attempt }) => attempt),
+      deadLetters: [...feed.takeExpired(), ...accounted.deadLetters],
+      recovered: accounted.recovered,
+      replay: replays.state(),
+      disabling:
+        reason === null
+          ? null
+          : { reason, event: buildDisabledEvent(opened.subscription, reason, epoch, at), at },
+    };
+    return { settlement, reports: accounted.reports };
+  }
+
+  async function tell(settlement: Settlement | null, reports: readonly AttemptReport[]): Promise<void> {
+    for (const report of reports) deps.onAttempt(report);
+    const expired = settlement?.deadLetters.filter(({ lastOutcome }) => lastOutcome === 'expired') ?? [];
+    const events = expired.reduce((sum, letter) => sum + letter.events, 0);
+    if (events > 0) deps.onExpired(opened.subscription, events);
+    if (settlement?.disabling != null)
+      await deps.onDisabled(opened.subscription, settlement.disabling.reason);
+  }
+
+  return {
+    async readOn() {
+      const readLog = await feed.readOn();
+      const readReplay = await replays.readOn();
+      dirty ||= readLog || readReplay;
+    },
+    startAll() {
+      for (let work = window.next(now()); work !== null; work = window.next(now()))
+        flights.launch(land(work));
+    },
+    isIdle: () => flights.areOver() && !dirty,
+    waitForResults: () => flights.waitForResult(lookMs),
+    settle: () => settle(flights.collect()),
+    wakeAt: (stop) =>
+      stop === 'fenced' || stop === 'disabled' ? null : stop === null ? window.nextDueAt(now()) : now(),
+    untilLanded: flights.untilLanded,
+  };
+}
+
+const nothing = { settlement: null, reports: [] } as const;

@@ -1,0 +1,63 @@
+import type { RedisClient } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { loadScript } from '../redis/scripts.ts';
+import { newReplayState, requestText, type Replay, type ReplayState } from './replay.ts';
+
+/** A replay and how far it has got. */
+export interface ReplayRecord {
+  readonly replay: Replay;
+  readonly state: ReplayState;
+}
+
+/** The replays of all subscriptions. Their states are written by the drains that work on them, under their fence. */
+export interface ReplayStore {
+  /**
+   * Takes a replay in, to be worked on after those before it; atomic. Returns the id of the one that counts: an
+   * unfinished one of the same request goes before it.
+   */
+  add(account: string, subscription: string, replay: Replay): Promise<AddedReplay>;
+  /** Null when there is none, or none any more: finished ones make room for newer ones. */
+  load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
+}
+
+/** What became of a replay that was to be taken in. */
+export type AddedReplay =
+  | { readonly kind: 'added'; readonly id: string }
+  | { readonly kind: 'no_subscription' }
+  | { readonly kind: 'too_many' }; // as many as are kept wait to be worked on
+
+/** Replays kept of one subscription, finished ones included. */
+export const replaysKept = 50;
+
+/** Replays in one hash per subscription. */
+export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
+  const addScript = loadScript(new URL('add-replay.lua', import.meta.url));
+  return {
+    async add(account, subscription, replay) {
+      const key = keys.account(account);
+      const own = key.subscription(subscription);
+      const state = newReplayState(replay);
+      const reply = await addScript.run(
+        redis,
+        [key.subscriptions, own.state, own.replays],
+        [
+          subscription,
+          replay.id,
+          requestText(replay.request),
+          JSON.stringify(replay),
+          JSON.stringify(state),
+          state.finished ? '1' : '',
+          replaysKept,
+        ],
+      );
+      if (reply === 0) return { kind: 'no_subscription' };
+      return reply === 1 ? { kind: 'too_many' } : { kind: 'added', id: String(reply) };
+    },
+    async load(account, subscription, id) {
+      const key = keys.account(account).subscription(subscription).replays;
+      const [replay, state] = await redis.hmget(key, id, `${id}:state`);
+      if (replay == null || state == null) return null;
+      return { replay: JSON.parse(replay) as Replay, state: JSON.parse(state) as ReplayState };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { Settlement } from './delivery-store.ts';
+
+/** A settlement as the lists that settle.lua takes, each preceded by its length; null is nothing to write. Pure. */
+export function settleArguments(settlement: Settlement | null): (string | number)[] {
+  if (settlement === null) return [0, 0, 0, 0, 0, 0, 0, 0];
+  const { progress, endpoint, lanes, attempts, deadLetters, recovered, replay, disabling } = settlement;
+  const lists: (string | number)[][] = [
+    fields(progress),
+    fields(endpoint),
+    [...lanes].flatMap(([filing, lane]) => [filing, lane === null ? '' : JSON.stringify(lane)]),
+    attempts.map((attempt) => JSON.stringify(attempt)),
+    deadLetters.map((letter) => JSON.stringify(letter)),
+    [...recovered],
+    replay === null ? [] : [replay.id, replay.state, replay.finished ? '1' : ''],
+    disabling === null
+      ? []
+      : [disabling.reason, disabling.event.id, disabling.event.type, disabling.at, disabling.event.body],
+  ];
+  return lists.flatMap((values) => [values.length, ...values]);
+}
+
+function fields(values: object): (string | number)[] {
+  return Object.entries(values).flatMap(([name, value]: [string, unknown]) => [name, fieldText(value)]);
+}
+
+function fieldText(value: unknown): string | number {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value);
+}
