@@ -21,7 +21,7 @@ export interface Daemon extends AsyncDisposable {
 const upkeepMs = 2_000;
 const resolveMs = 1_000;
 const trimEveryMs = 60_000;
-const pollsAtOnce = 50;
+const pollsAtOnce = 200;
 const drainsAtOnce = 500;
 
 /**

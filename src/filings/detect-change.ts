@@ -1,4 +1,5 @@
 import type { FilingState } from './filing-state.ts';
+import { isSameInstant } from './same-instant.ts';
 
 /** The fields of a read filing that detection compares. */
 export interface ReadFiling {
@@ -55,7 +56,7 @@ export function detectChange(
   if (previous === null) return firstSight(read, window, announceNew);
   const changed = changedFields(previous, read);
   if (changed.length === 0 && !previous.removed) return { kind: 'unchanged' };
-  if (window.start < previous.readAt) return { kind: 'outdated' };
+  if (isOutdated(previous, window)) return { kind: 'outdated' };
 
   const statusMoved = changed.includes('status');
   const next: FilingState = {
@@ -80,7 +81,7 @@ export function detectChange(
 /** The partner service no longer knows a filing (404 on two polls). Nothing but `removed` moves. */
 export function detectRemoval(previous: FilingState, window: Window): Detection {
   if (previous.removed) return { kind: 'unchanged' };
-  if (window.start < previous.readAt) return { kind: 'outdated' };
+  if (isOutdated(previous, window)) return { kind: 'outdated' };
   const next = {
     ...previous,
     sequence: previous.sequence + 1,
@@ -111,34 +112,37 @@ function pick({ status, completedAt, rejectionReason }: ReadFiling): ReadFiling 
 function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
   const changed: string[] = [];
   if (previous.status !== read.status) changed.push('status');
-  if (!sameInstant(previous.completedAt, read.completedAt)) changed.push('completedAt');
+  if (!isSameInstant(previous.completedAt, read.completedAt)) changed.push('completedAt');
   if ((previous.rejectionReason ?? '') !== (read.rejectionReason ?? '')) changed.push('rejectionReason');
   return changed;
 }
 
-// "10:00:03Z" and "10:00:03.000+00:00" are the same moment, however the service writes it from one release to the next.
-function sameInstant(a: string | null, b: string | null): boolean {
-  return a === b || (a !== null && b !== null && Date.parse(a) === Date.parse(b));
+// No read is committed so long after it ended; a state from further ahead was written while Redis's clock was wrong, and must not
+// keep the filing from moving on.
+const lateMsMax = 3_600_000;
+
+function isOutdated(previous: FilingState, window: Window): boolean {
+  return window.start < previous.readAt && previous.readAt - window.end < lateMsMax;
 }
 
-const typeOfStatus: Readonly<Record<string, FilingEventType>> = {
-  UNPAID: 'filing.unpaid',
-  PAID: 'filing.paid',
-  PENDING: 'filing.pending',
-  COMPLETED: 'filing.completed',
-  REJECTED: 'filing.rejected',
-};
+const typeOfStatus: ReadonlyMap<string, FilingEventType> = new Map([
+  ['UNPAID', 'filing.unpaid'],
+  ['PAID', 'filing.paid'],
+  ['PENDING', 'filing.pending'],
+  ['COMPLETED', 'filing.completed'],
+  ['REJECTED', 'filing.rejected'],
+]);
 
 function eventType(before: string, after: string, statusMoved: boolean): FilingEventType | null {
-  if (!statusMoved)
-    return after === 'COMPLETED' || after === 'REJECTED' ? (typeOfStatus[after] ?? null) : null;
+  const type = typeOfStatus.get(after);
+  if (!statusMoved) return type === 'filing.completed' || type === 'filing.rejected' ? type : null;
   if (before === 'COMPLETED' && after === 'PENDING') return 'filing.reopened';
-  return Object.hasOwn(typeOfStatus, after) ? (typeOfStatus[after] ?? null) : 'filing.status_changed';
+  return type ?? 'filing.status_changed';
 }
 
 // `completedAt` is set when the status becomes COMPLETED (partner specification, States and transitions): where it
 // moved although the status looks the same, the filing has been through COMPLETED in between.
 function provesRoundTrip(previous: ReadFiling, read: ReadFiling): boolean {
-  if (read.completedAt === null || sameInstant(previous.completedAt, read.completedAt)) return false;
+  if (read.completedAt === null || isSameInstant(previous.completedAt, read.completedAt)) return false;
   return read.status === 'REJECTED' || previous.completedAt !== null;
 }

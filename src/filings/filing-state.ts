@@ -20,20 +20,21 @@ export interface FilingState {
 
 const format = 1;
 
-const short: Readonly<Record<string, string>> = {
-  UNPAID: 'U',
-  PAID: 'A',
-  PENDING: 'P',
-  COMPLETED: 'C',
-  REJECTED: 'R',
-};
-const long = new Map(Object.entries(short).map(([status, letter]) => [letter, status]));
+// Maps, because a status may be called `__proto__`.
+const short = new Map([
+  ['UNPAID', 'U'],
+  ['PAID', 'A'],
+  ['PENDING', 'P'],
+  ['COMPLETED', 'C'],
+  ['REJECTED', 'R'],
+]);
+const long = new Map([...short].map(([status, letter]) => [letter, status]));
 
 /** The state as stored: a JSON array that starts with the format's version, about 75 bytes. Equal states encode equally. */
 export function encodeState(state: FilingState): string {
   return JSON.stringify([
     format,
-    short[state.status] ?? `=${state.status}`,
+    short.get(state.status) ?? `=${state.status}`,
     state.completedAt,
     state.rejectionReason,
     state.sequence,

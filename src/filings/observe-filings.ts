@@ -1,8 +1,9 @@
-import { buildFilingEvent, stateAbbreviation, type NewEvent } from '../events/event.ts';
+import { buildFilingEvent } from '../events/event.ts';
 import type { PartnerFiling } from '../partner/filing-schema.ts';
 import { detectChange, detectRemoval, type Detection, type Window } from './detect-change.ts';
+import { toDetails } from './filing-details.ts';
 import type { FilingState } from './filing-state.ts';
-import type { FilingCommit, FilingDetails, SnapshotStore, StoredState } from './snapshot-store.ts';
+import type { CommitResult, FilingCommit, SnapshotStore, StoredState } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log. */
 export interface RecordedEvent {
@@ -12,6 +13,9 @@ export interface RecordedEvent {
   readonly state: string;
 }
 
+/** The document of a filing as the partner service returned it; null where it returned none. */
+export type FilingDocument = Readonly<Record<string, unknown>> | null;
+
 /** What the poll knows that a single read does not. */
 export interface ObservationContext {
   readonly account: string;
@@ -19,8 +23,8 @@ export interface ObservationContext {
   readonly generation: string;
   /** False while the baseline is not complete: filings never seen are taken in without an event. */
   readonly announceNew: boolean;
-  /** Latest time (ms, Redis's clock) at which a filing is known to have been as stored; null is a filing never seen. */
-  readonly unchangedAt: (previous: FilingState | null) => number;
+  /** Latest time (ms, Redis's clock) at which a filing is known to have been as stored; `previous` null: not to have been. */
+  readonly knownUntil: (id: string, previous: FilingState | null, document: FilingDocument) => number;
 }
 
 /** One filing as read, or the fact that the partner service does not know the id (`filing` null). */
@@ -29,114 +33,144 @@ export interface Observation {
   readonly filing: PartnerFiling | null;
 }
 
+/** What comparing one request's filings with the snapshot came to. */
+export interface Observed {
+  /** The events written, in log order. */
+  readonly events: readonly RecordedEvent[];
+  /** Filings never seen before. */
+  readonly added: number;
+  /**
+   * Where newer reads had already been applied, the earliest start of those (ms, Redis's clock): nothing is known of these filings from
+   * this read. Infinity when there were none.
+   */
+  readonly overtakenBy: number;
+}
+
 export interface ObserveDeps {
   readonly snapshot: SnapshotStore;
   readonly now: () => number;
 }
 
 const conflictRetriesMax = 10;
+// Bounds the time that one script keeps Redis busy.
+const commitsMax = 200;
 
 /**
- * Compares what one request read with the snapshot, writes every difference and appends its event. Returns the events
- * written, in log order. Conflicting writers are met by reading and deciding again, so nothing is written twice.
+ * Compares what one request read with the snapshot, writes every difference and appends its event. Conflicting writers are
+ * met by reading and deciding again, so nothing is written twice.
  */
 export async function observeFilings(
   deps: ObserveDeps,
   context: ObservationContext,
   observations: readonly Observation[],
   window: Window,
-): Promise<RecordedEvent[]> {
-  const recorded: RecordedEvent[] = [];
+): Promise<Observed> {
+  const tally: Tally = { events: [], added: 0, overtakenBy: Infinity };
+  for (let from = 0; from < observations.length; from += commitsMax) {
+    // Commits keep the order of the page.
+    // oxlint-disable-next-line no-await-in-loop
+    await observeSome(deps, context, observations.slice(from, from + commitsMax), window, tally);
+  }
+  return { ...tally, events: tally.events.toSorted((a, b) => a.position - b.position) };
+}
+
+interface Tally {
+  readonly events: RecordedEvent[];
+  added: number;
+  overtakenBy: number;
+}
+
+async function observeSome(
+  deps: ObserveDeps,
+  context: ObservationContext,
+  observations: readonly Observation[],
+  window: Window,
+  tally: Tally,
+): Promise<void> {
   let open = observations;
+  let { announceNew } = context;
   for (let attempt = 0; open.length > 0; attempt += 1) {
     if (attempt > conflictRetriesMax)
       throw new Error(`${open.length} filings changed under every attempt to commit`);
-    const states = await deps.snapshot.read(
-      context.account,
-      open.map(({ id }) => id),
+    const { steps, overtakenBy } = await decideAll(deps, { ...context, announceNew }, open, window);
+    tally.overtakenBy = Math.min(tally.overtakenBy, overtakenBy);
+    const commits = steps.map(({ commit }) => commit);
+    const results = await deps.snapshot.commit(context.account, context.generation, commits, deps.now());
+    open = steps.flatMap(({ observation, commit }, i) =>
+      take(commit, results[i], tally) ? [] : [observation],
     );
-    const steps = open.map((observation, i) => decide(context, observation, states[i] ?? null, window));
-    const due = steps.flatMap((commit, i) => (commit === null ? [] : [{ commit, observation: open[i] }]));
-    const results = await deps.snapshot.commit(
-      context.account,
-      context.generation,
-      due.map(({ commit }) => commit),
-      deps.now(),
-    );
-    open = due.flatMap(({ commit, observation }, i) => {
-      const result = results[i];
-      if (result?.kind === 'conflict') return observation === undefined ? [] : [observation];
-      if (commit.event !== null && result?.position != null)
-        recorded.push({ ...commit.event, position: result.position });
-      return [];
-    });
+    announceNew ||= results.some(({ kind }) => kind === 'baselined');
   }
-  return recorded;
 }
 
-function decide(
+function take(commit: FilingCommit, result: CommitResult | undefined, tally: Tally): boolean {
+  if (result?.kind !== 'written') return false;
+  if (commit.previous === null) tally.added += 1;
+  if (commit.event !== null && result.position !== null)
+    tally.events.push({ ...commit.event, position: result.position });
+  return true;
+}
+
+interface Step {
+  readonly observation: Observation;
+  readonly commit: FilingCommit;
+}
+
+async function decideAll(
+  { snapshot }: ObserveDeps,
   context: ObservationContext,
-  { id, filing }: Observation,
-  previous: StoredState | null,
+  observations: readonly Observation[],
   window: Window,
-): FilingCommit | null {
-  const detection = detect(context, filing, previous?.state ?? null, window);
-  if (detection === null || detection.kind === 'unchanged' || detection.kind === 'outdated') return null;
-  const document = filing?.document() ?? null;
-  const event =
-    detection.kind === 'change'
-      ? toEvent(context, id, document, previous?.state ?? null, detection, window)
-      : null;
-  return { id, previous, next: detection.next, details: toDetails(document), event };
+): Promise<{ steps: Step[]; overtakenBy: number }> {
+  const states = await snapshot.read(
+    context.account,
+    observations.map(({ id }) => id),
+  );
+  const steps: Step[] = [];
+  let overtakenBy = Infinity;
+  for (const [i, observation] of observations.entries()) {
+    const previous = states[i] ?? null;
+    const detection = detect(context, observation, previous?.state ?? null, window);
+    if (detection.kind === 'outdated') overtakenBy = Math.min(overtakenBy, previous?.state.readFrom ?? 0);
+    else if (detection.kind !== 'unchanged')
+      steps.push({ observation, commit: toCommit(context, observation, previous, detection, window) });
+  }
+  return { steps, overtakenBy };
 }
 
 function detect(
-  context: ObservationContext,
-  filing: PartnerFiling | null,
+  { announceNew }: ObservationContext,
+  { filing }: Observation,
   previous: FilingState | null,
   window: Window,
-): Detection | null {
-  if (filing !== null) return detectChange(previous, filing, window, context.announceNew);
-  return previous === null ? null : detectRemoval(previous, window);
+): Detection {
+  if (filing !== null) return detectChange(previous, filing, window, announceNew);
+  return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, window);
 }
 
-function toEvent(
-  context: ObservationContext,
-  filingId: string,
-  document: Readonly<Record<string, unknown>> | null,
-  previous: FilingState | null,
-  change: Detection & { kind: 'change' },
+function toCommit(
+  { account, knownUntil }: ObservationContext,
+  { id, filing }: Observation,
+  previous: StoredState | null,
+  detection: Detection & { kind: 'change' | 'silent' },
   window: Window,
-): NewEvent {
-  return buildFilingEvent({
-    account: context.account,
-    filingId,
-    type: change.type,
-    sequence: change.next.sequence,
-    before: previous,
-    after: change.next,
-    changed: change.changed,
-    inferred: change.inferred,
-    notBefore: Math.min(Math.max(context.unchangedAt(previous), previous?.readFrom ?? 0), window.end),
+): FilingCommit {
+  const document = filing?.document() ?? null;
+  const before = previous?.state ?? null;
+  const commit = { id, previous, next: detection.next, details: toDetails(document) };
+  if (detection.kind === 'silent') return { ...commit, event: null };
+  const event = buildFilingEvent({
+    account,
+    filingId: id,
+    type: detection.type,
+    sequence: detection.next.sequence,
+    before,
+    after: detection.next,
+    changed: detection.changed,
+    inferred: detection.inferred,
+    notBefore: Math.min(knownUntil(id, before, document), window.end),
     notAfter: window.end,
     document,
   });
-}
-
-function toDetails(document: Readonly<Record<string, unknown>> | null): FilingDetails | null {
-  if (document === null) return null;
-  const text = (key: string) => (typeof document[key] === 'string' ? document[key].slice(0, 200) : null);
-  return {
-    policyNumber: text('policyNumber'),
-    insuredsName: text('insuredsName'),
-    stateAbbr: stateAbbreviation(document) || null,
-    filingType: text('filingType'),
-    premium: toNumber(document['premium']),
-  };
-}
-
-// The exact document holds numbers such as 1200.10 as raw JSON, not as a number.
-function toNumber(value: unknown): number | null {
-  const number = Number(JSON.stringify(value) ?? Number.NaN);
-  return typeof value === 'string' || value === null || !Number.isFinite(number) ? null : number;
+  return { ...commit, event };
 }

@@ -31,7 +31,8 @@ export interface FilingCommit {
 /** What became of one commit. */
 export type CommitResult =
   | { readonly kind: 'written'; readonly position: number | null } // position of the event in the log, null without one
-  | { readonly kind: 'conflict' }; // somebody else wrote first: read the state again and decide again
+  | { readonly kind: 'conflict' } // somebody else wrote first: read the state again and decide again
+  | { readonly kind: 'baselined' }; // the baseline was completed meanwhile: a filing never seen is announced now
 
 /** The snapshot was emptied or its account removed while somebody worked on it: what they know of it is void. */
 export class SnapshotLostError extends Error {
@@ -58,10 +59,12 @@ export interface SnapshotStore {
   ): Promise<CommitResult[]>;
   /** Number of filings per status, removed ones left out. */
   counts(account: string): Promise<Record<string, number>>;
+  /** Number of filings, removed ones left out. */
+  known(account: string): Promise<number>;
   /** Ids of all filings in one status; not for COMPLETED, which has no index. */
   idsIn(account: string, status: string): Promise<string[]>;
-  /** Every id ever seen and its state, in chunks and in no order; an id may come twice. */
-  scan(account: string): AsyncIterable<(readonly [id: string, state: FilingState])[]>;
+  /** Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come twice. */
+  scan(account: string): AsyncIterable<(readonly [id: string, state: () => FilingState])[]>;
 }
 
 /** The snapshot in Redis hashes. */
@@ -93,14 +96,17 @@ export function createSnapshotStore(redis: RedisClient, keys: Keys): SnapshotSto
         [generation, ...commits.flatMap((commit) => commitArguments(commit, at))],
       )) as number[] | null;
       if (reply === null) throw new SnapshotLostError(account);
-      return reply.map((position) =>
-        position < 0 ? { kind: 'conflict' } : { kind: 'written', position: position === 0 ? null : position },
-      );
+      return reply.map(toResult);
     },
 
     async counts(account) {
       const counts = await redis.hgetall(keys.account(account).counts);
       return Object.fromEntries(Object.entries(counts).map(([status, count]) => [status, Number(count)]));
+    },
+
+    async known(account) {
+      const counts = await redis.hvals(keys.account(account).counts);
+      return counts.reduce((sum, count) => sum + Number(count), 0);
     },
 
     async idsIn(account, status) {
@@ -121,6 +127,12 @@ export function createSnapshotStore(redis: RedisClient, keys: Keys): SnapshotSto
       } while (cursor !== '0');
     },
   };
+}
+
+function toResult(position: number): CommitResult {
+  if (position === -1) return { kind: 'conflict' };
+  if (position === -2) return { kind: 'baselined' };
+  return { kind: 'written', position: position === 0 ? null : position };
 }
 
 function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
@@ -146,9 +158,9 @@ function indexStatus(state: FilingState | null): string {
   return state === null || state.removed ? '' : state.status;
 }
 
-function pairs(fields: readonly string[]): (readonly [string, FilingState])[] {
-  const result: (readonly [string, FilingState])[] = [];
+function pairs(fields: readonly string[]): (readonly [string, () => FilingState])[] {
+  const result: (readonly [string, () => FilingState])[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2)
-    result.push([fields[i] ?? '', decodeState(fields[i + 1] ?? '')]);
+    result.push([fields[i] ?? '', () => decodeState(fields[i + 1] ?? '')]);
   return result;
 }

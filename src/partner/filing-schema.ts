@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseExactly } from '../json/parse-exactly.ts';
@@ -20,8 +21,11 @@ export interface PartnerFiling {
 /** One page of the filing list. */
 export interface PartnerPage {
   readonly filings: readonly PartnerFiling[];
-  /** Records on the page that are not filings (wrong types, impossible ids); they are counted, the others go on. */
-  readonly quarantined: number;
+  /**
+   * Records on the page that are not filings (wrong types, impossible ids), each by its id or, without one, by a digest of the record:
+   * they are counted, the others go on.
+   */
+  readonly quarantined: readonly string[];
   /** Length of the page as served, quarantined records included: paging advances by it. */
   readonly length: number;
   /** The service's count of matching filings; null when it sent none that can be read as a count. */
@@ -30,31 +34,31 @@ export interface PartnerPage {
   readonly limit: number | null;
 }
 
-const nullableText = Type.Optional(Type.Union([Type.String({ maxLength: 65_536 }), Type.Null()]));
+const idCharactersMax = 256;
 
-// The id becomes a path segment and a key's field, the status a metric's label and part of an index entry.
+// The specification calls completedAt a timestamp and nothing more, so a number is taken too.
 const filingSchema = Compile(
   Type.Object({
-    id: Type.String({ minLength: 1, maxLength: 256 }),
+    // The id becomes a path segment and a key's field, the status a metric's label and part of an index entry.
+    id: Type.String({ minLength: 1, maxLength: idCharactersMax }),
     status: Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
-    completedAt: nullableText,
-    rejectionReason: nullableText,
+    completedAt: Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Number(), Type.Null()])),
+    rejectionReason: Type.Optional(Type.Union([Type.String({ maxLength: 65_536 }), Type.Null()])),
   }),
 );
 
-const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown(), { maxItems: 1000 }) }));
+const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
 /**
- * The filing in an answer, or null when it is none. Dot segments cannot be asked for by path, so they are no ids.
- * Throws SyntaxError when the text is not JSON.
+ * The filing in an answer, or null when it is none. Dot segments cannot be asked for by path and lone surrogates
+ * cannot be stored, so an id with them is none. Throws SyntaxError when the text is not JSON.
  */
 export function parseFiling(text: string): PartnerFiling | null {
   return toFiling(JSON.parse(text), () => parseExactly(text) as Record<string, unknown>);
 }
 
 /**
- * The page in an answer (partner specification, `GET /partner/filings`), or null when it is none. A page on which not
- * one of several records is a filing is no page either: then the service's format has changed. Throws SyntaxError
+ * The page in an answer (partner specification, `GET /partner/filings`), or null when it is none. Throws SyntaxError
  * when the text is not JSON.
  */
 export function parsePage(text: string): PartnerPage | null {
@@ -65,14 +69,17 @@ export function parsePage(text: string): PartnerPage | null {
     exact ??= parseExactly(text) as { items: Record<string, unknown>[] };
     return exact.items[position] ?? {};
   };
-  const filings = value.items
-    .map((item, position) => toFiling(item, document(position)))
-    .filter((f) => f !== null);
-  if (value.items.length > 0 && filings.length === 0) return null;
+  const filings: PartnerFiling[] = [];
+  const quarantined: string[] = [];
+  for (const [position, item] of value.items.entries()) {
+    const filing = toFiling(item, document(position));
+    if (filing === null) quarantined.push(nameOf(item));
+    else filings.push(filing);
+  }
   const { total, limit } = value as { total?: unknown; limit?: unknown };
   return {
     filings,
-    quarantined: value.items.length - filings.length,
+    quarantined,
     length: value.items.length,
     total: parseCount(total),
     limit: parseCount(limit),
@@ -80,14 +87,24 @@ export function parsePage(text: string): PartnerPage | null {
 }
 
 function toFiling(value: unknown, document: PartnerFiling['document']): PartnerFiling | null {
-  if (!filingSchema.Check(value) || value.id === '.' || value.id === '..') return null;
+  if (!filingSchema.Check(value) || !isAddressable(value.id) || !value.status.isWellFormed()) return null;
   return {
     id: value.id,
     status: value.status,
-    completedAt: value.completedAt ?? null,
+    completedAt: value.completedAt == null ? null : String(value.completedAt),
     rejectionReason: value.rejectionReason ?? null,
     document,
   };
+}
+
+function isAddressable(id: string): boolean {
+  return id !== '.' && id !== '..' && id.isWellFormed();
+}
+
+function nameOf(record: unknown): string {
+  const id = (record as { id?: unknown } | null | undefined)?.id;
+  if (typeof id === 'string' && id !== '' && id.length <= idCharactersMax) return id;
+  return createHash('sha256').update(JSON.stringify(record)).digest('base64url');
 }
 
 function parseCount(value: unknown): number | null {

@@ -1,9 +1,10 @@
-import got, { RequestError, type Got } from 'got';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../redis/clock.ts';
-import { parseRetryAfter } from '../http/retry-after.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { PartnerError } from './partner-error.ts';
+import { createPartnerHttp, type PartnerAnswer } from './partner-http.ts';
 import type { RequestBudget } from './request-budget.ts';
+import { isTrouble, retryDelayMs } from './retry-policy.ts';
 
 /** The time span of one read, milliseconds on Redis's clock: what was read was true at some moment within it. */
 export interface ReadWindow {
@@ -36,7 +37,8 @@ export interface PartnerClientDeps {
   readonly partnerKey: string;
   readonly timeoutMs: number;
   readonly budget: RequestBudget;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly random: () => number;
   /** Called once per request sent, retries included; `code` is the status or the kind of failure. */
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
 }
@@ -44,125 +46,112 @@ export interface PartnerClientDeps {
 /** Label of a metric: the endpoints, without ids. */
 export type Endpoint = 'filings' | 'filing' | 'me';
 
-const responseBytesMax = 16 * 1024 * 1024;
-const retriesMax = 2;
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly window: ReadWindow;
-}
-
-/** A client with got's retries on faults that pass (network, 5xx), each of them paid from the request budget. */
+/**
+ * A client that repeats what failed for a passing reason. Each attempt is paid from the request budget and has a
+ * window of its own, so the time of a failed attempt never widens that of the next.
+ */
 export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
-  const http = createHttp(deps);
-  const get = (endpoint: Endpoint, path: string, signal: AbortSignal) =>
-    deps.budget
-      .place(() => send(deps, http, endpoint, path, signal), signal)
-      .catch((error: unknown) => {
-        throw error instanceof PartnerError
-          ? error
-          : new PartnerError('aborted', 'stopped before the request was sent');
-      });
+  const { budget, clock } = deps;
+  const http = createPartnerHttp(deps);
+
+  async function read<T>(
+    endpoint: Endpoint,
+    path: string,
+    understand: (answer: PartnerAnswer) => T,
+    signal: AbortSignal,
+  ): Promise<{ read: T; window: ReadWindow }> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await budget.spend(() => attemptOnce(endpoint, path, understand, signal), signal);
+      } catch (error) {
+        const failure = toPartnerError(error, endpoint, signal);
+        const waitMs = retryDelayMs(failure, attempt, budget.pace(), deps.random);
+        if (waitMs === null) throw failure;
+        await delay(waitMs, undefined, { signal }).catch(() => {
+          throw stopped(endpoint);
+        });
+      }
+    }
+  }
+
+  async function attemptOnce<T>(
+    endpoint: Endpoint,
+    path: string,
+    understand: (answer: PartnerAnswer) => T,
+    signal: AbortSignal,
+  ): Promise<{ read: T; window: ReadWindow }> {
+    try {
+      const start = clock.now();
+      const answer = await ask(endpoint, path, signal);
+      const window = { start, end: Math.max(start, clock.now()) };
+      const understood = understand(answer);
+      budget.report('fine');
+      return { read: understood, window };
+    } catch (error) {
+      if (isTrouble(toPartnerError(error, endpoint, signal))) budget.report('trouble');
+      throw error;
+    }
+  }
+
+  async function ask(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<PartnerAnswer> {
+    try {
+      const answer = await http.get(endpoint, path, signal);
+      deps.onRequest(endpoint, String(answer.status));
+      return answer;
+    } catch (error) {
+      deps.onRequest(endpoint, toPartnerError(error, endpoint, signal).kind);
+      throw error;
+    }
+  }
 
   return {
     async listFilings(query, signal) {
       const search = new URLSearchParams({ offset: String(query.offset), limit: String(query.limit) });
       if (query.status !== undefined) search.set('status', query.status);
-      const { text, window } = expectOk(await get('filings', `partner/filings?${search.toString()}`, signal));
-      return { page: parseOr('filings', () => parsePage(text)), window };
+      const path = `partner/filings?${search.toString()}`;
+      const { read: page, window } = await read('filings', path, toPage, signal);
+      return { page, window };
     },
     async getFiling(id, signal) {
-      const answer = await get('filing', `partner/${encodeURIComponent(id)}`, signal);
-      if (answer.status === 404) return { filing: null, window: answer.window };
-      const { text, window } = expectOk(answer);
-      const filing = parseOr('filing', () => parseFiling(text));
-      if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered another filing');
+      const path = `partner/${encodeURIComponent(id)}`;
+      const { read: filing, window } = await read('filing', path, (answer) => toFiling(answer, id), signal);
       return { filing, window };
     },
     async checkAccount(signal) {
-      expectOk(await get('me', 'partner/me', signal));
+      await read('me', 'partner/me', expectAccount, signal);
     },
   };
 }
 
-function createHttp(deps: PartnerClientDeps): Got {
-  return got.extend({
-    prefixUrl: deps.baseUrl,
-    headers: { PartnerKey: deps.partnerKey, accept: 'application/json', 'user-agent': 'filing-webhooks' },
-    followRedirect: false,
-    decompress: false,
-    throwHttpErrors: false,
-    timeout: { request: deps.timeoutMs },
-    retry: {
-      limit: retriesMax,
-      methods: ['GET'],
-      statusCodes: [500, 502, 503, 504],
-      maxRetryAfter: 0,
-      calculateDelay: ({ computedValue }) => (computedValue === 0 ? 0 : 100 + Math.random() * 400),
-    },
-    hooks: {
-      beforeRequest: [
-        async (options) => {
-          await deps.budget.token();
-          options.context['startedAt'] = deps.clock.now();
-        },
-      ],
-    },
+function toPage(answer: PartnerAnswer): PartnerPage {
+  expectOk(answer, 'filings');
+  return parseOr('filings', () => parsePage(answer.text));
+}
+
+function toFiling(answer: PartnerAnswer, id: string): PartnerFiling | null {
+  if (answer.status === 404) return null;
+  expectOk(answer, 'filing');
+  const filing = parseOr('filing', () => parseFiling(answer.text));
+  if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered another filing');
+  return filing;
+}
+
+// A page of a proxy that stands in for the service is no account.
+function expectAccount(answer: PartnerAnswer): void {
+  expectOk(answer, 'me');
+  parseOr('me', () => {
+    const value: unknown = JSON.parse(answer.text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   });
 }
 
-async function send(
-  deps: PartnerClientDeps,
-  http: Got,
-  endpoint: Endpoint,
-  path: string,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const context: Record<string, unknown> = {};
-  const tooLarge = new AbortController();
-  const request = http(path, {
-    context,
-    signal: AbortSignal.any([signal, tooLarge.signal]),
-    hooks: {
-      beforeRetry: [(error) => deps.onRequest(endpoint, codeOf(error))],
-    },
-  });
-  void request.on('downloadProgress', ({ transferred }) => {
-    if (transferred > responseBytesMax) tooLarge.abort();
-  });
-  try {
-    const response = await request;
-    const status = response.statusCode;
-    deps.onRequest(endpoint, String(status));
-    refuse(endpoint, status, response.headers);
-    const start = Number(response.request.options.context['startedAt']);
-    return { status, text: response.body, window: { start, end: deps.clock.now() } };
-  } catch (error) {
-    if (error instanceof PartnerError) throw error;
-    deps.onRequest(endpoint, codeOf(error));
-    throw translate(endpoint, error, signal.aborted, tooLarge.signal.aborted);
-  }
-}
-
-function refuse(
-  endpoint: Endpoint,
-  status: number,
-  headers: Record<string, string | string[] | undefined>,
-): void {
-  const retryAfter = headers['retry-after'];
-  const retryAfterMs = typeof retryAfter === 'string' ? parseRetryAfter(retryAfter, Date.now()) : null;
+function expectOk({ status, retryAfterMs }: PartnerAnswer, endpoint: Endpoint): void {
+  if (status >= 200 && status < 300) return;
   const said = `GET ${endpoint} answered ${status}`;
   if (status === 401 || status === 403) throw new PartnerError('auth', said, { status });
   if (status === 429) throw new PartnerError('rate_limited', said, { status, retryAfterMs });
   if (status >= 500) throw new PartnerError('unavailable', said, { status, retryAfterMs });
-}
-
-function expectOk(answer: Answer): Answer {
-  if (answer.status >= 200 && answer.status < 300) return answer;
-  throw new PartnerError('unexpected_status', `the partner service answered ${answer.status}`, {
-    status: answer.status,
-  });
+  throw new PartnerError('unexpected_status', said, { status });
 }
 
 function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {
@@ -177,15 +166,13 @@ function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {
   return parsed;
 }
 
-function translate(endpoint: Endpoint, error: unknown, stopped: boolean, tooLarge: boolean): PartnerError {
-  if (tooLarge) return new PartnerError('invalid_response', `GET ${endpoint} answered more than 16 MiB`);
-  if (stopped) return new PartnerError('aborted', `GET ${endpoint} was stopped`);
-  const code = codeOf(error);
-  if (code === 'ETIMEDOUT') return new PartnerError('timeout', `GET ${endpoint} took too long`);
-  return new PartnerError('network', `GET ${endpoint} failed: ${code}`);
+// Whoever waits for the budget is told of an abort by its reason.
+function toPartnerError(error: unknown, endpoint: Endpoint, signal: AbortSignal): PartnerError {
+  if (error instanceof PartnerError) return error;
+  if (signal.aborted) return stopped(endpoint);
+  throw error;
 }
 
-function codeOf(error: unknown): string {
-  if (!(error instanceof RequestError)) return 'ERR_UNKNOWN';
-  return error.response === undefined ? error.code : String(error.response.statusCode);
+function stopped(endpoint: Endpoint): PartnerError {
+  return new PartnerError('aborted', `GET ${endpoint} was stopped`);
 }

@@ -7,7 +7,10 @@ export type HealthState = 'baselining' | 'ok' | 'backing_off' | 'auth_failed' | 
 const staleIntervals = 5;
 const staleMsMin = 2_000;
 
-/** The health of an account; pure. An account that has never been polled completely counts from `createdAt`. */
+/**
+ * The health of an account; pure. An account that has never been polled completely counts from `createdAt`; its
+ * baseline may take as long as it needs while nothing fails.
+ */
 export function healthState(
   marks: PollingMarks,
   pollIntervalMs: number,
@@ -16,8 +19,9 @@ export function healthState(
 ): HealthState {
   if (marks.authFailed) return 'auth_failed';
   const lastComplete = Math.max(marks.lastCompletePollAt, createdAt);
-  if (now - lastComplete > staleAfterMs(pollIntervalMs) && marks.consecutiveFailures > 0) return 'stale';
-  if (marks.consecutiveFailures > 0) return 'backing_off';
+  const isLate = now - lastComplete > staleAfterMs(pollIntervalMs);
+  if (isLate && (marks.baselined || marks.consecutiveFailures > 0)) return 'stale';
+  if (marks.backoffUntil > 0) return 'backing_off';
   return marks.baselined ? 'ok' : 'baselining';
 }
 

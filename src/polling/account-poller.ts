@@ -1,12 +1,12 @@
 import type { Account, AccountStore } from '../accounts/account-store.ts';
-import type { EventLog } from '../events/event-log.ts';
-import { SnapshotLostError, type SnapshotStore } from '../filings/snapshot-store.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
+import { SnapshotLostError, type SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
-import { createRequestBudget } from '../partner/request-budget.ts';
+import { createRequestBudget, type RequestLimits } from '../partner/request-budget.ts';
 import type { Clock } from '../redis/clock.ts';
+import type { CountDoubts } from './count-doubt.ts';
+import { largeAccountFilings } from './plan-poll.ts';
 import { pollAccount, type PollOutcome } from './poll-account.ts';
-import type { Mismatches } from './poll-delta.ts';
 import type { PollJob } from './poll-queue.ts';
 import type { PollingStore } from './polling-store.ts';
 import { reportHealth } from './report-health.ts';
@@ -25,10 +25,9 @@ export interface AccountPollerDeps {
   readonly accounts: AccountStore;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
-  readonly log: EventLog;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly partner: { readonly timeoutMs: number; readonly maxRps: number; readonly concurrency: number };
+  readonly partner: RequestLimits & { readonly timeoutMs: number };
   /** Called when events are in the log. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /** Called after every poll, however it ended. */
@@ -40,56 +39,60 @@ export interface AccountPollerDeps {
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
 
-/** What the polls of one account share as long as its settings stay. */
+/** What the polls of one account share as long as its address and key stay. */
 interface Connection {
-  readonly updatedAt: number;
+  readonly baseUrl: string;
+  readonly partnerKey: string;
   readonly client: PartnerClient;
   readonly requestsSent: () => number;
-  readonly mismatches: Mismatches;
+  readonly doubts: CountDoubts;
 }
+
+// The others of a process's polls are left for what is quickly done.
+const largeReadsMax = 100;
 
 /** Polls accounts by name; keeps one client and request budget per account. */
 export function createAccountPoller(
   deps: AccountPollerDeps,
 ): (job: PollJob, signal: AbortSignal) => Promise<void> {
   const connections = new Map<string, Connection>();
+  const takeLargeRead = createPlaces(largeReadsMax);
 
   return async (job, signal) => {
     const account = await deps.accounts.get(job.account);
-    if (account === null) {
-      connections.delete(job.account);
-      return deps.onUnknownAccount(job.account);
-    }
+    if (account === null) return forget(job.account);
     await deps.clock.synchronise();
-    const connection = connectionOf(account);
     try {
-      await pollAndReport(account, connection, job, signal);
+      await pollAndReport(account, job, signal);
     } catch (error) {
-      // Removed while it was polled: what was read of it is void.
-      if (!(error instanceof SnapshotLostError) || (await deps.accounts.exists(job.account))) throw error;
+      if (!(error instanceof SnapshotLostError)) throw error;
+      // Removed, or emptied and begun anew, while it was polled: what was read of it is void.
+      if (!(await deps.accounts.exists(job.account))) await forget(job.account);
     } finally {
       await deps.afterPoll(job.account);
     }
   };
 
-  async function pollAndReport(
-    account: Account,
-    connection: Connection,
-    job: PollJob,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async function forget(account: string): Promise<void> {
+    connections.delete(account);
+    await deps.onUnknownAccount(account);
+  }
+
+  async function pollAndReport(account: Account, job: PollJob, signal: AbortSignal): Promise<void> {
+    const { connection, isNew } = connectionOf(account);
     const startedAt = performance.now();
     const sentBefore = connection.requestsSent();
-    const request = { mode: job.mode, ignoreBackoff: job.asked };
+    const now = deps.clock.now;
+    const request = { mode: job.mode, asked: job.asked, newSettings: isNew };
     const outcome = await pollAccount(
-      { ...deps, now: deps.clock.now, ...connection },
+      { ...deps, ...connection, now, takeLargeRead, largeFrom: largeAccountFilings },
       account,
       request,
       signal,
     );
-    if (outcome.kind === 'backing_off') return;
-    const told = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
+    const told = await reportHealth({ ...deps, now }, account, outcome);
     if (told !== null) await deps.onEvents(account.account, [told]);
+    if (outcome.kind === 'backing_off') return;
     deps.onPoll({
       account: account.account,
       outcome,
@@ -99,15 +102,16 @@ export function createAccountPoller(
     });
   }
 
-  function connectionOf(account: Account): Connection {
+  function connectionOf(account: Account): { connection: Connection; isNew: boolean } {
     const known = connections.get(account.account);
-    if (known?.updatedAt === account.updatedAt) return known;
-    const made = connect(account);
-    connections.set(account.account, made);
-    return made;
+    if (known?.baseUrl === account.baseUrl && known.partnerKey === account.partnerKey)
+      return { connection: known, isNew: false };
+    const connection = connect(account);
+    connections.set(account.account, connection);
+    return { connection, isNew: true };
   }
 
-  function connect({ baseUrl, partnerKey, updatedAt }: Account): Connection {
+  function connect({ baseUrl, partnerKey }: Account): Connection {
     let sent = 0;
     const client = createPartnerClient({
       baseUrl,
@@ -115,11 +119,23 @@ export function createAccountPoller(
       timeoutMs: deps.partner.timeoutMs,
       budget: createRequestBudget(deps.partner),
       clock: deps.clock,
+      random: deps.random,
       onRequest(endpoint, code) {
         sent += 1;
         deps.onRequest(endpoint, code);
       },
     });
-    return { updatedAt, client, requestsSent: () => sent, mismatches: new Map() };
+    return { baseUrl, partnerKey, client, requestsSent: () => sent, doubts: new Map() };
   }
+}
+
+function createPlaces(max: number): () => (() => void) | null {
+  let taken = 0;
+  return () => {
+    if (taken >= max) return null;
+    taken += 1;
+    return () => {
+      taken -= 1;
+    };
+  };
 }

@@ -1,89 +1,152 @@
 import type { ListQuery, ReadWindow } from '../partner/partner-client.ts';
 import type { PartnerPage } from '../partner/filing-schema.ts';
+import { PartnerError } from '../partner/partner-error.ts';
+import { createIdSet, type IdSet } from './id-set.ts';
+import {
+  advance,
+  nextStep,
+  skipPage,
+  startOfScan,
+  type ScanEnd,
+  type ScanProgress,
+  type ScanStep,
+} from './scan-progress.ts';
 
-/** What paging through one list has seen. */
+/** What paging once through a list has seen. */
 export interface ScanResult {
-  readonly seen: ReadonlySet<string>;
-  /** False when the list ended early, repeated itself or was endless: then absence says nothing. */
-  readonly complete: boolean;
-  /** The last total the service gave; null when it gave none. */
-  readonly total: number | null;
-  readonly quarantined: number;
+  /** Ids on the list, those of quarantined records included. */
+  readonly seen: IdSet;
+  /** Records that could not be read as filings, by id or digest. */
+  readonly quarantined: ReadonlySet<string>;
+  readonly end: ScanEnd;
+  readonly progress: ScanProgress;
+  /** Why pages are missing; null when none are. */
+  readonly failure: PartnerError | null;
+}
+
+/** A page and the time span in which it was read. */
+export interface FetchedPage {
+  readonly page: PartnerPage;
+  readonly window: ReadWindow;
 }
 
 export interface ScanDeps {
-  readonly fetchPage: (query: ListQuery) => Promise<{ page: PartnerPage; window: ReadWindow }>;
-  /** Called with each page before the next is asked for. */
-  readonly onPage: (page: PartnerPage, window: ReadWindow) => Promise<void>;
+  /** Rejects with PartnerError and nothing else. */
+  readonly fetchPage: (query: ListQuery) => Promise<FetchedPage>;
+  /** Called with each page in order, while the next may already be on its way. */
+  readonly onPage: (fetched: FetchedPage) => Promise<void>;
+  /** Called between pages: something else that is due, or null. */
+  readonly interlude: () => (() => Promise<void>) | null;
+}
+
+/** Which part of the list to read, and how far its `total` is believed. */
+export interface ScanRequest {
+  readonly status?: string;
+  /**
+   * A total of at least this much is believed; below it, or without it, a full last page is followed by one more
+   * request, because filings may stand behind a total that is too low.
+   */
+  readonly expected?: number;
 }
 
 const pageSize = 100;
-const repeatedPagesMax = 3;
-// Bounds a list without a total, or with one that grows as fast as it is read.
-const pagesMax = 20_000;
-
-/** How far a scan has got; what `nextStep` decides from. */
-export interface ScanProgress {
-  readonly offset: number;
-  readonly pages: number;
-  /** Non-empty pages in a row on which every id had been seen before. */
-  readonly repeatedPages: number;
-  readonly lastLength: number;
-  /** What a full page holds, as far as the service lets see: it may clamp the limit and say so, or not. */
-  readonly fullLength: number;
-  readonly total: number | null;
-}
-
-/**
- * Whether to read on; pure. The end is where `offset >= total` and the page was not a full one (a total that is too
- * low must not hide what follows), or an empty page. An empty page before the total, pages that only repeat and lists
- * beyond the budget end an incomplete scan.
- */
-export function nextStep(progress: ScanProgress): 'continue' | 'complete' | 'incomplete' {
-  const { offset, total, lastLength, fullLength } = progress;
-  if (lastLength === 0) return total === null || offset >= total ? 'complete' : 'incomplete';
-  if (progress.repeatedPages >= repeatedPagesMax) return 'incomplete';
-  if (total !== null && offset >= total && lastLength < fullLength) return 'complete';
-  return progress.pages >= pagesMax ? 'incomplete' : 'continue';
-}
 
 /**
  * Reads a list page by page (partner specification, `GET /partner/filings`), advancing by what each page held and
- * never by the limit asked for. Rejects when a page cannot be had.
+ * never by the limit asked for. A page that cannot be had is left out and asked for once more at the end. Rejects with
+ * PartnerError when not even the first page can be had, or when the service refuses the account.
  */
-export async function scanList(deps: ScanDeps, status?: string): Promise<ScanResult> {
-  const seen = new Set<string>();
-  let quarantined = 0;
-  let progress: ScanProgress = {
-    offset: 0,
-    pages: 0,
-    repeatedPages: 0,
-    lastLength: 0,
-    fullLength: 0,
-    total: null,
-  };
+export async function scanList(deps: ScanDeps, request: ScanRequest = {}): Promise<ScanResult> {
+  const scan = openScan(deps, request);
+  let ahead: Promise<Answer> | null = null;
   for (;;) {
-    const query = { offset: progress.offset, limit: pageSize, ...(status === undefined ? {} : { status }) };
-    const { page, window } = await deps.fetchPage(query);
-    await deps.onPage(page, window);
-    const known = seen.size;
-    for (const { id } of page.filings) seen.add(id);
-    quarantined += page.quarantined;
-    progress = advance(progress, page, seen.size > known);
-    const step = nextStep(progress);
-    if (step !== 'continue')
-      return { seen, complete: step === 'complete', total: progress.total, quarantined };
+    const answer = await (ahead ?? scan.fetchNext());
+    let step = scan.note(answer);
+    const interlude = step === 'continue' ? deps.interlude() : null;
+    ahead = step === 'continue' && interlude === null ? scan.fetchNext() : null;
+    if (!(answer instanceof PartnerError)) await deps.onPage(answer);
+    if (interlude !== null) await interlude();
+    if (step === 'early') step = await scan.lookBehind();
+    if (step !== 'continue') return scan.close(step);
   }
 }
 
-function advance(progress: ScanProgress, page: PartnerPage, somethingNew: boolean): ScanProgress {
-  const clamped = page.limit === null ? pageSize : Math.min(page.limit, pageSize);
+// Failures are values here, so that a page asked for ahead of time cannot fail behind anybody's back.
+type Answer = FetchedPage | PartnerError;
+
+function openScan(deps: ScanDeps, { status, expected }: ScanRequest) {
+  const seen = createIdSet();
+  const quarantined = new Set<string>();
+  const holes: number[] = [];
+  let progress = startOfScan(expected);
+  let failure: PartnerError | null = null;
+
+  async function fetch(offset: number): Promise<Answer> {
+    try {
+      return await deps.fetchPage({ offset, limit: pageSize, ...(status === undefined ? {} : { status }) });
+    } catch (error) {
+      if (error instanceof PartnerError) return error;
+      throw error;
+    }
+  }
+
+  function take({ filings, quarantined: names }: PartnerPage): number {
+    const before = seen.size;
+    for (const { id } of filings) seen.add(id);
+    for (const name of names) {
+      seen.add(name);
+      quarantined.add(name);
+    }
+    return seen.size - before;
+  }
+
+  function leaveOut(): ScanStep {
+    holes.push(progress.offset);
+    progress = skipPage(progress);
+    return nextStep(progress);
+  }
+
+  async function fill(offset: number): Promise<boolean> {
+    const answer = await fetch(offset);
+    if (answer instanceof PartnerError) failure = passing(answer, progress);
+    if (answer instanceof PartnerError || answer.page.length === 0) return false;
+    take(answer.page);
+    await deps.onPage(answer);
+    return true;
+  }
+
   return {
-    offset: progress.offset + page.length,
-    pages: progress.pages + 1,
-    repeatedPages: somethingNew || page.length === 0 ? 0 : progress.repeatedPages + 1,
-    lastLength: page.length,
-    fullLength: Math.max(progress.pages === 0 ? clamped : progress.fullLength, page.length),
-    total: page.total ?? progress.total,
+    fetchNext: () => fetch(progress.offset),
+    /** Takes an answer into account and says what to do next. */
+    note(answer: Answer): ScanStep {
+      if (answer instanceof PartnerError) {
+        failure = passing(answer, progress);
+        return leaveOut();
+      }
+      progress = advance(progress, answer.page, take(answer.page));
+      return nextStep(progress);
+    },
+    /** After an empty page before the total: whether the list goes on behind it. */
+    lookBehind: async (): Promise<ScanStep> =>
+      (await fill(Math.max(progress.offset + 1, (progress.total ?? 0) - 1))) ? leaveOut() : 'short',
+    /** Asks for what was left out once more. */
+    async close(end: Exclude<ScanStep, 'continue'>): Promise<ScanResult> {
+      let whole = true;
+      for (const offset of holes) whole = (await fill(offset)) && whole;
+      const reached = end === 'early' ? 'short' : end;
+      return {
+        seen,
+        quarantined,
+        end: whole ? reached : 'broken',
+        progress,
+        failure: whole ? null : failure,
+      };
+    },
   };
+}
+
+function passing(failure: PartnerError, { pages }: ScanProgress): PartnerError {
+  const { kind } = failure;
+  if (pages === 0 || kind === 'auth' || kind === 'rate_limited' || kind === 'aborted') throw failure;
+  return failure;
 }

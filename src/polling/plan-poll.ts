@@ -6,12 +6,26 @@ export type PollMode = 'delta' | 'sweep';
 /** What one poll reads. */
 export type PollPlan =
   | { readonly kind: 'full' } // the whole list, then every known filing that was not on it
-  | { readonly kind: 'delta'; readonly lists: readonly string[] }; // these statuses, the vanished, the probes
+  | { readonly kind: 'delta'; readonly lists: readonly string[] }; // these statuses, the vanished, the counts
 
-// Below this a full listing takes at most as many requests as the lists and probes of a delta, and sees more.
-const fullListingMax = 700;
+/** What a plan rests on. Times are milliseconds on Redis's clock. */
+export interface PlanInput {
+  readonly mode: PollMode;
+  readonly marks: Pick<PollingMarks, 'baselined' | 'lastSweepAt' | 'sweepTriedAt'>;
+  /** Number of known filings per status. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly now: number;
+  readonly pollIntervalMs: number;
+  readonly sweepIntervalMs: number;
+  /** Number of filings from which on polls read less than everything. */
+  readonly largeFrom: number;
+  /** In [0, 1), always the same for an account: spreads the sweeps of many accounts that began together. */
+  readonly phase: number;
+}
 
-const unsettledStatuses = ['UNPAID', 'PAID', 'PENDING'];
+/** The statuses of the partner specification in which a filing is expected to move on. */
+export const knownUnsettled = ['UNPAID', 'PAID', 'PENDING'] as const;
+
 const settledStatuses: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED']);
 
 /** Whether a filing in this status is expected to move on. Statuses nobody knows yet count as such. */
@@ -19,19 +33,37 @@ export function isUnsettled(status: string): boolean {
   return !settledStatuses.has(status);
 }
 
-/** Decides what a poll reads; pure. `counts` is the number of known filings per status. */
-export function planPoll(
-  mode: PollMode,
-  marks: PollingMarks,
-  counts: Readonly<Record<string, number>>,
-  now: number,
-  sweepIntervalMs: number,
-): PollPlan {
-  const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const sweepDue = now - marks.lastSweepAt >= sweepIntervalMs;
-  if (mode === 'sweep' || sweepDue || !marks.baselined || known < fullListingMax) return { kind: 'full' };
-  const unknownStatuses = Object.keys(counts).filter(
-    (status) => isUnsettled(status) && (counts[status] ?? 0) > 0 && !unsettledStatuses.includes(status),
+/** Below this many filings a full listing takes about as many requests as the lists and counts of a delta, and sees more. */
+export const largeAccountFilings = 700;
+
+/** Whether an account is so large that its polls read less than everything; pure. */
+export function isLarge(counts: Readonly<Record<string, number>>, largeFrom: number): boolean {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0) >= largeFrom;
+}
+
+/** Decides what a poll reads; pure. */
+export function planPoll(input: PlanInput): PollPlan {
+  const { mode, marks, counts } = input;
+  if (mode === 'sweep' || !marks.baselined || !isLarge(counts, input.largeFrom) || isSweepDue(input))
+    return { kind: 'full' };
+  return { kind: 'delta', lists: unsettledLists(counts) };
+}
+
+/** The lists that a delta reads: those of the specification, and the statuses beyond it that filings are in. */
+export function unsettledLists(counts: Readonly<Record<string, number>>): string[] {
+  const others = Object.entries(counts).filter(
+    ([status, count]) =>
+      count > 0 && isUnsettled(status) && !knownUnsettled.some((known) => known === status),
   );
-  return { kind: 'delta', lists: [...unsettledStatuses, ...unknownStatuses] };
+  return [...knownUnsettled, ...others.map(([status]) => status)];
+}
+
+const phaseShare = 0.1;
+const retryShare = 0.1;
+
+// Up to a tenth early, by the account's phase. A sweep that could not be completed is repeated after a tenth of the interval.
+function isSweepDue({ marks, now, pollIntervalMs, sweepIntervalMs, phase }: PlanInput): boolean {
+  const early = marks.lastSweepAt === 0 ? 0 : phaseShare * phase * sweepIntervalMs;
+  const due = now - marks.lastSweepAt >= sweepIntervalMs - early;
+  return due && now - marks.sweepTriedAt >= Math.max(pollIntervalMs, retryShare * sweepIntervalMs);
 }

@@ -1,25 +1,38 @@
-import type { RecordedEvent } from '../filings/observe-filings.ts';
-import type { SnapshotStore } from '../filings/snapshot-store.ts';
-import type { PartnerClient } from '../partner/partner-client.ts';
 import { PartnerError, type PartnerErrorKind } from '../partner/partner-error.ts';
 import { backoffMs } from './backoff-policy.ts';
-import { planPoll, type PollMode } from './plan-poll.ts';
-import { readDelta, type Mismatches } from './poll-delta.ts';
-import { readEverything } from './poll-full.ts';
-import { createPollRun } from './poll-run.ts';
-import type { PollingMarks, PollingStore } from './polling-store.ts';
+import { createInterludes } from './interlude.ts';
+import { phaseOf } from './phase.ts';
+import { isLarge, planPoll, type PollMode } from './plan-poll.ts';
+import { readDelta } from './poll-delta.ts';
+import { readEverything, type ReadDeps, type ReadOutcome } from './poll-full.ts';
+import { createPollRun, type PollRun, type PollRunDeps, type RunTally } from './poll-run.ts';
+import type { MarksUpdate, PollingMarks } from './polling-store.ts';
 
 /** What one poll came to. */
 export type PollOutcome =
-  | { readonly kind: 'complete'; readonly mode: PollMode; readonly events: number }
-  /** The partner service could not be read to the end; what was read is kept, the next poll waits for `retryInMs`. */
+  | {
+      readonly kind: 'complete';
+      readonly mode: PollMode;
+      readonly events: number;
+      /** Known filings that could not be read one by one; each is tried again by itself. */
+      readonly unread: number;
+    }
+  /** Part of the list could not be had; what was read is kept and the next poll comes as ever. */
+  | {
+      readonly kind: 'incomplete';
+      readonly mode: PollMode;
+      readonly events: number;
+      readonly unread: number;
+      readonly message: string;
+    }
+  /** The partner service could not be read; what was read is kept, the next poll waits for `retryInMs`. */
   | {
       readonly kind: 'failed';
       readonly reason: PartnerErrorKind;
       readonly message: string;
       readonly retryInMs: number;
     }
-  /** The wait after a failure is not over. */
+  /** Nothing was read: the wait after a failure is not over, or too many large reads are under way. */
   | { readonly kind: 'backing_off' };
 
 /** An account as polling needs it. */
@@ -29,19 +42,23 @@ export interface PolledAccount {
   readonly sweepIntervalMs: number;
 }
 
-export interface PollAccountDeps {
-  readonly client: PartnerClient;
-  readonly snapshot: SnapshotStore;
-  readonly polling: PollingStore;
-  /** Milliseconds on Redis's clock. */
-  readonly now: () => number;
+/** How a poll came about. */
+export interface PollRequest {
+  readonly mode: PollMode;
+  /** Somebody asked for it: it does not wait for a backoff to pass. */
+  readonly asked: boolean;
+  /** The first poll with these settings: that the former key was refused says nothing. */
+  readonly newSettings: boolean;
+}
+
+export interface PollAccountDeps extends PollRunDeps, ReadDeps {
   readonly random: () => number;
-  readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
-  readonly onQuarantined: (account: string, records: number) => void;
-  /** What earlier delta polls of this account could not explain; kept in memory, losing it costs one poll's delay. */
-  readonly mismatches: Mismatches;
   /** Requests sent by the account's client so far, retries included. */
   readonly requestsSent: () => number;
+  /** Number of filings from which on polls read less than everything. */
+  readonly largeFrom: number;
+  /** Takes one of the places for large reads, to be given back; null when none is free. */
+  readonly takeLargeRead: () => (() => void) | null;
 }
 
 /**
@@ -52,59 +69,90 @@ export interface PollAccountDeps {
 export async function pollAccount(
   deps: PollAccountDeps,
   account: PolledAccount,
-  request: { mode: PollMode; ignoreBackoff: boolean },
+  request: PollRequest,
   signal: AbortSignal,
 ): Promise<PollOutcome> {
   const startedAt = deps.now();
   const marks = await deps.polling.begin(account.account);
-  if (startedAt < marks.backoffUntil && !request.ignoreBackoff) return { kind: 'backing_off' };
+  if (startedAt < marks.backoffUntil && !isWaitOver(marks, request)) return { kind: 'backing_off' };
 
-  const sentBefore = deps.requestsSent();
-  const run = await createPollRun(deps, account.account, marks, startedAt, signal);
+  const counts = await deps.snapshot.counts(account.account);
+  const phase = phaseOf(account.account);
+  const { largeFrom } = deps;
+  const plan = planPoll({ ...account, mode: request.mode, marks, counts, now: startedAt, largeFrom, phase });
+  const isLongRead = plan.kind === 'full' && (isLarge(counts, largeFrom) || !marks.baselined);
+  const giveBack = isLongRead ? deps.takeLargeRead() : () => undefined;
+  if (giveBack === null) return { kind: 'backing_off' };
+
+  const write = requestCounter(deps, account.account, marks.generation);
+  const misses = await deps.polling.misses(account.account);
+  const input = { account, marks, misses, startedAt, signal };
+  const interlude = createInterludes(deps, input, async (run, read) => write(conclusion(run, read)));
   try {
-    const { mode, earned } = await read();
-    await deps.polling.write(account.account, marks.generation, {
-      ...earned,
-      ...completed(startedAt),
-      ...requests(),
-    });
-    return { kind: 'complete', mode, events: run.events() };
+    const run = createPollRun(deps, { ...input, interlude });
+    const delta = plan.kind === 'delta' ? await readDelta(run, deps, plan.lists) : null;
+    const read = delta ?? (await readEverything(run, deps));
+    await write(conclusion(run, read));
+    return outcomeOf(delta === null ? 'sweep' : 'delta', read, run.tally());
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
     const failures = marks.consecutiveFailures + 1;
     const retryInMs = backoffMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
-    await deps.polling.write(account.account, marks.generation, {
+    await write({
       lastPollAt: startedAt,
+      ...(plan.kind === 'full' ? { sweepTriedAt: startedAt } : {}),
       consecutiveFailures: failures,
       backoffUntil: deps.now() + retryInMs,
-      lastError: `${error.kind}: ${error.message}`,
-      ...requests(),
+      lastError: describe(error),
     });
     return { kind: 'failed', reason: error.kind, message: error.message, retryInMs };
-  }
-
-  async function read(): Promise<{ mode: PollMode; earned: Partial<PollingMarks> }> {
-    const counts = await deps.snapshot.counts(account.account);
-    const plan = planPoll(request.mode, marks, counts, startedAt, account.sweepIntervalMs);
-    if (plan.kind === 'delta') {
-      const earned = await readDelta(run, deps.snapshot, marks, plan.lists, deps.mismatches);
-      if (earned !== 'sweep') return { mode: 'delta', earned };
-    }
-    return { mode: 'sweep', earned: await readEverything(run, deps.snapshot, marks) };
-  }
-
-  function requests(): Partial<PollingMarks> {
-    const sent = deps.requestsSent() - sentBefore;
-    return { requestsLastPoll: sent, requestsTotal: marks.requestsTotal + sent };
+  } finally {
+    giveBack();
   }
 }
 
-function completed(startedAt: number): Partial<PollingMarks> {
-  return {
-    lastPollAt: startedAt,
-    lastCompletePollAt: startedAt,
-    consecutiveFailures: 0,
-    backoffUntil: 0,
-    lastError: '',
+function isWaitOver(marks: PollingMarks, { asked, newSettings }: PollRequest): boolean {
+  return asked || (newSettings && marks.authFailed);
+}
+
+function requestCounter(
+  { polling, requestsSent }: PollAccountDeps,
+  account: string,
+  generation: string,
+): (update: MarksUpdate) => Promise<void> {
+  let written = requestsSent();
+  return async (update) => {
+    const sent = requestsSent() - written;
+    written += sent;
+    await polling.write(account, generation, { ...update, requestsLastPoll: sent }, sent);
   };
+}
+
+/** The marks after a poll that came to its end. */
+function conclusion(run: PollRun, { earned, whole }: ReadOutcome): MarksUpdate {
+  const { failure } = run.tally();
+  const { startedAt, marks } = run;
+  return {
+    ...earned,
+    lastPollAt: startedAt,
+    ...(whole ? { lastCompletePollAt: startedAt } : {}),
+    consecutiveFailures: whole ? 0 : marks.consecutiveFailures + 1,
+    backoffUntil: 0,
+    lastError: failure === null ? (whole ? '' : brokenList) : describe(failure),
+  };
+}
+
+const brokenList = 'the filing list could not be read to its end';
+
+function outcomeOf(
+  mode: PollMode,
+  { whole }: ReadOutcome,
+  { events, unread, failure }: RunTally,
+): PollOutcome {
+  if (whole) return { kind: 'complete', mode, events, unread };
+  return { kind: 'incomplete', mode, events, unread, message: failure?.message ?? brokenList };
+}
+
+function describe({ kind, message }: PartnerError): string {
+  return `${kind}: ${message}`;
 }

@@ -1,116 +1,118 @@
-import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import { PartnerError } from '../partner/partner-error.ts';
+import { concludeListSearch, isExplained, isSearchDue } from './count-doubt.ts';
+import { createIdSet, type IdSet } from './id-set.ts';
+import { isUnsettled, knownUnsettled } from './plan-poll.ts';
+import type { ReadDeps, ReadOutcome } from './poll-full.ts';
 import type { PollRun } from './poll-run.ts';
-import { isUnsettled } from './plan-poll.ts';
-import type { PollingMarks } from './polling-store.ts';
-
-// More vanished filings than this are looked for on the newest pages of the settled lists first.
-const vanishedReadSingly = 3;
-const newestPagesMax = 5;
+import { readEnds } from './read-ends.ts';
+import { readVanished } from './vanished.ts';
 
 /**
- * Differences between the service's counts and ours that the last delta poll met, each as text, with the number of
- * polls in a row that met it. Something is done about a difference at its second sight: the first may be a change
- * between two requests, and what a list could not explain once it will not explain later either.
- */
-export type Mismatches = Map<string, number>;
-
-/**
- * Reads what may have changed since the last poll: the unsettled lists, the filings that left them, and probes that
- * tell whether anything settled moved. Returns the marks this earns, or 'sweep' when only a sweep can tell.
+ * Reads what may have changed since the last poll: the unsettled lists, the filings that left them, and the counts that
+ * tell whether anything settled moved. Null when only a sweep can tell.
  */
 export async function readDelta(
   run: PollRun,
-  snapshot: SnapshotStore,
-  marks: PollingMarks,
+  deps: ReadDeps,
   lists: readonly string[],
-  mismatches: Mismatches,
-): Promise<Partial<PollingMarks> | 'sweep'> {
-  const before = await unsettledIds(run.account, snapshot);
-  const seen = new Set<string>();
-  for (const status of lists) for (const id of (await run.readList(status)).seen) seen.add(id);
-  await readVanished(
-    run,
-    before.filter((id) => !seen.has(id)),
-  );
-  const differences = [
-    ...(await findBornSettled(run, snapshot)),
-    ...(await settledDifferences(run, snapshot)),
-  ];
-  const persisting = noteDifferences(mismatches, differences);
-  if (persisting.some(({ status }) => status === undefined)) return 'sweep';
-  // What moved between the two settled lists stands in both differences; the shorter list tells.
-  const shortest = persisting.toSorted((a, b) => a.total - b.total).at(0);
-  if (shortest?.status !== undefined) await readSettledList(run, snapshot, shortest.status);
+): Promise<ReadOutcome | null> {
+  const counts = await deps.snapshot.counts(run.account);
+  const before = await unsettledIds(run, deps, Object.keys(counts));
+  const read = await readLists(run, lists, counts);
+  const vanished = [...before, ...run.dueMisses()].filter((id) => !read.seen.has(id));
+  if (!(await readVanished(run, [...new Set(vanished)]))) return null;
+
+  const differences = run.marks.baselined ? await compareCounts(run, deps) : null;
+  if (differences === 'sweep') return null;
+  const { startedAt } = run;
   return {
-    unsettledSeenAt: run.startedAt,
-    bornSeenAt: differences.length === 0 ? run.startedAt : marks.bornSeenAt,
+    whole: read.whole,
+    earned: {
+      ...(run.tally().overtaken ? {} : { unsettledSeenAt: startedAt }),
+      ...(differences === 'none' ? { countedAt: startedAt } : {}),
+    },
   };
 }
 
-interface Difference {
-  /** Undefined for the unfiltered list. */
-  readonly status: string | undefined;
-  readonly total: number;
-  readonly known: number;
+async function unsettledIds(
+  run: PollRun,
+  { snapshot }: ReadDeps,
+  statuses: readonly string[],
+): Promise<string[]> {
+  const lists = statuses.filter(isUnsettled).map((status) => snapshot.idsIn(run.account, status));
+  return (await Promise.all(lists)).flat();
 }
 
-function noteDifferences(mismatches: Mismatches, differences: readonly Difference[]): Difference[] {
-  const text = ({ status, total, known }: Difference) => `${status ?? ''} ${total} ${known}`;
-  const times = new Map(
-    differences.map((difference) => [text(difference), (mismatches.get(text(difference)) ?? 0) + 1]),
+// All at once: the budget says how many really are, and a filing that moves between two of them meanwhile is either on one of
+// them or among the vanished.
+async function readLists(
+  run: PollRun,
+  lists: readonly string[],
+  counts: Readonly<Record<string, number>>,
+): Promise<{ seen: IdSet; whole: boolean }> {
+  const seen = createIdSet();
+  let whole = true;
+  const ended = await Promise.allSettled(
+    lists.map(async (status) => {
+      const scan = await run.readList({ status, expected: counts[status] ?? 0 });
+      seen.addAll(scan.seen);
+      whole &&= scan.end !== 'broken';
+    }),
   );
-  mismatches.clear();
-  for (const [key, count] of times) mismatches.set(key, count);
-  return differences.filter((difference) => times.get(text(difference)) === 2);
+  for (const [i, each] of ended.entries())
+    if (each.status === 'rejected' && !isRefusedStatus(each.reason, lists[i])) throw each.reason;
+  return { seen, whole };
 }
 
-async function unsettledIds(account: string, snapshot: SnapshotStore): Promise<string[]> {
-  const statuses = Object.keys(await snapshot.counts(account)).filter(isUnsettled);
-  return (await Promise.all(statuses.map((status) => snapshot.idsIn(account, status)))).flat();
+// A status outside the specification may be one that cannot be asked for; its filings are then read one by one.
+function isRefusedStatus(error: unknown, status: string | undefined): boolean {
+  return (
+    error instanceof PartnerError &&
+    error.kind === 'unexpected_status' &&
+    !knownUnsettled.some((known) => known === status)
+  );
 }
 
-// Every filing that left its list is read, whatever the lists looked like: a false alarm costs a request, no event.
-async function readVanished(run: PollRun, vanished: readonly string[]): Promise<void> {
-  let left = vanished;
-  if (left.length > vanishedReadSingly) {
-    const pages = await Promise.all([run.readFirstPage(0, 'COMPLETED'), run.readFirstPage(0, 'REJECTED')]);
-    const found = new Set(pages.flatMap(({ ids }) => ids));
-    left = left.filter((id) => !found.has(id));
+/**
+ * The unfiltered total tells of filings born settled, that of REJECTED of moves between the settled statuses; the one of
+ * COMPLETED follows from the two. Searches where they differ for good.
+ */
+async function compareCounts(run: PollRun, deps: ReadDeps): Promise<'none' | 'some' | 'sweep'> {
+  const [all, rejected] = await Promise.all([run.countOf(), run.countOf('REJECTED')]);
+  const unknown = await lookForBorn(run, deps, all);
+  if (isSearchDue(deps.doubts, '', unknown, false)) return 'sweep';
+  const moved = await rejectedDifference(run, deps, rejected);
+  if (isSearchDue(deps.doubts, 'REJECTED', moved, false)) {
+    const { events } = run.tally();
+    const left = await searchRejected(run, deps);
+    concludeListSearch(deps.doubts, 'REJECTED', left, run.tally().events > events);
   }
-  await run.readFilings(left);
+  return unknown === 0 && moved === 0 ? 'none' : 'some';
 }
 
-// More filings at the service than known: one was born settled. It is looked for on the newest pages.
-async function findBornSettled(run: PollRun, snapshot: SnapshotStore): Promise<Difference[]> {
-  let total = await run.countOf();
-  let known = await knownFilings(run.account, snapshot);
-  let offset = 0;
-  for (let page = 0; page < newestPagesMax && total !== null && total > known; page += 1) {
-    const read = await run.readFirstPage(offset);
-    total = read.total ?? total;
-    offset += read.ids.length;
-    known = await knownFilings(run.account, snapshot);
-  }
-  return total === null || total === known ? [] : [{ status: undefined, total, known }];
+async function lookForBorn(run: PollRun, { doubts }: ReadDeps, total: number | null): Promise<number | null> {
+  const difference = await unknownFilings(run, total);
+  if (total === null || difference === null || difference <= 0) return difference;
+  return isExplained(doubts, '', difference) ? difference : unknownFilings(run, await readEnds(run, total));
 }
 
-async function settledDifferences(run: PollRun, snapshot: SnapshotStore): Promise<Difference[]> {
+async function unknownFilings(run: PollRun, total: number | null): Promise<number | null> {
+  return total === null ? null : total - ((await run.known()) - run.tally().gone);
+}
+
+async function rejectedDifference(
+  run: PollRun,
+  { snapshot }: ReadDeps,
+  total: number | null,
+): Promise<number | null> {
+  if (total === null) return null;
   const counts = await snapshot.counts(run.account);
-  const statuses = ['COMPLETED', 'REJECTED'];
-  const totals = await Promise.all(statuses.map((status) => run.countOf(status)));
-  return statuses.flatMap((status, i) => {
-    const total = totals[i] ?? null;
-    const known = counts[status] ?? 0;
-    return total === null || total === known ? [] : [{ status, total, known }];
-  });
+  return total - (counts['REJECTED'] ?? 0);
 }
 
-async function readSettledList(run: PollRun, snapshot: SnapshotStore, status: string): Promise<void> {
-  const before = status === 'COMPLETED' ? [] : await snapshot.idsIn(run.account, status);
-  const { seen } = await run.readList(status);
+async function searchRejected(run: PollRun, deps: ReadDeps): Promise<number | null> {
+  const before = await deps.snapshot.idsIn(run.account, 'REJECTED');
+  const { seen, progress } = await run.readList({ status: 'REJECTED' });
   await run.readFilings(before.filter((id) => !seen.has(id)));
-}
-
-async function knownFilings(account: string, snapshot: SnapshotStore): Promise<number> {
-  return Object.values(await snapshot.counts(account)).reduce((sum, count) => sum + count, 0);
+  return rejectedDifference(run, deps, progress.total);
 }

@@ -1,76 +1,139 @@
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import { concludeListSearch, isSearchDue, type CountDoubts } from './count-doubt.ts';
+import { createIdSet, type IdSet } from './id-set.ts';
+import type { ScanResult } from './list-scan.ts';
+import { baselineVerdict, isAnotherPassWorthwhile, unexplained, type Pass } from './pass-policy.ts';
+import { readEnds } from './read-ends.ts';
 import type { PollRun } from './poll-run.ts';
-import type { PollingMarks } from './polling-store.ts';
+import type { MarksUpdate } from './polling-store.ts';
+import { sampleUnseen } from './sample-unseen.ts';
+import { isSteady, reliableTotal } from './scan-progress.ts';
 
-// A pass over an unstable order misses about a third of the filings, so a dozen that find nothing new mean that the
-// service counts wrongly rather than that something is left (0.37^12 < 10^-5).
-const dryPassesMax = 12;
-const passesMax = 60;
-// After an incomplete listing absence says little: only so many of the unseen are asked for one by one.
-const unseenAfterIncompleteMax = 200;
+/** What a full or a delta read has come to. */
+export interface ReadOutcome {
+  /** The marks that it has earned. */
+  readonly earned: MarksUpdate;
+  /** False when part of what there was to read could not be had. */
+  readonly whole: boolean;
+}
+
+export interface ReadDeps {
+  readonly snapshot: SnapshotStore;
+  readonly doubts: CountDoubts;
+  readonly random: () => number;
+}
+
+// So many of the filings that the list did not show are asked for one by one, or twice its pages if that is more.
+const unseenReadsMin = 700;
+const namesMax = 1000;
+// Up to here reading the whole list once more is no matter.
+const cheapPages = 40;
 
 /**
- * Reads everything: the whole list, then each known filing that was not on it. While the account has no baseline,
- * passes are repeated until the known filings number the service's total. Returns the marks this earns.
+ * Reads everything: the whole list, as often as its order calls for, then each known filing that was not on it. Without a baseline
+ * this is what completes it.
  */
-export async function readEverything(
-  run: PollRun,
-  snapshot: SnapshotStore,
-  marks: PollingMarks,
-): Promise<Partial<PollingMarks>> {
-  const first = await readOnce(run, snapshot);
-  const baselined = marks.baselined || (await completeBaseline(run, snapshot, first));
+export async function readEverything(run: PollRun, deps: ReadDeps): Promise<ReadOutcome> {
+  const { marks, startedAt } = run;
+  const passes = await readPasses(run, deps);
+  const { progress, end } = passes.scan;
+  const readsMax = Math.max(unseenReadsMin, 2 * progress.pages);
+  const unseen = await sampleUnseen(deps.snapshot, run.account, passes.seen, readsMax, deps.random);
+  await run.readFilings(unseen.sample);
+
+  const pass = await judge(run, deps, passes.scan, passes);
+  const accounted = unexplained(pass) === 0;
+  if (passes.searched || accounted)
+    concludeListSearch(deps.doubts, '', pass.difference, passes.found || accounted);
+  const verdict = marks.baselined ? { baselined: true, dryPolls: 0 } : baselineVerdict(pass, marks.dryPolls);
+  const everyKnown = unseen.count <= readsMax;
+  const timely = !run.tally().overtaken;
+  const stoodStill = passes.count === 1 && isSteady(progress) && passes.unreadable.size === 0;
   return {
-    baselined,
-    lastSweepAt: first.complete ? run.startedAt : marks.lastSweepAt,
-    allSeenAt: first.allSeen ? run.startedAt : marks.allSeenAt,
-    bornSeenAt: baselined && first.complete && first.known === first.total ? run.startedAt : marks.bornSeenAt,
+    whole: end !== 'broken' && everyKnown,
+    earned: {
+      sweepTriedAt: startedAt,
+      dryPolls: verdict.dryPolls,
+      ...(verdict.baselined ? { baselined: true } : {}),
+      ...(end !== 'broken' && everyKnown ? { lastSweepAt: startedAt } : {}),
+      ...(everyKnown && timely ? { allSeenAt: startedAt } : {}),
+      ...(verdict.baselined && stoodStill && timely ? { bornSeenAt: startedAt } : {}),
+      ...(verdict.baselined && accounted ? { countedAt: startedAt } : {}),
+    },
   };
 }
 
-interface Pass {
-  readonly complete: boolean;
-  readonly total: number | null;
-  readonly known: number;
-  readonly allSeen: boolean;
+/** What all passes of one poll have shown. */
+interface Passes {
+  /** Ids on any of them. */
+  readonly seen: IdSet;
+  /** Records on any of them that cannot be read, by id or digest. */
+  readonly unreadable: ReadonlySet<string>;
+  readonly count: number;
+  /** The last one. */
+  readonly scan: ScanResult;
+  readonly added: number;
+  /** Whether filings that only the service's count tells of were searched for, and whether passes after the first found any. */
+  readonly searched: boolean;
+  readonly found: boolean;
 }
 
-async function readOnce(run: PollRun, snapshot: SnapshotStore): Promise<Pass> {
-  const { seen, complete, total } = await run.readList();
-  const unseen = await unseenIds(run.account, snapshot, seen, complete ? Infinity : unseenAfterIncompleteMax);
-  await run.readFilings(unseen);
-  const known = await knownFilings(run.account, snapshot);
-  return { complete, total, known, allSeen: complete || unseen.length < unseenAfterIncompleteMax };
-}
-
-async function completeBaseline(run: PollRun, snapshot: SnapshotStore, first: Pass): Promise<boolean> {
-  let pass = first;
-  let dry = 0;
-  for (let passes = 1; passes < passesMax && dry < dryPassesMax; passes += 1) {
-    if (pass.total !== null && pass.known >= pass.total && pass.complete) return true;
-    const { known } = pass;
-    pass = await readOnce(run, snapshot);
-    dry = pass.known > known ? 0 : dry + 1;
-  }
-  return dry >= dryPassesMax;
-}
-
-async function unseenIds(
-  account: string,
-  snapshot: SnapshotStore,
-  seen: ReadonlySet<string>,
-  max: number,
-): Promise<string[]> {
-  const unseen = new Set<string>();
-  for await (const chunk of snapshot.scan(account)) {
-    for (const [id, state] of chunk) {
-      if (!state.removed && !seen.has(id)) unseen.add(id);
-      if (unseen.size >= max) return [...unseen];
+async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
+  const { baselined } = run.marks;
+  const seen = createIdSet();
+  const unreadable = new Set<string>();
+  let unseenBefore = Infinity;
+  let searched = false;
+  let addedAtFirst = 0;
+  for (let count = 1; ; count += 1) {
+    const addedBefore = run.tally().added;
+    const scan = await run.readList();
+    seen.addAll(scan.seen);
+    for (const name of scan.quarantined) unreadable.add(name);
+    await lookAtEnds(run, scan, unreadable.size);
+    const added = run.tally().added - addedBefore;
+    const pass = await judge(run, deps, scan, { seen, unreadable, added });
+    if (count === 1) {
+      addedAtFirst = run.tally().added;
+      searched = baselined && isSearchWanted(deps.doubts, pass);
     }
+    if (!isAnotherPassWorthwhile(pass, { passes: count, unseenBefore, baselined, searching: searched })) {
+      return { seen, unreadable, count, scan, added, searched, found: run.tally().added > addedAtFirst };
+    }
+    unseenBefore = pass.unseen;
   }
-  return [...unseen];
 }
 
-async function knownFilings(account: string, snapshot: SnapshotStore): Promise<number> {
-  return Object.values(await snapshot.counts(account)).reduce((sum, count) => sum + count, 0);
+// Filings born while a long list was read stand at one of its ends; looking there saves another pass.
+async function lookAtEnds(run: PollRun, { progress, end }: ScanResult, unreadable: number): Promise<void> {
+  const total = reliableTotal(progress);
+  if (end === 'broken' || total === null || progress.pages <= cheapPages) return;
+  if (total > (await run.known()) + unreadable) await readEnds(run, total);
+}
+
+function isSearchWanted(doubts: CountDoubts, pass: Pass): boolean {
+  if ((unexplained(pass) ?? 0) === 0) return false;
+  return isSearchDue(doubts, '', pass.difference, pass.pages <= cheapPages);
+}
+
+async function judge(
+  run: PollRun,
+  { snapshot }: ReadDeps,
+  scan: ScanResult,
+  { seen, unreadable, added }: Pick<Passes, 'seen' | 'unreadable' | 'added'>,
+): Promise<Pass> {
+  const known = await run.known();
+  // A record that can no longer be read may be one of those that are known from before.
+  const states = await snapshot.read(run.account, [...unreadable].slice(0, namesMax));
+  const strangers = states.filter((state) => state === null).length;
+  const total = reliableTotal(scan.progress);
+  return {
+    end: scan.end,
+    difference: total === null ? null : total - (known - run.tally().gone),
+    unreadable: strangers,
+    added,
+    missShare: known === 0 ? 0 : Math.max(0, 1 - scan.seen.size / (known + strangers)),
+    unseen: Math.max(0, known + strangers - seen.size),
+    pages: scan.progress.pages,
+  };
 }

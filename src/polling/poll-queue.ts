@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { phaseOf } from './phase.ts';
 import type { PollMode } from './plan-poll.ts';
 
 /** Data of the jobs in the queue `poll`. */
@@ -12,10 +13,13 @@ export interface PollJob {
 
 /** Says when accounts are polled: one BullMQ job scheduler each. */
 export interface PollQueue {
-  /** Polls an account every so often from now on; safe to repeat. */
+  /**
+   * Polls an account every so often from now on, at a phase of its own, and once now if it was not scheduled before. Safe to
+   * repeat, also with another interval.
+   */
   schedule(account: string, everyMs: number): Promise<void>;
   unschedule(account: string): Promise<void>;
-  /** Polls once, as soon as a worker is free. */
+  /** Polls once, as soon as a worker is free; asked for again before that, it stays once. */
   pollNow(account: string, mode: PollMode): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,8 +27,7 @@ export interface PollQueue {
 /** Name of the queue, for its worker. */
 export const pollQueueName = 'poll';
 
-// Ids of schedulers and jobs may not consist of digits alone, which an account's name may.
-const schedulerId = (account: string) => `poll-${account}`;
+const finished = { removeOnComplete: true, removeOnFail: true } as const;
 
 /** The queue's writing end. */
 export function createPollQueue(
@@ -32,17 +35,19 @@ export function createPollQueue(
   prefix: string,
   onError: (error: Error) => void,
 ): PollQueue {
-  const finished = { removeOnComplete: true, removeOnFail: true } as const;
   const queue = new Queue<PollJob>(pollQueueName, { connection, prefix, defaultJobOptions: finished });
   queue.on('error', onError);
   return {
     async schedule(account, everyMs) {
-      const template = {
-        name: 'poll',
-        data: { account, mode: 'delta' as const, asked: false },
-        opts: finished,
-      };
-      await queue.upsertJobScheduler(schedulerId(account), { every: everyMs }, template);
+      const id = schedulerId(account);
+      const isNew = (await queue.getJobScheduler(id)) === undefined;
+      const data = { account, mode: 'delta' as const, asked: false };
+      await queue.upsertJobScheduler(
+        id,
+        { every: everyMs, offset: offsetOf(account, everyMs) },
+        { name: 'poll', data, opts: finished },
+      );
+      if (isNew) await queue.add('poll', data);
     },
     async unschedule(account) {
       await queue.removeJobScheduler(schedulerId(account));
@@ -51,9 +56,23 @@ export function createPollQueue(
       await queue.add(
         'poll',
         { account, mode, asked: true },
-        { attempts: 5, backoff: { type: 'fixed', delay: 1_000 } },
+        {
+          attempts: 5,
+          backoff: { type: 'fixed', delay: 1_000 },
+          deduplication: { id: `${account}.${mode}`, keepLastIfActive: true },
+        },
       );
     },
     close: () => queue.close(),
   };
+}
+
+// Ids of schedulers and jobs may not consist of digits alone, which an account's name may.
+function schedulerId(account: string): string {
+  return `poll-${account}`;
+}
+
+// BullMQ takes an offset of 0 for none and would align the account to the moment of its first run.
+function offsetOf(account: string, everyMs: number): number {
+  return Math.max(1, Math.floor(phaseOf(account) * everyMs));
 }

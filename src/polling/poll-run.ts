@@ -1,9 +1,16 @@
-import { observeFilings, type ObservationContext, type RecordedEvent } from '../filings/observe-filings.ts';
-import type { FilingState } from '../filings/filing-state.ts';
+import {
+  observeFilings,
+  type Observation,
+  type ObservationContext,
+  type RecordedEvent,
+} from '../filings/observe-filings.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
-import type { PartnerClient } from '../partner/partner-client.ts';
-import { scanList, type ScanResult } from './list-scan.ts';
-import { isUnsettled } from './plan-poll.ts';
+import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
+import type { PartnerError } from '../partner/partner-error.ts';
+import { createFilingReader } from './filing-reader.ts';
+import { knownUntil } from './known-until.ts';
+import { scanList, type FetchedPage, type ScanRequest, type ScanResult } from './list-scan.ts';
+import type { Miss } from './misses.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
 
 /** What the reads of one poll need. */
@@ -17,111 +24,157 @@ export interface PollRunDeps {
   readonly onQuarantined: (account: string, records: number) => void;
 }
 
+/** What one poll works with. */
+export interface PollRunInput {
+  readonly account: { readonly account: string; readonly pollIntervalMs: number };
+  readonly marks: PollingMarks;
+  /** Known filings that could not be read, kept up to date by this run; shared by runs that interleave. */
+  readonly misses: Map<string, Miss>;
+  /** Start of the poll, before its first read. */
+  readonly startedAt: number;
+  readonly signal: AbortSignal;
+  /** Between two reads of a long poll: something else that is due, or null. */
+  readonly interlude: () => (() => Promise<void>) | null;
+}
+
+/** The first page of a list, or another single one. */
+export interface PageRead {
+  readonly total: number | null;
+  readonly length: number;
+  readonly ids: readonly string[];
+  /** Filings on it that were never seen before. */
+  readonly added: number;
+}
+
 /** The reads of one poll; each compares what it read with the snapshot before it resolves. */
 export interface PollRun {
   readonly account: string;
   readonly startedAt: number;
-  /** Number of events that the poll has put into the log so far. */
-  events(): number;
+  readonly marks: PollingMarks;
   /** Reads a whole list, or the part of it in one status. */
-  readList(status?: string): Promise<ScanResult>;
-  /** Reads the first page of a list only, and returns how many filings the service counts on it. */
-  readFirstPage(offset: number, status?: string): Promise<{ total: number | null; ids: readonly string[] }>;
+  readList(request?: ScanRequest): Promise<ScanResult>;
+  readPage(offset: number, status?: string): Promise<PageRead>;
   /** The service's count of filings in a status, or of all; null when it gives none. One request. */
   countOf(status?: string): Promise<number | null>;
   /** Reads filings one by one. 404 on two polls, while the account itself answers, removes a filing. */
   readFilings(ids: readonly string[]): Promise<void>;
-  /** Takes further filings without an event until the baseline is complete. */
-  announceNewFrom(baselined: boolean): void;
+  /** Of the ids on record as missed, those to be asked for now. */
+  dueMisses(): string[];
+  /** Number of known filings, removed ones left out. */
+  known(): Promise<number>;
+  /** What the run has come to so far. */
+  tally(): RunTally;
 }
 
+export interface RunTally {
+  /** Events put into the log. */
+  readonly events: number;
+  /** Filings never seen before. */
+  readonly added: number;
+  /** Known filings that could not be read. */
+  readonly unread: number;
+  /** Known filings that the service did not know when last asked for, but not often enough to be removed. */
+  readonly gone: number;
+  /** The last failure that did not end the poll; null when there was none. */
+  readonly failure: PartnerError | null;
+  /** True when a read met a newer one by somebody who started before this run: then it proves nothing about its time. */
+  readonly overtaken: boolean;
+}
+
+const pageSize = 100;
+
 /** Prepares the reads of one poll of an account. */
-export async function createPollRun(
-  deps: PollRunDeps,
-  account: string,
-  marks: PollingMarks,
-  startedAt: number,
-  signal: AbortSignal,
-): Promise<PollRun> {
-  let announceNew = marks.baselined;
+export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
+  const { marks, misses, startedAt, signal } = input;
+  const { account } = input.account;
   let events = 0;
-  const missing = await deps.polling.missing(account);
-  const unchangedAt = (previous: FilingState | null) => unchangedSince(marks, previous);
+  let added = 0;
+  let overtaken = false;
+  let failure: PartnerError | null = null;
+  const context: ObservationContext = {
+    account,
+    generation: marks.generation,
+    announceNew: marks.baselined,
+    knownUntil: (id, previous, document) => knownUntil(marks, misses.get(id), previous, document),
+  };
 
-  async function observe(
-    observations: Parameters<typeof observeFilings>[2],
-    window: Parameters<typeof observeFilings>[3],
-  ): Promise<void> {
-    const context: ObservationContext = { account, generation: marks.generation, announceNew, unchangedAt };
-    const recorded = await observeFilings(deps, context, observations, window);
-    events += recorded.length;
-    if (recorded.length > 0) await deps.onEvents(account, recorded);
-    const back = observations
-      .filter(({ id, filing }) => filing !== null && missing.has(id))
-      .map(({ id }) => id);
-    await deps.polling.clearMissing(account, back);
-    for (const id of back) missing.delete(id);
+  async function observe(observations: readonly Observation[], window: ReadWindow): Promise<number> {
+    const observed = await observeFilings(deps, context, observations, window);
+    events += observed.events.length;
+    added += observed.added;
+    overtaken ||= observed.overtakenBy < startedAt;
+    if (observed.events.length > 0) await deps.onEvents(account, observed.events);
+    await forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
+    return observed.added;
   }
 
-  async function readFiling(id: string): Promise<void> {
-    const { filing, window } = await deps.client.getFiling(id, signal);
-    if (filing !== null) return observe([{ id, filing }], window);
-    const since = missing.get(id);
-    if (since === undefined) return deps.polling.setMissing(account, id, startedAt);
-    if (since >= startedAt) return;
-    await deps.client.checkAccount(signal);
-    await observe([{ id, filing: null }], window);
-    await deps.polling.clearMissing(account, [id]);
+  async function forget(ids: readonly string[]): Promise<void> {
+    const back = ids.filter((id) => misses.has(id));
+    await deps.polling.clearMisses(account, back);
+    for (const id of back) misses.delete(id);
   }
 
-  const fetchPage = (offset: number, limit: number, status?: string) =>
-    deps.client.listFilings({ offset, limit, ...(status === undefined ? {} : { status }) }, signal);
+  async function remember(id: string, miss: Miss): Promise<void> {
+    misses.set(id, miss);
+    await deps.polling.setMiss(account, marks.generation, id, miss);
+  }
+
+  const observePage = ({ page, window }: FetchedPage) =>
+    observe(
+      page.filings.map((filing) => ({ id: filing.id, filing })),
+      window,
+    );
+
+  const reader = createFilingReader({
+    client: deps.client,
+    input,
+    now: deps.now,
+    observe,
+    forget,
+    remember,
+    knownUntil: async (id) => {
+      const [stored] = await deps.snapshot.read(account, [id]);
+      return stored == null ? 0 : knownUntil(marks, misses.get(id), stored.state, null);
+    },
+  });
+
+  async function readPage(offset: number, limit: number, status?: string): Promise<PageRead> {
+    const query = { offset, limit, ...(status === undefined ? {} : { status }) };
+    const fetched = await deps.client.listFilings(query, signal);
+    const fresh = await observePage(fetched);
+    const { total, length, filings } = fetched.page;
+    return { total, length, ids: filings.map(({ id }) => id), added: fresh };
+  }
 
   return {
     account,
     startedAt,
-    events: () => events,
-    announceNewFrom: (baselined) => {
-      announceNew = baselined;
-    },
-    async readList(status) {
+    marks,
+    async readList(request) {
       const result = await scanList(
         {
           fetchPage: (query) => deps.client.listFilings(query, signal),
-          onPage: (page, window) =>
-            observe(
-              page.filings.map((filing) => ({ id: filing.id, filing })),
-              window,
-            ),
+          onPage: async (fetched) => void (await observePage(fetched)),
+          interlude: input.interlude,
         },
-        status,
+        request,
       );
-      if (result.quarantined > 0) deps.onQuarantined(account, result.quarantined);
+      failure = result.failure ?? failure;
+      if (result.quarantined.size > 0) deps.onQuarantined(account, result.quarantined.size);
       return result;
     },
-    async readFirstPage(offset, status) {
-      const { page, window } = await fetchPage(offset, 100, status);
-      await observe(
-        page.filings.map((filing) => ({ id: filing.id, filing })),
-        window,
-      );
-      return { total: page.total, ids: page.filings.map(({ id }) => id) };
-    },
-    async countOf(status) {
-      const { page, window } = await fetchPage(0, 1, status);
-      await observe(
-        page.filings.map((filing) => ({ id: filing.id, filing })),
-        window,
-      );
-      return page.total;
-    },
-    async readFilings(ids) {
-      await Promise.all(ids.map(readFiling));
-    },
+    readPage: (offset, status) => readPage(offset, pageSize, status),
+    countOf: async (status) => (await readPage(0, 1, status)).total,
+    readFilings: reader.read,
+    dueMisses: () => [...misses].filter(([, miss]) => miss.retryAt <= deps.now()).map(([id]) => id),
+    known: () => deps.snapshot.known(account),
+    tally: () => ({
+      events,
+      added,
+      unread: reader.unread(),
+      gone: [...misses.values()].filter(({ gone }) => gone).length,
+      failure: reader.failure() ?? failure,
+      overtaken,
+    }),
   };
-}
-
-function unchangedSince(marks: PollingMarks, previous: FilingState | null): number {
-  if (previous === null) return marks.bornSeenAt;
-  return isUnsettled(previous.status) ? Math.max(marks.unsettledSeenAt, marks.allSeenAt) : marks.allSeenAt;
 }

@@ -1,5 +1,4 @@
-import { Worker } from 'bullmq';
-import { setTimeout as delay } from 'node:timers/promises';
+import { DelayedError, Worker, type Job } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollingStore } from './polling-store.ts';
@@ -16,6 +15,7 @@ export interface PollWorkerDeps {
   readonly polling: PollingStore;
   /** Unique to this process, for the lease. */
   readonly holder: string;
+  /** Polls under way at once; they mostly wait for the partner service. */
   readonly concurrency: number;
   /** Rejects when the poll cannot go on; the next one starts over. */
   readonly poll: (job: PollJob, signal: AbortSignal) => Promise<void>;
@@ -23,45 +23,56 @@ export interface PollWorkerDeps {
 }
 
 const leaseMs = 8_000;
-const leaseWaitMs = 100;
+const askAgainMs = 250;
 
 /** Starts the worker of the queue `poll`. A tick that finds the account's former poll still at work is skipped. */
 export function createPollWorker(deps: PollWorkerDeps): PollWorker {
-  const stopping = new AbortController();
+  const running = new Set<AbortController>();
+  let closing = false;
 
-  async function process(job: PollJob, holder: string): Promise<void> {
-    while (!(await deps.polling.lease(job.account, holder, leaseMs))) {
-      if (!job.asked) return;
-      await delay(leaseWaitMs, undefined, { signal: stopping.signal });
-    }
+  async function process(job: Job<PollJob>, token: string | undefined): Promise<void> {
+    const { account, asked } = job.data;
+    const holder = `${deps.holder}:${job.id ?? ''}`;
+    if (await deps.polling.lease(account, holder, leaseMs)) return pollUnderLease(job.data, holder);
+    if (!asked) return;
+    // What somebody asked for comes after the poll under way, without a place being held for it meanwhile.
+    await job.moveToDelayed(Date.now() + askAgainMs, token);
+    throw new DelayedError();
+  }
+
+  async function pollUnderLease(job: PollJob, holder: string): Promise<void> {
+    const stop = new AbortController();
+    running.add(stop);
+    if (closing) stop.abort();
     // Losing the lease does no harm: overlapping polls are put in order by their reads' windows.
     const keep = setInterval(() => {
       deps.polling.lease(job.account, holder, leaseMs).catch(deps.onError);
     }, leaseMs / 3);
     try {
-      await deps.poll(job, stopping.signal);
+      await deps.poll(job, stop.signal);
     } finally {
+      running.delete(stop);
       clearInterval(keep);
       await deps.polling.release(job.account, holder);
     }
   }
 
-  const worker = new Worker<PollJob>(
-    pollQueueName,
-    (job) => process(job.data, `${deps.holder}:${job.id ?? ''}`),
-    {
-      connection: deps.connection,
-      prefix: deps.prefix,
-      concurrency: deps.concurrency,
-      lockDuration: 10_000,
-      stalledInterval: 5_000,
-      maxStalledCount: 1_000_000,
-    },
-  );
+  const worker = new Worker<PollJob>(pollQueueName, process, {
+    connection: deps.connection,
+    prefix: deps.prefix,
+    concurrency: deps.concurrency,
+    lockDuration: 10_000,
+    stalledInterval: 5_000,
+    maxStalledCount: 1_000_000,
+  });
   worker.on('error', deps.onError);
+  worker.on('failed', (_job, error) => {
+    if (!closing) deps.onError(error);
+  });
   return {
     async close() {
-      stopping.abort();
+      closing = true;
+      for (const stop of running) stop.abort();
       await worker.close();
     },
   };

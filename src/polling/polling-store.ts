@@ -1,59 +1,95 @@
 import { randomUUID } from 'node:crypto';
+import type { NewEvent } from '../events/event.ts';
 import { SnapshotLostError } from '../filings/snapshot-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { defineScript, loadScript } from '../redis/scripts.ts';
+import type { Miss } from './misses.ts';
 
 /** How polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
 export interface PollingMarks {
   /** Drawn when the account's snapshot began; whoever works on the snapshot writes only while it is the same. */
   readonly generation: string;
+  /** Once true it stays so. */
   readonly baselined: boolean;
+  /** Polls in a row that have read the whole list and found nothing new although the counts differ. */
+  readonly dryPolls: number;
   readonly lastPollAt: number;
+  /** Start of the last poll that read all it had to. */
   readonly lastCompletePollAt: number;
+  /** Start of the last full listing that read all it had to. */
   readonly lastSweepAt: number;
+  /** Start of the last full listing, however it ended. */
+  readonly sweepTriedAt: number;
   readonly consecutiveFailures: number;
-  /** No scheduled poll before this time. */
+  /** No scheduled poll before this time; 0 while the account is not backing off. */
   readonly backoffUntil: number;
-  /** What the last failed poll died of; empty after a complete one. */
+  /** What the last poll could not read; empty when it read everything. */
   readonly lastError: string;
+  /** True from the `account.auth_failed` event until the next complete poll. */
   readonly authFailed: boolean;
   /** True from the `account.stale` event until the next complete poll. */
   readonly staleReported: boolean;
   /** When the last operational event of the account was appended. */
   readonly toldAt: number;
-  /** Start of the last poll that has seen every filing known to be unsettled. */
+  /** Start of the last poll that has seen every filing known to be unsettled, those on record as missed aside. */
   readonly unsettledSeenAt: number;
-  /** Start of the last poll that has seen every known filing. */
+  /** Start of the last poll that has seen every known filing, those on record as missed aside. */
   readonly allSeenAt: number;
-  /** Start of the last full listing after which the known filings numbered the total. */
+  /** Start of the last full listing that stood still and held known filings only. */
   readonly bornSeenAt: number;
+  /** Start of the last poll after which the known filings numbered the service's totals. */
+  readonly countedAt: number;
   readonly requestsTotal: number;
   readonly requestsLastPoll: number;
 }
 
-/** The marks and the lease of polling, one hash and one string per account. */
+/** What a poll adds to the marks; those not named stay. */
+export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'requestsTotal'>>;
+
+/** An operational event to be told, and the marks it leaves. */
+export interface Telling {
+  readonly event: NewEvent;
+  readonly at: number;
+  /** The flags on which the decision rests, and what they become. */
+  readonly before: Pick<PollingMarks, 'authFailed' | 'staleReported'>;
+  readonly after: Pick<PollingMarks, 'authFailed' | 'staleReported'>;
+}
+
+/** The marks, the misses and the lease of polling, two hashes and one string per account. */
 export interface PollingStore {
   read(account: string): Promise<PollingMarks>;
   /** Begins the snapshot of an account that has none yet, and returns the marks either way. */
   begin(account: string): Promise<PollingMarks>;
-  /** Writes some marks in one step, the others stay. Rejects with SnapshotLostError when the generation is another. */
-  write(account: string, generation: string, marks: Partial<PollingMarks>): Promise<void>;
+  /**
+   * Writes some marks and adds to the number of requests in one step. Rejects with SnapshotLostError when the
+   * generation is another.
+   */
+  write(account: string, generation: string, marks: MarksUpdate, requests: number): Promise<void>;
+  /**
+   * Appends an operational event and writes its flags in one step, unless somebody else has told it already (the flags are no
+   * longer those in `before`): then null. Otherwise the event's position in the log.
+   */
+  tell(account: string, generation: string, telling: Telling): Promise<number | null>;
   /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does. */
   lease(account: string, holder: string, ms: number): Promise<boolean>;
   /** Gives the lease back if it is still the holder's. */
   release(account: string, holder: string): Promise<void>;
-  /** Ids that answered 404, each with the start of the poll that first met that. */
-  missing(account: string): Promise<Map<string, number>>;
-  setMissing(account: string, id: string, since: number): Promise<void>;
-  clearMissing(account: string, ids: readonly string[]): Promise<void>;
+  /** Known filings that could not be read, by id. */
+  misses(account: string): Promise<Map<string, Miss>>;
+  /** Rejects with SnapshotLostError when the generation is another. */
+  setMiss(account: string, generation: string, id: string, miss: Miss): Promise<void>;
+  clearMisses(account: string, ids: readonly string[]): Promise<void>;
 }
 
 const noMarks: PollingMarks = {
   generation: '',
   baselined: false,
+  dryPolls: 0,
   lastPollAt: 0,
   lastCompletePollAt: 0,
   lastSweepAt: 0,
+  sweepTriedAt: 0,
   consecutiveFailures: 0,
   backoffUntil: 0,
   lastError: '',
@@ -63,32 +99,45 @@ const noMarks: PollingMarks = {
   unsettledSeenAt: 0,
   allSeenAt: 0,
   bornSeenAt: 0,
+  countedAt: 0,
   requestsTotal: 0,
   requestsLastPoll: 0,
 };
 
-const keepLease = `
+// Each of these does nothing and says so when the marks are not of the generation in ARGV[1]. Times only move forward: polls overlap,
+// and each of them speaks the truth.
+const writeMarks = defineScript(`
+if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
+redis.call('HINCRBY', KEYS[1], 'requestsTotal', ARGV[2])
+for i = 3, #ARGV, 2 do
+  local name, value = ARGV[i], ARGV[i + 1]
+  local isTime = string.sub(name, -2) == 'At'
+  local earlier = isTime and tonumber(redis.call('HGET', KEYS[1], name) or 0) or 0
+  if not isTime or tonumber(value) > earlier then redis.call('HSET', KEYS[1], name, value) end
+end
+return 1`);
+
+const writeMiss = defineScript(`
+if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
+return 1`);
+
+const keepLease = defineScript(`
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`;
+return 1`);
 
-const writeMarks = `
-if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
-return 1`;
+const dropLease = defineScript(
+  `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
+);
 
-const dropLease = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+const tellScript = loadScript(new URL('tell-health.lua', import.meta.url));
 
 /** Polling's marks in Redis. */
 export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore {
   async function read(account: string): Promise<PollingMarks> {
-    const fields = await redis.hgetall(keys.account(account).polling);
-    const marks: Record<string, unknown> = { ...noMarks };
-    for (const [name, text] of Object.entries<string>(fields)) {
-      if (Object.hasOwn(noMarks, name)) marks[name] = parse(name, text);
-    }
-    return marks as unknown as PollingMarks;
+    return decodeMarks(await redis.hgetall(keys.account(account).polling));
   }
 
   return {
@@ -97,31 +146,69 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
       await redis.hsetnx(keys.account(account).polling, 'generation', randomUUID());
       return read(account);
     },
-    async write(account, generation, marks) {
+    async write(account, generation, marks, requests) {
       const fields = Object.entries(marks).flatMap(([name, value]) => [name, String(value)]);
-      const written = await redis.eval(writeMarks, 1, keys.account(account).polling, generation, ...fields);
-      if (written !== 1) throw new SnapshotLostError(account);
+      const key = keys.account(account).polling;
+      await inGeneration(account, writeMarks.run(redis, [key], [generation, requests, ...fields]));
+    },
+    async tell(account, generation, { event, at, before, after }) {
+      const { head, events, polling } = keys.account(account);
+      const flags = [before.authFailed, before.staleReported, after.authFailed, after.staleReported];
+      const position = await tellScript.run(
+        redis,
+        [head, events, polling],
+        [generation, ...flags.map(String), at, event.id, event.type, event.body],
+      );
+      return typeof position === 'number' && position > 0 ? position : null;
     },
     lease: async (account, holder, ms) =>
-      (await redis.eval(keepLease, 1, keys.account(account).lease, holder, ms)) === 1,
+      (await keepLease.run(redis, [keys.account(account).lease], [holder, ms])) === 1,
     async release(account, holder) {
-      await redis.eval(dropLease, 1, keys.account(account).lease, holder);
+      await dropLease.run(redis, [keys.account(account).lease], [holder]);
     },
-    async missing(account) {
+    async misses(account) {
       const fields = await redis.hgetall(keys.account(account).missing);
-      return new Map(Object.entries(fields).map(([id, since]) => [id, Number(since)]));
+      return new Map(Object.entries(fields).map(([id, text]) => [id, decodeMiss(text)]));
     },
-    async setMissing(account, id, since) {
-      await redis.hsetnx(keys.account(account).missing, id, since);
+    async setMiss(account, generation, id, miss) {
+      const { polling, missing } = keys.account(account);
+      await inGeneration(
+        account,
+        writeMiss.run(redis, [polling, missing], [generation, id, encodeMiss(miss)]),
+      );
     },
-    async clearMissing(account, ids) {
+    async clearMisses(account, ids) {
       if (ids.length > 0) await redis.hdel(keys.account(account).missing, ...ids);
     },
   };
 }
 
-function parse(name: string, text: string): unknown {
-  const sample = noMarks[name as keyof PollingMarks];
-  if (typeof sample === 'boolean') return text === 'true';
-  return typeof sample === 'number' ? Number(text) : text;
+async function inGeneration(account: string, reply: Promise<unknown>): Promise<void> {
+  if ((await reply) !== 1) throw new SnapshotLostError(account);
+}
+
+function encodeMiss({ gone, since, knownUntil, failures, retryAt }: Miss): string {
+  return JSON.stringify([gone, since, knownUntil, failures, retryAt]);
+}
+
+function decodeMiss(text: string): Miss {
+  const [gone, since, knownUntil, failures, retryAt] = JSON.parse(text) as [
+    boolean,
+    number,
+    number,
+    number,
+    number,
+  ];
+  return { gone, since, knownUntil, failures, retryAt };
+}
+
+function decodeMarks(fields: Readonly<Record<string, string>>): PollingMarks {
+  const marks: Record<string, unknown> = { ...noMarks };
+  for (const [name, sample] of Object.entries(noMarks)) {
+    const text = fields[name];
+    if (text === undefined) continue;
+    marks[name] =
+      typeof sample === 'boolean' ? text === 'true' : typeof sample === 'number' ? Number(text) : text;
+  }
+  return marks as unknown as PollingMarks;
 }

@@ -1,5 +1,4 @@
-import { buildOperationalEvent } from '../events/event.ts';
-import type { EventLog } from '../events/event-log.ts';
+import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { healthState } from './account-health.ts';
 import type { PollOutcome } from './poll-account.ts';
@@ -8,7 +7,7 @@ import type { PollingMarks, PollingStore } from './polling-store.ts';
 /** What changed about an account's health with one poll; null when nothing that anybody is told. */
 export type HealthChange = 'account.auth_failed' | 'account.stale' | 'account.recovered' | null;
 
-/** Decides what to tell after a poll; pure. `marks` are those after the poll, with the flags from before it. */
+/** Decides what to tell after a poll, or a tick that had to wait; pure. `marks` are those after it, with the flags from before. */
 export function healthChange(
   marks: PollingMarks,
   outcome: PollOutcome,
@@ -16,46 +15,53 @@ export function healthChange(
   createdAt: number,
   now: number,
 ): HealthChange {
-  if (outcome.kind === 'backing_off') return null;
   if (outcome.kind === 'complete')
     return marks.authFailed || marks.staleReported ? 'account.recovered' : null;
-  if (outcome.reason === 'auth') return marks.authFailed ? null : 'account.auth_failed';
-  const stale = healthState({ ...marks, authFailed: false }, pollIntervalMs, createdAt, now) === 'stale';
-  return stale && !marks.staleReported ? 'account.stale' : null;
+  if (outcome.kind === 'failed' && outcome.reason === 'auth' && !marks.authFailed)
+    return 'account.auth_failed';
+  if (marks.authFailed || marks.staleReported) return null;
+  return healthState(marks, pollIntervalMs, createdAt, now) === 'stale' ? 'account.stale' : null;
+}
+
+/** The operational event of a change in health (contract, Callbacks); pure. Told again from an older store it has the same id. */
+export function buildHealthEvent(
+  account: string,
+  type: NonNullable<HealthChange>,
+  marks: Pick<PollingMarks, 'generation' | 'lastCompletePollAt' | 'lastError' | 'toldAt'>,
+  at: number,
+): NewEvent {
+  const since = type === 'account.recovered' ? marks.toldAt : marks.lastCompletePollAt;
+  return buildOperationalEvent(account, type, since === 0 ? marks.generation : String(since), at, {
+    lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
+    lastError: marks.lastError || null,
+  });
 }
 
 export interface ReportHealthDeps {
-  readonly polling: PollingStore;
-  readonly log: EventLog;
+  readonly polling: Pick<PollingStore, 'read' | 'tell'>;
   readonly now: () => number;
 }
 
 /**
- * Appends the operational event that a poll's outcome calls for and remembers that it was told. A crash in between
- * tells it again, under the same id. Returns the event, or null when there was nothing to tell.
+ * Appends the operational event that a poll's outcome calls for, once: event and memory of it are one atomic step. Returns the
+ * event, or null when there was nothing to tell or somebody else has told it.
  */
 export async function reportHealth(
-  deps: ReportHealthDeps,
-  account: { account: string; pollIntervalMs: number; createdAt: number },
+  { polling, now }: ReportHealthDeps,
+  { account, pollIntervalMs, createdAt }: { account: string; pollIntervalMs: number; createdAt: number },
   outcome: PollOutcome,
 ): Promise<RecordedEvent | null> {
-  const marks = await deps.polling.read(account.account);
-  const now = deps.now();
-  const type = healthChange(marks, outcome, account.pollIntervalMs, account.createdAt, now);
+  const marks = await polling.read(account);
+  const at = now();
+  const type = healthChange(marks, outcome, pollIntervalMs, createdAt, at);
   if (type === null) return null;
-  const occasion = String(type === 'account.recovered' ? marks.toldAt : marks.lastCompletePollAt);
-  const details = {
-    lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
-    lastError: marks.lastError || null,
-  };
-  const event = buildOperationalEvent(account.account, type, occasion, now, details);
-  const position = await deps.log.append(account.account, event, now);
-  await deps.polling.write(account.account, marks.generation, {
-    toldAt: now,
-    authFailed: type === 'account.auth_failed' || (type === 'account.stale' && marks.authFailed),
-    staleReported: type === 'account.stale',
+  const position = await polling.tell(account, marks.generation, {
+    event: buildHealthEvent(account, type, marks, at),
+    at,
+    before: marks,
+    after: { authFailed: type === 'account.auth_failed', staleReported: type === 'account.stale' },
   });
-  return { position, type, filingId: '', state: '' };
+  return position === null ? null : { position, type, filingId: '', state: '' };
 }
 
 function isoOrNull(ms: number): string | null {

@@ -6,7 +6,7 @@ import type { RedisClient } from './connect.ts';
  */
 export interface Clock {
   now(): number;
-  /** Asks Redis for its time; off by at most half the round trip afterwards. Rejects when Redis does. */
+  /** Asks Redis for its time; off by at most the round trip afterwards. Rejects when Redis does. */
   synchronise(): Promise<void>;
 }
 
@@ -18,8 +18,17 @@ export function createRedisClock(redis: Pick<RedisClient, 'time'>): Clock {
     async synchronise() {
       const asked = performance.now();
       const [seconds, micros] = await redis.time();
-      const middle = (asked + performance.now()) / 2;
-      offset = Number(seconds) * 1000 + Number(micros) / 1000 - middle;
+      const redisTime = Number(seconds) * 1000 + Number(micros) / 1000;
+      offset = correctedOffset(offset, redisTime - performance.now(), redisTime - asked);
     },
   };
+}
+
+/**
+ * The offset nearest to the present one that an answer allows; pure. Redis read its clock somewhere between question
+ * and answer, so the true offset lies between `least` and `most`: inside them nothing moves, and a slow answer cannot
+ * make the clock run backwards.
+ */
+export function correctedOffset(offset: number, least: number, most: number): number {
+  return Math.min(Math.max(offset, least), most);
 }

@@ -2,12 +2,10 @@ import { buildDisabledEvent } from '../../../src/delivery/disabled-event.ts';
 import { createSubscriptionDrainer } from '../../../src/delivery/subscription-drainer.ts';
 import type { SubscriptionDrainerDeps } from '../../../src/delivery/subscription-drainer.ts';
 import { buildFilingEvent, type NewEvent } from '../../../src/events/event.ts';
-import type { EventLog } from '../../../src/events/event-log.ts';
 import { detectChange, detectRemoval, type ReadFiling } from '../../../src/filings/detect-change.ts';
 import type { FilingState } from '../../../src/filings/filing-state.ts';
-import type { PollOutcome } from '../../../src/polling/poll-account.ts';
-import type { PollingStore } from '../../../src/polling/polling-store.ts';
-import { reportHealth } from '../../../src/polling/report-health.ts';
+import type { PollingMarks } from '../../../src/polling/polling-store.ts';
+import { buildHealthEvent, type HealthChange } from '../../../src/polling/report-health.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 
 /** An event as docs/webhooks.md shows it, made by the code that makes real ones. */
@@ -145,23 +143,10 @@ export function exampleSubscription(settings: Partial<Subscription> = {}): Subsc
   };
 }
 
-async function healthEvent(outcome: PollOutcome, marks: object, at: string): Promise<Example> {
-  const log = recordingLog();
-  const polling = {
-    read: () => Promise.resolve({ lastError: '', ...marks }),
-    write: () => Promise.resolve(),
-  } as unknown as PollingStore;
-  const account = { account: ids.account, pollIntervalMs: 15_000, createdAt: 0 };
-  await reportHealth({ polling, log, now: () => Date.parse(at) }, account, outcome);
-  return log.appended();
+function healthEvent(type: NonNullable<HealthChange>, marks: Partial<PollingMarks>, at: string): Example {
+  const known = { generation: '', lastCompletePollAt: 0, lastError: '', toldAt: 0, ...marks };
+  return buildHealthEvent(ids.account, type, known, Date.parse(at));
 }
-
-const failed = (reasonOf: 'auth' | 'timeout'): PollOutcome => ({
-  kind: 'failed',
-  reason: reasonOf,
-  message: '',
-  retryInMs: 15_000,
-});
 
 function disabledEvent(): Example {
   const at = Date.parse('2026-11-21T10:31:07.250Z');
@@ -183,32 +168,23 @@ async function pingEvent(): Promise<Example> {
   return { id: 'evt_ping', filingId: '', body: String(sent[0]) };
 }
 
-function recordingLog(): EventLog & { appended(): Example } {
-  const entries: Example[] = [];
-  const log = {
-    append: (_: string, event: NewEvent) => Promise.resolve(entries.push(event)),
-    appended: () => entries[0],
-  };
-  return log as unknown as EventLog & { appended(): Example };
-}
-
 /** Every event that docs/webhooks.md shows, by a name of its own, in the order of the document. */
 export async function eventExamples(): Promise<Readonly<Record<string, Example>>> {
   const lastCompletePollAt = Date.parse('2026-11-21T10:14:48.000Z');
   const operational = {
-    authFailed: await healthEvent(
-      failed('auth'),
+    authFailed: healthEvent(
+      'account.auth_failed',
       { lastCompletePollAt, lastError: 'auth: GET filings answered 401' },
       '2026-11-21T10:15:03.114Z',
     ),
-    stale: await healthEvent(
-      failed('timeout'),
-      { lastCompletePollAt, consecutiveFailures: 4, lastError: 'timeout: GET filings took too long' },
+    stale: healthEvent(
+      'account.stale',
+      { lastCompletePollAt, lastError: 'timeout: GET filings took too long' },
       '2026-11-21T10:16:20.902Z',
     ),
-    recovered: await healthEvent(
-      { kind: 'complete', mode: 'delta', events: 0 },
-      { lastCompletePollAt: Date.parse('2026-11-21T10:22:31.000Z'), staleReported: true, toldAt: 1 },
+    recovered: healthEvent(
+      'account.recovered',
+      { lastCompletePollAt: Date.parse('2026-11-21T10:22:31.000Z'), toldAt: 1 },
       '2026-11-21T10:22:31.480Z',
     ),
     disabled: disabledEvent(),

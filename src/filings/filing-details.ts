@@ -1,0 +1,28 @@
+import { stateAbbreviation } from '../events/event.ts';
+import type { FilingDetails } from './snapshot-store.ts';
+
+const textLengthMax = 200;
+
+/** The details in a filing's document (partner specification, Filing); null without a document. Texts are cut after 200 characters. */
+export function toDetails(document: Readonly<Record<string, unknown>> | null): FilingDetails | null {
+  if (document === null) return null;
+  const text = (key: string) => {
+    const value = document[key];
+    return typeof value === 'string' ? value.slice(0, textLengthMax) : null;
+  };
+  return {
+    policyNumber: text('policyNumber'),
+    insuredsName: text('insuredsName'),
+    stateAbbr: stateAbbreviation(document).slice(0, textLengthMax) || null,
+    filingType: text('filingType'),
+    premium: toNumber(document['premium']),
+  };
+}
+
+// The exact document holds numbers such as 1200.10 as raw JSON, not as a number.
+function toNumber(value: unknown): number | null {
+  if (value === null || value === undefined || typeof value === 'string' || typeof value === 'boolean')
+    return null;
+  const number = Number(JSON.stringify(value));
+  return Number.isFinite(number) ? number : null;
+}

@@ -1,0 +1,111 @@
+import type { Observation } from '../filings/observe-filings.ts';
+import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
+import { PartnerError } from '../partner/partner-error.ts';
+import { isSecondAbsence, missByAbsence, missByFailure, type Miss } from './misses.ts';
+import type { PollRunInput } from './poll-run.ts';
+
+/** Reads filings one by one, and keeps record of those that cannot be read. */
+export interface FilingReader {
+  /**
+   * Asks for each filing that is not to be left alone yet. One that cannot be read is counted and the others go on; several in
+   * a row reject with the last PartnerError, as does a refusal of the whole account.
+   */
+  read(ids: readonly string[]): Promise<void>;
+  /** Filings that could not be read so far, those left alone included. */
+  unread(): number;
+  failure(): PartnerError | null;
+}
+
+export interface FilingReaderDeps {
+  readonly client: PartnerClient;
+  readonly input: PollRunInput;
+  readonly now: () => number;
+  readonly observe: (observations: readonly Observation[], window: ReadWindow) => Promise<unknown>;
+  readonly remember: (id: string, miss: Miss) => Promise<void>;
+  readonly forget: (ids: readonly string[]) => Promise<void>;
+  /** Latest time at which a known filing is known to have been as stored. */
+  readonly knownUntil: (id: string) => Promise<number>;
+}
+
+const readsAtOnce = 8;
+const failuresInARowMax = 5;
+
+/** A reader for one poll. */
+export function createFilingReader(deps: FilingReaderDeps): FilingReader {
+  const { client, input, now } = deps;
+  const { misses, signal, startedAt } = input;
+  let unread = 0;
+  let failuresInARow = 0;
+  let failure: PartnerError | null = null;
+  let account: Promise<void> | undefined;
+
+  async function readOne(id: string): Promise<void> {
+    if ((misses.get(id)?.retryAt ?? 0) > now()) {
+      unread += 1;
+      return;
+    }
+    try {
+      const { filing, window } = await client.getFiling(id, signal);
+      failuresInARow = 0;
+      if (filing === null) await takeAbsence(id, window);
+      else await deps.observe([{ id, filing }], window);
+    } catch (error) {
+      await takeFailure(id, error);
+    }
+  }
+
+  async function takeAbsence(id: string, window: ReadWindow): Promise<void> {
+    const before = misses.get(id);
+    if (!isSecondAbsence(before, startedAt)) {
+      return deps.remember(id, missByAbsence(before, window.end, await deps.knownUntil(id)));
+    }
+    account ??= client.checkAccount(signal);
+    await account;
+    await deps.observe([{ id, filing: null }], window);
+    await deps.forget([id]);
+  }
+
+  async function takeFailure(id: string, error: unknown): Promise<void> {
+    if (!(error instanceof PartnerError) || isAboutTheAccount(error)) throw error;
+    failure = error;
+    unread += 1;
+    failuresInARow += 1;
+    const knownUntil = await deps.knownUntil(id);
+    const miss = missByFailure(misses.get(id), now(), knownUntil, input.account.pollIntervalMs);
+    await deps.remember(id, miss);
+    if (failuresInARow >= failuresInARowMax) throw aboutFilings(error);
+  }
+
+  return {
+    async read(ids) {
+      const queue = ids.values();
+      let broken = false;
+      const work = async () => {
+        for (const id of queue) {
+          if (broken) return;
+          await input.interlude()?.();
+          await readOne(id);
+        }
+      };
+      const workers = Array.from({ length: Math.min(readsAtOnce, ids.length) }, () =>
+        work().catch((error: unknown) => {
+          broken = true;
+          throw error;
+        }),
+      );
+      const ended = await Promise.allSettled(workers);
+      for (const each of ended) if (each.status === 'rejected') throw each.reason;
+    },
+    unread: () => unread,
+    failure: () => failure,
+  };
+}
+
+function isAboutTheAccount({ kind, status }: PartnerError): boolean {
+  return kind === 'rate_limited' || kind === 'aborted' || (kind === 'auth' && status === 401);
+}
+
+// 403 may be about filings only; whether it is about the account, the next list tells.
+function aboutFilings(error: PartnerError): PartnerError {
+  return error.kind === 'auth' ? new PartnerError('unexpected_status', error.message, error) : error;
+}

@@ -1,0 +1,40 @@
+import { isLarge, unsettledLists } from './plan-poll.ts';
+import { readDelta } from './poll-delta.ts';
+import type { ReadDeps, ReadOutcome } from './poll-full.ts';
+import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from './poll-run.ts';
+
+/**
+ * A full read of a large account takes longer than a poll interval. So that nobody waits for it, a delta poll is made
+ * between two of its pages whenever one is due. Asked for the next such interlude, the result is null while none is due
+ * or one is under way. `onRead` is told what each has come to.
+ */
+export function createInterludes(
+  deps: PollRunDeps & ReadDeps & { readonly largeFrom: number },
+  input: Omit<PollRunInput, 'interlude'>,
+  onRead: (run: PollRun, read: ReadOutcome) => Promise<void>,
+): PollRunInput['interlude'] {
+  const { account, pollIntervalMs } = input.account;
+  let dueAt = input.startedAt + pollIntervalMs;
+
+  async function pollDelta(): Promise<void> {
+    const counts = await deps.snapshot.counts(account);
+    if (!isLarge(counts, deps.largeFrom)) return;
+    const marks = await deps.polling.read(account);
+    const run = createPollRun(deps, { ...input, marks, startedAt: deps.now(), interlude: () => null });
+    const read = await readDelta(run, deps, unsettledLists(counts));
+    // Null calls for a sweep, which is what is under way. What polls without a baseline come to is told at their end.
+    if (read !== null && marks.baselined) await onRead(run, read);
+  }
+
+  return () => {
+    if (deps.now() < dueAt) return null;
+    dueAt = Infinity;
+    return async () => {
+      try {
+        await pollDelta();
+      } finally {
+        dueAt = deps.now() + pollIntervalMs;
+      }
+    };
+  };
+}

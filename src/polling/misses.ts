@@ -1,0 +1,50 @@
+/** A known filing that should have been read and could not be. Times are milliseconds on Redis's clock. */
+export interface Miss {
+  /** True when the partner service answered 404, false when the read failed. */
+  readonly gone: boolean;
+  /** End of the first 404, or of the first failed read before one. */
+  readonly since: number;
+  /** Latest time at which the filing is known to have been as stored; marks earned later do not speak of it. */
+  readonly knownUntil: number;
+  /** Failed reads in a row. */
+  readonly failures: number;
+  /** Not to be read one by one again before this time. */
+  readonly retryAt: number;
+}
+
+const retryMsMax = 15 * 60_000;
+
+/** After a 404; pure. It is asked for again in the very next poll, which decides. */
+export function missByAbsence(before: Miss | undefined, now: number, knownUntil: number): Miss {
+  if (before?.gone === true) return before;
+  return { gone: true, since: now, knownUntil: before?.knownUntil ?? knownUntil, failures: 0, retryAt: now };
+}
+
+/**
+ * After a failed read; pure. The first is repeated in the next poll, further ones ever less often, up to a quarter of an hour: one
+ * filing that cannot be read does not hold up its account. A 404 seen before stays on record.
+ */
+export function missByFailure(
+  before: Miss | undefined,
+  now: number,
+  knownUntil: number,
+  pollIntervalMs: number,
+): Miss {
+  const failures = (before?.failures ?? 0) + 1;
+  const retryMs = Math.min(pollIntervalMs * (2 ** Math.min(failures - 1, 20) - 1), retryMsMax);
+  return {
+    gone: before?.gone ?? false,
+    since: before?.since ?? now,
+    knownUntil: before?.knownUntil ?? knownUntil,
+    failures,
+    retryAt: now + retryMs,
+  };
+}
+
+/**
+ * Whether a 404 now, in a poll that began at `pollStartedAt`, is the second one of two polls (contract: 404 on two
+ * polls); pure.
+ */
+export function isSecondAbsence(before: Miss | undefined, pollStartedAt: number): boolean {
+  return before?.gone === true && before.since < pollStartedAt;
+}

@@ -1,0 +1,81 @@
+import type { ScanEnd } from './scan-progress.ts';
+
+/** What one pass over the whole list has shown. */
+export interface Pass {
+  readonly end: ScanEnd;
+  /** The service's count less what is known; null when its count is not to be relied on. */
+  readonly difference: number | null;
+  /** Of the difference, the records that cannot be read as filings. */
+  readonly unreadable: number;
+  /** Filings that this pass saw for the first time ever. */
+  readonly added: number;
+  /** Share of the known filings that this pass did not show: 0 for a stable order, about 0.37 for a random one. */
+  readonly missShare: number;
+  /** Known filings that no pass of this poll has shown. */
+  readonly unseen: number;
+  readonly pages: number;
+}
+
+/** What the decision about another pass rests on, beside the last pass. */
+export interface PassHistory {
+  readonly passes: number;
+  /** Filings unseen before the last pass; Infinity before the first. */
+  readonly unseenBefore: number;
+  readonly baselined: boolean;
+  /** Whether filings that the service counts and nobody knows are to be searched for. */
+  readonly searching: boolean;
+}
+
+const passesMax = 60;
+const stableShareMax = 0.005;
+// Reading filings one by one is cheaper than a pass up to here, and stays so while passes hardly help.
+const unseenShrinkMin = 0.9;
+
+/** Whether to read the whole list once more in the same poll; pure. */
+export function isAnotherPassWorthwhile(pass: Pass, history: PassHistory): boolean {
+  const { passes, unseenBefore, baselined, searching } = history;
+  if (pass.end === 'broken' || passes >= passesMax) return false;
+  if (pass.unseen > pass.pages && pass.unseen < unseenBefore * unseenShrinkMin) return true;
+  if (!baselined) return pass.added > 0 && unexplained(pass) !== 0;
+  const extraMax = pass.missShare > stableShareMax ? dryLooks(pass.missShare) : 1;
+  return searching && (unexplained(pass) ?? 0) > 0 && passes <= extraMax;
+}
+
+/** The service's count less what is known and what cannot be read: filings still to be found. Null when there is no count. */
+export function unexplained({ difference, unreadable }: Pass): number | null {
+  return difference === null ? null : difference - unreadable;
+}
+
+const dryMin = 3;
+const dryMax = 40;
+const oddsMax = 1e-5;
+
+/**
+ * So many looks in a row that find nothing new mean that nothing is left, although the counts differ; pure. A filing is
+ * overlooked by a look with the probability `missShare`, by all of them with less than 1 in 100 000. At least three,
+ * because a list may be cut short for a while.
+ */
+export function dryLooks(missShare: number): number {
+  if (missShare <= stableShareMax) return dryMin;
+  if (missShare >= 1) return dryMax;
+  return Math.min(Math.max(Math.ceil(Math.log(oddsMax) / Math.log(missShare)), dryMin), dryMax);
+}
+
+/** Whether the account now has its baseline; `dryPolls` is the number of polls in a row that found nothing new. */
+export interface BaselineVerdict {
+  readonly baselined: boolean;
+  readonly dryPolls: number;
+}
+
+/**
+ * Decides after a poll without a baseline; pure. It is complete when the known filings number the service's count. Where they do not
+ * and cannot (records that cannot be read, wrong counts, none at all), it is complete after enough polls that found
+ * nothing new. Pages that are missing or repeat themselves never complete it: what they hide would be announced as new later.
+ */
+export function baselineVerdict(last: Pass, dryPolls: number): BaselineVerdict {
+  if (last.end === 'broken') return { baselined: false, dryPolls };
+  const left = unexplained(last);
+  if (left !== null && left <= 0) return { baselined: true, dryPolls: 0 };
+  if (last.added > 0) return { baselined: false, dryPolls: 0 };
+  return { baselined: dryPolls + 1 >= dryLooks(last.missShare), dryPolls: dryPolls + 1 };
+}

@@ -1,0 +1,142 @@
+import type { PartnerPage } from '../partner/filing-schema.ts';
+
+/** How far paging through a list has got; what `nextStep` decides from. */
+export interface ScanProgress {
+  readonly offset: number;
+  /** Filings served, repeated ones and quarantined records included. */
+  readonly rows: number;
+  readonly pages: number;
+  /** Pages left out because they could not be had or were empty before the list's end. */
+  readonly skipped: number;
+  readonly skippedInARow: number;
+  /** Non-empty pages in a row on which every id had been seen before. */
+  readonly repeatedPages: number;
+  /** Ids seen for the first time in this scan. */
+  readonly distinct: number;
+  readonly firstLength: number;
+  readonly lastLength: number;
+  /** What a full page holds, as far as the service lets see: it may clamp the limit and say so, or not. */
+  readonly fullLength: number;
+  /** The last total the service gave; null when it gave none. */
+  readonly total: number | null;
+  /** The highest total that it gave. */
+  readonly totalMax: number | null;
+  /** True once two pages told different totals. */
+  readonly totalMoved: boolean;
+  /** Lists shorter than this are suspect; undefined: any may be. */
+  readonly expected: number | undefined;
+}
+
+/** How a scan ended. Only after `complete` does absence from the list say anything. */
+export type ScanEnd =
+  | 'complete'
+  /** The list ends before its total, and the service says so consistently. */
+  | 'short'
+  /** Pages are missing, repeat themselves for ever or never end. */
+  | 'broken';
+
+/** What to do after a page: `early` is an empty page before the total, to be looked behind. */
+export type ScanStep = ScanEnd | 'continue' | 'early';
+
+const pageSize = 100;
+const repeatedPagesMax = 3;
+const skippedInARowMax = 3;
+const skippedMax = 5;
+const skippedShareMax = 0.02;
+// Bounds a list without a total, or with one that grows as fast as it is read.
+const pagesMax = 100_000;
+
+/** Before the first page. */
+export function startOfScan(expected?: number): ScanProgress {
+  return {
+    offset: 0,
+    rows: 0,
+    pages: 0,
+    skipped: 0,
+    skippedInARow: 0,
+    repeatedPages: 0,
+    distinct: 0,
+    firstLength: 0,
+    lastLength: 0,
+    fullLength: pageSize,
+    total: null,
+    totalMax: null,
+    totalMoved: false,
+    expected,
+  };
+}
+
+/** Takes a page into account, of which `fresh` ids were new to the scan; pure. */
+export function advance(progress: ScanProgress, page: PartnerPage, fresh: number): ScanProgress {
+  const { pages, total } = progress;
+  const said = Math.min(page.limit ?? pageSize, pageSize);
+  return {
+    ...progress,
+    offset: progress.offset + page.length,
+    rows: progress.rows + page.length,
+    pages: pages + 1,
+    skippedInARow: 0,
+    repeatedPages: fresh > 0 || page.length === 0 ? 0 : progress.repeatedPages + 1,
+    distinct: progress.distinct + fresh,
+    firstLength: pages === 0 ? page.length : progress.firstLength,
+    lastLength: page.length,
+    fullLength:
+      pages === 0
+        ? said
+        : pages === 1
+          ? progress.lastLength
+          : Math.max(progress.fullLength, progress.lastLength),
+    total: page.total ?? total,
+    totalMax: page.total === null ? progress.totalMax : Math.max(page.total, progress.totalMax ?? 0),
+    totalMoved: progress.totalMoved || (total !== null && page.total !== null && page.total !== total),
+  };
+}
+
+/** Leaves a page out; pure. The next one is asked for where a full page would have ended. */
+export function skipPage(progress: ScanProgress): ScanProgress {
+  return {
+    ...progress,
+    offset: progress.offset + Math.max(1, progress.pages > 1 ? progress.fullLength : progress.firstLength),
+    skipped: progress.skipped + 1,
+    skippedInARow: progress.skippedInARow + 1,
+  };
+}
+
+/** Whether and how to read on; pure. Advances by what pages hold, never ends on a short page alone. */
+export function nextStep(progress: ScanProgress): ScanStep {
+  const { offset, pages, total, skippedInARow, skipped } = progress;
+  if (skippedInARow >= skippedInARowMax || skipped > skippedMax + pages * skippedShareMax) return 'broken';
+  if (pages >= pagesMax) return 'broken';
+  if (skippedInARow > 0) return total !== null && offset >= total ? 'complete' : 'continue';
+  if (progress.lastLength === 0) return total === null || offset >= total ? 'complete' : 'early';
+  if (progress.repeatedPages >= repeatedPagesMax) return repeatedEnd(progress);
+  if (total === null || offset < total || offset > total) return 'continue';
+  return isTotalBelieved(progress, total) ? 'complete' : 'continue';
+}
+
+// Some services answer an offset behind the end with their last page; one that ignores offsets altogether repeats its first.
+function repeatedEnd({ distinct, firstLength }: ScanProgress): ScanEnd {
+  return distinct > firstLength ? 'short' : 'broken';
+}
+
+// Exactly as many as the total were served. On a full last page that may be a total that is too low.
+function isTotalBelieved({ lastLength, fullLength, expected }: ScanProgress, total: number): boolean {
+  return lastLength < fullLength || (expected !== undefined && total >= expected);
+}
+
+/**
+ * Whether the list provably stood still while it was read and was read as a whole; pure. Then a filing that was not on it did
+ * not exist.
+ */
+export function isSteady(progress: ScanProgress): boolean {
+  const { rows, distinct, total, totalMoved, skipped } = progress;
+  return skipped === 0 && !totalMoved && rows === total && distinct === rows;
+}
+
+/**
+ * The service's count of the list, null when there is none to be relied on: it gave none, or served more filings than it
+ * counts. Of several the highest counts.
+ */
+export function reliableTotal({ totalMax, rows }: ScanProgress): number | null {
+  return totalMax !== null && rows <= totalMax ? totalMax : null;
+}

@@ -1,0 +1,140 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { partnerRow, startHostilePartner, type HostilePartner } from '../../support/hostile-partner.ts';
+import { testRedis } from '../../support/redis.ts';
+import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/watched-account.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+const client = redis.connect();
+let tests = 0;
+
+interface Scene {
+  readonly partner: HostilePartner;
+  readonly watched: WatchedAccount;
+}
+
+let partner: HostilePartner;
+beforeEach(async () => {
+  partner = await startHostilePartner();
+  return async () => partner[Symbol.asyncDispose]();
+});
+
+async function baselined(rows: ReturnType<typeof partnerRow>[], largeFrom = 1): Promise<Scene> {
+  tests += 1;
+  partner.rows = rows;
+  const watched = await watchAccount(client, `${redis.prefix}${tests}`, partner, { largeFrom });
+  const outcome = await watched.poll();
+  expect(outcome).toMatchObject({ kind: 'complete', mode: 'sweep', events: 0 });
+  expect(await watched.polling.read('acme')).toMatchObject({ baselined: true });
+  return { partner, watched };
+}
+
+const brief = ({ type, status, previousStatus, sequence }: SeenEvent) => [type, previousStatus, status, sequence];
+
+// In an account this large a delta poll reads lists; in a small one it reads everything.
+describe.each([
+  ['by a delta poll', 1],
+  ['by a full poll', 1000],
+])('%s', (_name, largeFrom) => {
+  it('announces nothing of the baseline and a filing that is new after it', async () => {
+    const { watched } = await baselined([partnerRow('a'), partnerRow('b', 'COMPLETED')], largeFrom);
+    expect(await watched.pollFor()).toEqual([]);
+    partner.put('c', { status: 'PAID' });
+    const [event, ...others] = await watched.pollFor();
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({ type: 'filing.created', filingId: 'c', status: 'PAID', previousStatus: null });
+    expect(event).toMatchObject({ sequence: 1, inferred: false, filing: partner.rows[0] });
+    expect(await watched.pollFor()).toEqual([]);
+  });
+
+  it('follows a filing through its life, one event for each change, gapless', async () => {
+    const { watched } = await baselined([partnerRow('a')], largeFrom);
+    const events: SeenEvent[] = [];
+    const steps = [
+      { status: 'PAID' },
+      { status: 'PENDING' },
+      { status: 'REJECTED', rejectionReason: 'unsigned' },
+      { status: 'PENDING', rejectionReason: null },
+      { status: 'COMPLETED', completedAt: '2026-03-01T00:00:00Z' },
+      { status: 'PENDING', completedAt: null },
+      { status: 'ON_HOLD' },
+      { status: 'UNPAID' },
+    ];
+    for (const step of steps) {
+      partner.put('a', step);
+      events.push(...(await watched.pollFor()));
+    }
+    expect(events.map(brief)).toEqual([
+      ['filing.paid', 'UNPAID', 'PAID', 1],
+      ['filing.pending', 'PAID', 'PENDING', 2],
+      ['filing.rejected', 'PENDING', 'REJECTED', 3],
+      ['filing.pending', 'REJECTED', 'PENDING', 4],
+      ['filing.completed', 'PENDING', 'COMPLETED', 5],
+      ['filing.reopened', 'COMPLETED', 'PENDING', 6],
+      ['filing.status_changed', 'PENDING', 'ON_HOLD', 7],
+      ['filing.unpaid', 'ON_HOLD', 'UNPAID', 8],
+    ]);
+    expect(events[2]?.rejectionReason).toBe('unsigned');
+    expect(events[2]?.changed).toEqual(['status', 'rejectionReason']);
+  });
+
+  it('announces a filing born COMPLETED within two polls', async () => {
+    const { watched } = await baselined(many(150, 'COMPLETED'), largeFrom);
+    partner.rows.splice(75, 0, partnerRow('born', 'COMPLETED'));
+    const events = [...(await watched.pollFor()), ...(await watched.pollFor())];
+    expect(events.map(brief)).toEqual([['filing.created', null, 'COMPLETED', 1]]);
+  });
+
+  it('sees COMPLETED become REJECTED within two polls, without a sweep', async () => {
+    const { watched } = await baselined(many(150, 'COMPLETED'), largeFrom);
+    partner.put('f70', { status: 'REJECTED', rejectionReason: 'late' });
+    const events = [...(await watched.pollFor()), ...(await watched.pollFor())];
+    expect(events.map(brief)).toEqual([['filing.rejected', 'COMPLETED', 'REJECTED', 1]]);
+  });
+
+  it('sees REJECTED become COMPLETED within two polls', async () => {
+    const { watched } = await baselined(many(150, 'REJECTED'), largeFrom);
+    partner.put('f70', { status: 'COMPLETED', completedAt: '2026-03-01T00:00:00Z' });
+    const events = [...(await watched.pollFor()), ...(await watched.pollFor())];
+    expect(events.map(brief)).toEqual([['filing.completed', 'REJECTED', 'COMPLETED', 1]]);
+  });
+
+  it('removes what answers 404 on two polls, not on one, and restores what comes back', async () => {
+    const { watched } = await baselined([partnerRow('a'), partnerRow('b')], largeFrom);
+    const gone = partner.rows[0];
+    partner.remove('a');
+    expect(await watched.pollFor()).toEqual([]);
+    expect((await watched.pollFor()).map(brief)).toEqual([['filing.removed', 'UNPAID', 'UNPAID', 1]]);
+    expect(await watched.pollFor()).toEqual([]);
+    if (gone !== undefined) partner.rows.unshift(gone);
+    expect((await watched.pollFor()).map(brief)).toEqual([['filing.restored', 'UNPAID', 'UNPAID', 2]]);
+    partner.remove('a');
+    await watched.pollFor();
+    partner.put('a', { status: 'UNPAID' });
+    expect(await watched.pollFor()).toEqual([]);
+    partner.remove('a');
+    expect(await watched.pollFor()).toEqual([]);
+  });
+});
+
+describe('by a sweep', () => {
+  it('tells an unseen round trip from a moved completedAt, and not from a reformatted one', async () => {
+    const { watched } = await baselined([
+      partnerRow('a', 'COMPLETED', { completedAt: '2026-02-01T10:00:00Z' }),
+      partnerRow('b', 'COMPLETED', { completedAt: '2026-02-01T10:00:00Z' }),
+      partnerRow('c', 'REJECTED', { rejectionReason: 'x' }),
+    ]);
+    partner.put('a', { completedAt: '2026-02-01T10:00:00.000+00:00' });
+    partner.put('b', { completedAt: '2026-02-02T10:00:00Z' });
+    partner.put('c', { rejectionReason: 'y' });
+    const events = await watched.pollFor('sweep');
+    expect(events.map(({ filingId, type, changed, inferred }) => [filingId, type, changed, inferred])).toEqual([
+      ['b', 'filing.completed', ['completedAt'], true],
+      ['c', 'filing.rejected', ['rejectionReason'], false],
+    ]);
+  });
+});
+
+function many(count: number, status: string) {
+  return Array.from({ length: count }, (_, i) => partnerRow(`f${i}`, status));
+}

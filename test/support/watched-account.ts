@@ -1,0 +1,157 @@
+import { createEventLog, type EventLog } from '../../src/events/event-log.ts';
+import type { RecordedEvent } from '../../src/filings/observe-filings.ts';
+import { createSnapshotStore, type SnapshotStore } from '../../src/filings/snapshot-store.ts';
+import { createPartnerClient } from '../../src/partner/partner-client.ts';
+import { createRequestBudget } from '../../src/partner/request-budget.ts';
+import { pollAccount, type PollOutcome } from '../../src/polling/poll-account.ts';
+import type { PollMode } from '../../src/polling/plan-poll.ts';
+import { createPollingStore, type PollingStore } from '../../src/polling/polling-store.ts';
+import { reportHealth } from '../../src/polling/report-health.ts';
+import { createRedisClock, type Clock } from '../../src/redis/clock.ts';
+import { createKeys } from '../../src/redis/keys.ts';
+import type { RedisClient } from '../../src/redis/connect.ts';
+import type { HostilePartner } from './hostile-partner.ts';
+
+/** The parts of an event's body that detection's tests look at. */
+export interface SeenEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly filingId: string;
+  readonly status: string;
+  readonly previousStatus: string | null;
+  readonly rejectionReason: string | null;
+  readonly completedAt: string | null;
+  readonly sequence: number;
+  readonly changed: readonly string[];
+  readonly inferred: boolean;
+  readonly notBefore: number;
+  readonly notAfter: number;
+  readonly filing: unknown;
+}
+
+/** One account of a partner service as a poller of its own sees it. */
+export interface WatchedAccount {
+  readonly account: string;
+  readonly snapshot: SnapshotStore;
+  readonly polling: PollingStore;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  /** One poll, which does not wait for a backoff unless `scheduled`. */
+  poll(
+    mode?: PollMode,
+    options?: { readonly signal?: AbortSignal; readonly scheduled?: boolean; readonly newSettings?: boolean },
+  ): Promise<PollOutcome>;
+  /** `poll`, followed by what it has appended to the log. */
+  pollFor(mode?: PollMode): Promise<SeenEvent[]>;
+  /** The whole log. */
+  events(): Promise<SeenEvent[]>;
+  /** Events handed to delivery so far. */
+  readonly handed: RecordedEvent[];
+  readonly quarantined: number[];
+}
+
+export interface WatchOptions {
+  readonly account?: string;
+  readonly pollIntervalMs?: number;
+  readonly sweepIntervalMs?: number;
+  /** Default 1, so that delta polls read less than everything as soon as anything is known. */
+  readonly largeFrom?: number;
+  readonly timeoutMs?: number;
+  readonly maxRps?: number;
+  readonly concurrency?: number;
+  readonly random?: () => number;
+  /** False: failed requests are not repeated within a poll. */
+  readonly retries?: boolean;
+}
+
+/** A poller of an account over stores with a prefix. Two of them with one name are two daemons on one account. */
+export async function watchAccount(
+  redis: RedisClient,
+  prefix: string,
+  partner: Pick<HostilePartner, 'baseUrl' | 'key'>,
+  options: WatchOptions = {},
+): Promise<WatchedAccount> {
+  const name = options.account ?? 'acme';
+  const account = {
+    account: name,
+    pollIntervalMs: options.pollIntervalMs ?? 60_000,
+    sweepIntervalMs: options.sweepIntervalMs ?? 3_600_000,
+    createdAt: 0,
+  };
+  const keys = createKeys(prefix);
+  const clock = createRedisClock(redis);
+  await clock.synchronise();
+  const snapshot = createSnapshotStore(redis, keys);
+  const polling = createPollingStore(redis, keys);
+  const log = createEventLog(redis, keys);
+  const random = options.random ?? Math.random;
+  const handed: RecordedEvent[] = [];
+  const quarantined: number[] = [];
+  let sent = 0;
+  const budget = createRequestBudget({
+    maxRps: options.maxRps ?? 100_000,
+    concurrency: options.concurrency ?? 4,
+  });
+  const client = createPartnerClient({
+    baseUrl: partner.baseUrl,
+    partnerKey: partner.key,
+    timeoutMs: options.timeoutMs ?? 2_000,
+    budget: options.retries === false ? { ...budget, pace: () => 0 } : budget,
+    clock,
+    random: () => 0,
+    onRequest: () => {
+      sent += 1;
+    },
+  });
+  const deps = {
+    client,
+    snapshot,
+    polling,
+    now: clock.now,
+    random,
+    doubts: new Map(),
+    largeFrom: options.largeFrom ?? 1,
+    takeLargeRead: () => () => undefined,
+    requestsSent: () => sent,
+    onEvents: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
+    onQuarantined: (_account: string, records: number) => void quarantined.push(records),
+  };
+
+  const events = async (): Promise<SeenEvent[]> => (await log.readAfter(name, 0, 1_000_000)).map(toSeenEvent);
+  const watched: WatchedAccount = {
+    account: name,
+    snapshot,
+    polling,
+    log,
+    clock,
+    async poll(mode = 'delta', { signal, scheduled = false, newSettings = false } = {}) {
+      const request = { mode, asked: !scheduled, newSettings };
+      const outcome = await pollAccount(deps, account, request, signal ?? new AbortController().signal);
+      await reportHealth({ polling, now: clock.now }, account, outcome);
+      return outcome;
+    },
+    async pollFor(mode) {
+      const before = (await events()).length;
+      await watched.poll(mode);
+      return (await events()).slice(before);
+    },
+    events,
+    handed,
+    quarantined,
+  };
+  return watched;
+}
+
+function toSeenEvent({ id, body }: { id: string; body: Buffer }): SeenEvent {
+  const { type, data } = JSON.parse(body.toString()) as {
+    type: string;
+    data: SeenEvent & { observed?: { notBefore: string; notAfter: string } };
+  };
+  return {
+    ...data,
+    id,
+    type,
+    notBefore: Date.parse(data.observed?.notBefore ?? ''),
+    notAfter: Date.parse(data.observed?.notAfter ?? ''),
+  };
+}
