@@ -32,9 +32,8 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof SealError) {
     return new Problem('secret_unreadable', 'The operator finds the reason in the log of the daemon.');
   }
-  const { code = '', statusCode, message } = error as Partial<FastifyError>;
-  // A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
-  const known = frameworkCodes.get(code) ?? (statusCode === 400 ? 'malformed_json' : undefined);
+  const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
+  const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
   if (known !== undefined) return new Problem(known, message ?? known, retryHeaders(known));
   return new Problem(
     'internal_error',
@@ -72,6 +71,11 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
     `HTTP/1.1 ${problem.statusCode} \r\ncontent-type: ${problemType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `connection: close\r\n\r\n${body}`,
   );
+}
+
+// A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
+function isForbiddenJson(error: unknown): boolean {
+  return error instanceof SyntaxError && (error as Partial<FastifyError>).statusCode === 400;
 }
 
 function storeUnavailable(): Problem {

@@ -1,4 +1,3 @@
-import type { InjectOptions } from 'fastify';
 import { Registry } from 'prom-client';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createTokenStore } from '../../../src/accounts/token-store.ts';
@@ -31,6 +30,17 @@ export const hookUrl = 'http://127.0.0.1:9000/hook';
 
 /** The API on real stores, called without a network; the hooks note what they are asked for. */
 export type ApiFixture = Awaited<ReturnType<typeof createApiFixture>>;
+
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/** A list read to its end. */
+export interface Listing<T> {
+  readonly items: T[];
+  readonly lengths: number[];
+}
 
 /** An answer, its body parsed when it is JSON. */
 export interface Answer {
@@ -82,7 +92,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     { token = operatorToken, headers = {} }: { token?: string | null; headers?: Record<string, string> } = {},
   ): Promise<Answer> {
     const answer = await app.inject({
-      method: method as NonNullable<InjectOptions['method']>,
+      method,
       url,
       headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
       ...(body === undefined ? {} : { payload: body as object }),
@@ -112,6 +122,23 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     return answer.body;
   }
 
+  /** Every item of a list and the length of each of its pages, following its cursors. */
+  async function listAll<T>(url: string, query: Record<string, string> = {}): Promise<Listing<T>> {
+    const items: T[] = [];
+    const lengths: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const parameters = new URLSearchParams({ ...query, ...(cursor === null ? {} : { cursor }) });
+      // Each page's cursor comes from the page before.
+      // oxlint-disable-next-line no-await-in-loop
+      const page = (await ok('GET', `${url}?${parameters.toString()}`)) as unknown as Page<T>;
+      items.push(...page.items);
+      lengths.push(page.items.length);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return { items, lengths };
+  }
+
   async function createAccount(account: string): Promise<string> {
     await ok('PUT', `/v1/accounts/${account}`, accountInput);
     return `/v1/accounts/${account}`;
@@ -132,7 +159,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     );
   }
 
-  return { app, deps, keys, calls, call, ok, createAccount, putFilings };
+  return { app, deps, keys, calls, call, ok, listAll, createAccount, putFilings };
 }
 
 /** A filing to be put into the snapshot. */

@@ -2,11 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testRedis } from '../../support/redis.ts';
 import { createApiFixture, type ApiFixture } from './api-fixture.ts';
 
-interface Page {
-  readonly items: { readonly filingId: string; readonly status: string }[];
-  readonly nextCursor: string | null;
-}
-
 const redis = testRedis();
 let api: ApiFixture;
 
@@ -20,22 +15,11 @@ afterAll(async () => {
 });
 
 async function listAll(account: string, query: Record<string, string>) {
-  const items: Page['items'] = [];
-  let cursor: string | null = null;
-  let pages = 0;
-  do {
-    const parameters = new URLSearchParams({ ...query, ...(cursor === null ? {} : { cursor }) });
-    // Each page's cursor comes from the page before.
-    // oxlint-disable-next-line no-await-in-loop
-    const page = (await api.ok(
-      'GET',
-      `/v1/accounts/${account}/filings?${parameters.toString()}`,
-    )) as unknown as Page;
-    items.push(...page.items);
-    cursor = page.nextCursor;
-    pages += 1;
-  } while (cursor !== null);
-  return { ids: items.map(({ filingId }) => filingId), pages };
+  const { items, lengths } = await api.listAll<{ filingId: string }>(
+    `/v1/accounts/${account}/filings`,
+    query,
+  );
+  return { ids: items.map(({ filingId }) => filingId), pages: lengths.length };
 }
 
 async function fill(account: string, count: number, status: (i: number) => string): Promise<string[]> {
