@@ -21,7 +21,8 @@ export function createFlights<T>(): Flights<T> {
 
   async function follow(task: Promise<T>): Promise<void> {
     try {
-      results.push(await task);
+      const result = await task;
+      results.push(result);
     } catch (error) {
       failure ??= { error };
     } finally {

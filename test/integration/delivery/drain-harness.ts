@@ -1,0 +1,252 @@
+import { randomBytes } from 'node:crypto';
+import { createCallbackClient } from '../../../src/delivery/callback-client.ts';
+import type { AttemptReport } from '../../../src/delivery/account-for.ts';
+import { createDeliveryStore, type DeliveryStore } from '../../../src/delivery/delivery-store.ts';
+import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-queue.ts';
+import { createDrainWorker, type DrainWorker } from '../../../src/delivery/drain-worker.ts';
+import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
+import { createLogOutline } from '../../../src/delivery/log-outline.ts';
+import { createReplayStore } from '../../../src/delivery/replay-store.ts';
+import { createReplayer, type Replayer } from '../../../src/delivery/replayer.ts';
+import {
+  createSubscriptionDrainer,
+  type SubscriptionDrainer,
+} from '../../../src/delivery/subscription-drainer.ts';
+import { createSubscriptionWaker, type SubscriptionWaker } from '../../../src/delivery/wake-subscriptions.ts';
+import { buildFilingEvent } from '../../../src/events/event.ts';
+import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
+import type { RedisClient } from '../../../src/redis/connect.ts';
+import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
+import { createSealer } from '../../../src/secrets/seal.ts';
+import type { DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
+import {
+  createSubscriptionStore,
+  type SubscriptionStore,
+} from '../../../src/subscriptions/subscription-store.ts';
+import { receiverSecret } from '../../support/receiver.ts';
+import type { TestRedis } from '../../support/redis.ts';
+
+/** What tests of delivery change of the daemon's settings. */
+export interface HarnessOptions {
+  readonly retryMs?: readonly number[];
+  readonly maxInFlight?: number;
+  readonly timeoutMs?: number;
+  readonly disableAfterMs?: number;
+  readonly retentionMs?: number;
+  /** Drains at once of the worker. */
+  readonly concurrency?: number;
+  /** In place of a client of the test's Redis. */
+  readonly redis?: RedisClient;
+}
+
+/** Delivery of one account of its own, as the daemon wires it, without polling: the tests write the log. */
+export interface Harness extends AsyncDisposable {
+  readonly account: string;
+  readonly keys: AccountKeys;
+  readonly redis: RedisClient;
+  readonly subscriptions: SubscriptionStore;
+  readonly log: EventLog;
+  readonly delivery: DeliveryStore;
+  readonly queue: DrainQueue;
+  readonly waker: SubscriptionWaker;
+  readonly drainer: SubscriptionDrainer;
+  readonly replayer: Replayer;
+  readonly reports: readonly AttemptReport[];
+  /** Events that retention took, as they were reported. */
+  readonly expired: readonly number[];
+  /** Reasons for which subscriptions were disabled, as they were reported. */
+  readonly disabled: readonly string[];
+  readonly errors: readonly Error[];
+  /** Registers a subscription at the log's head and returns its id. */
+  subscribe(url: string, settings?: Partial<Subscription>): Promise<string>;
+  /** Appends the next event of each of these filings, in this order; returns their positions. */
+  append(...filings: readonly string[]): Promise<number[]>;
+  /** Appends, then wakes whoever wants it. */
+  publish(...filings: readonly string[]): Promise<void>;
+  state(id: string): Promise<DeliveryState>;
+  /** Drains once, here and now. */
+  drain(id: string, signal?: AbortSignal): Promise<{ wakeAt: number | null }>;
+  /** Changes a subscription as the API does. */
+  change(
+    id: string,
+    change: Partial<Subscription>,
+    options?: { enabled?: boolean; release?: boolean },
+  ): Promise<void>;
+  startWorker(): DrainWorker;
+}
+
+/** The type of the events that `append` writes. */
+export const appendedType = 'filing.pending';
+
+/** Wires delivery over a share of the run's Redis. */
+export function createHarness(redis: TestRedis, options: HarnessOptions = {}): Harness {
+  const { retryMs = [40, 80, 160], maxInFlight = 10, timeoutMs = 5_000, concurrency = 50 } = options;
+  const client = options.redis ?? redis.connect();
+  const account = `a${randomBytes(6).toString('hex')}`;
+  const allKeys = createKeys(redis.prefix);
+  const queues = `${allKeys.queues}${account}`;
+  const keys = allKeys.account(account);
+  const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
+  const subscriptions = createSubscriptionStore(client, allKeys, sealer);
+  const log = createEventLog(client, allKeys);
+  const delivery = createDeliveryStore(client, allKeys, options.retentionMs ?? 86_400_000);
+  const replays = createReplayStore(client, allKeys);
+  const errors: Error[] = [];
+  const onError = (error: Error) => void errors.push(error);
+  const queue = createDrainQueue(redis.connect(), queues, onError);
+  const waker = createSubscriptionWaker({ subscriptions, log, queue, now: Date.now });
+  const callbacks = createCallbackClient({
+    policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
+    allowHttp: true,
+    timeoutMs,
+    userAgent: 'filing-webhooks/test',
+  });
+  const reports: AttemptReport[] = [];
+  const expired: number[] = [];
+  const disabled: string[] = [];
+  const drainer = createSubscriptionDrainer({
+    store: delivery,
+    replays,
+    log,
+    sealer,
+    client: callbacks,
+    wallClock: Date.now,
+    now: Date.now,
+    random: () => 0.5,
+    retryMs,
+    maxInFlight,
+    disableAfterMs: options.disableAfterMs ?? 86_400_000,
+    onAttempt: (report) => void reports.push(report),
+    onExpired: (_, events) => void expired.push(events),
+    onDisabled: async (_, reason) => {
+      disabled.push(reason);
+      await waker.wakeMatching(account, [{ type: 'subscription.disabled', state: '' }]);
+    },
+  });
+  const outline = createLogOutline(client, allKeys);
+  const replayer = createReplayer({ subscriptions, log, outline, delivery, replays, queue, now: Date.now });
+  const sequences = new Map<string, number>();
+  const workers: DrainWorker[] = [];
+  const never = new AbortController().signal;
+
+  async function appendOne(filingId: string): Promise<number> {
+    const sequence = (sequences.get(filingId) ?? 0) + 1;
+    sequences.set(filingId, sequence);
+    const { id, type, state, body } = eventOf(account, filingId, sequence);
+    const position = await client.incr(keys.head);
+    const at = String(Date.now());
+    const fields = ['id', id, 'type', type, 'filing', filingId, 'state', state, 'at', at, 'body', body];
+    await client.xadd(keys.events, `${position}-0`, ...fields);
+    const listed = await client.hget(keys.filingEvents, filingId);
+    await client.hset(keys.filingEvents, filingId, listed === null ? position : `${listed},${position}`);
+    return position;
+  }
+
+  async function append(...filings: readonly string[]): Promise<number[]> {
+    const positions: number[] = [];
+    // oxlint-disable-next-line no-await-in-loop
+    for (const filingId of filings) positions.push(await appendOne(filingId));
+    return positions;
+  }
+
+  async function stateOf(id: string): Promise<DeliveryState> {
+    const record = await subscriptions.get(account, id);
+    if (record === null) throw new Error(`no subscription ${id}`);
+    return record.delivery;
+  }
+
+  return {
+    account,
+    keys,
+    redis: client,
+    subscriptions,
+    log,
+    delivery,
+    queue,
+    waker,
+    drainer,
+    replayer,
+    reports,
+    expired,
+    disabled,
+    errors,
+    append,
+    state: stateOf,
+    async subscribe(url, settings = {}) {
+      const subscription = newSubscription(account, url, settings);
+      await subscriptions.create(subscription, 'now', null);
+      return subscription.id;
+    },
+    async publish(...filings) {
+      await append(...filings);
+      await waker.wakeMatching(account, [{ type: appendedType, state: '' }]);
+    },
+    drain: (id, signal = never) => drainer.drain(account, id, signal, () => Promise.resolve(false)),
+    async change(id, change, { enabled, release = false } = {}) {
+      await subscriptions.update(account, id, ({ subscription }) => ({
+        subscription: { ...subscription, ...change },
+        release,
+        ...(enabled === undefined ? {} : { enabled }),
+      }));
+    },
+    startWorker() {
+      const worker = createDrainWorker({
+        connection: connectBlocking(redis),
+        prefix: queues,
+        queue,
+        concurrency,
+        drain: drainer.drain,
+        now: Date.now,
+        onError,
+      });
+      workers.push(worker);
+      return worker;
+    },
+    async [Symbol.asyncDispose]() {
+      await callbacks.close();
+      await Promise.all(workers.map((worker) => worker.close()));
+      await queue.close();
+    },
+  };
+}
+
+function connectBlocking(redis: TestRedis): RedisClient {
+  const connection = redis.connect();
+  connection.options.maxRetriesPerRequest = null;
+  return connection;
+}
+
+function newSubscription(account: string, url: string, settings: Partial<Subscription>): Subscription {
+  return {
+    id: `sub_${randomBytes(6).toString('hex')}`,
+    account,
+    url,
+    eventTypes: ['filing.*'],
+    states: null,
+    description: null,
+    headers: {},
+    format: 'standard',
+    payload: 'full',
+    secrets: [{ text: receiverSecret, expiresAt: null }],
+    createdAt: Date.now(),
+    updatedAt: Date.now(),
+    ...settings,
+  };
+}
+
+function eventOf(account: string, filingId: string, sequence: number) {
+  const side = { status: 'PENDING', completedAt: null, rejectionReason: null, removed: false };
+  return buildFilingEvent({
+    account,
+    filingId,
+    type: appendedType,
+    sequence,
+    before: { ...side, status: 'PAID' },
+    after: side,
+    changed: ['status'],
+    inferred: false,
+    notBefore: 1_700_000_000_000,
+    notAfter: 1_700_000_000_000 + sequence,
+    document: { id: filingId, insuredsName: 'Ö & Söhne <Ltd>', filingState: { stateAbbr: 'TX' } },
+  });
+}
