@@ -1,22 +1,11 @@
-import { Type } from 'typebox';
 import type { Account } from '../accounts/account-store.ts';
 import { accountView } from './account-view.ts';
-import {
-  accountInputSchema,
-  accountListSchema,
-  newAccountParams,
-  pollAnswerSchema,
-  pollQuerySchema,
-} from './accounts-schema.ts';
+import { listAccounts, putAccount, getAccount, deleteAccount, pollAccount } from './accounts-operations.ts';
 import type { Api } from './api-instance.ts';
-import { accountParams, bodyProblems, pageLimit, pageQuery, problems, record } from './common-schema.ts';
+import { pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
 import { Problem } from './problem.ts';
-
-const tags = ['Accounts'];
-const params = Type.Object(accountParams);
-const one = Type.Unsafe({ $ref: 'Account#' });
 
 /** The accounts whose filings are watched. */
 export function addAccountRoutes(app: Api, deps: ApiDeps): void {
@@ -26,13 +15,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     '/accounts',
     {
       config: { operatorOnly: true },
-      schema: {
-        tags,
-        operationId: 'listAccounts',
-        summary: 'List accounts',
-        querystring: record(pageQuery),
-        response: { 200: accountListSchema, ...problems(422) },
-      },
+      schema: listAccounts,
     },
     async ({ query: { limit = pageLimit, cursor } }) => {
       const after = decodeCursor('accounts', cursor) ?? '';
@@ -50,17 +33,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account',
     {
       config: { operatorOnly: true, accountMayBeNew: true },
-      schema: {
-        tags,
-        operationId: 'putAccount',
-        summary: 'Create an account or replace its settings',
-        description:
-          'A new account is polled at once; its first complete poll is the silent baseline. Replacing the settings keeps what is known of ' +
-          'the filings. Intervals that are left out are those of the deployment.',
-        params: newAccountParams,
-        body: accountInputSchema,
-        response: { 200: one, 201: one, ...problems(...bodyProblems) },
-      },
+      schema: putAccount,
     },
     async ({ params: { account }, body }, reply) => {
       const { created } = await accounts.put(account, toSettings(body), now());
@@ -71,32 +44,15 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     },
   );
 
-  app.get(
-    '/accounts/:account',
-    {
-      schema: {
-        tags,
-        operationId: 'getAccount',
-        summary: 'Settings, counts and health of an account',
-        params,
-        response: { 200: one, ...problems() },
-      },
-    },
-    async ({ params: { account } }) => view(deps, await requireStored(deps, account)),
+  app.get('/accounts/:account', { schema: getAccount }, async ({ params: { account } }) =>
+    view(deps, await requireStored(deps, account)),
   );
 
   app.delete(
     '/accounts/:account',
     {
       config: { operatorOnly: true, accountMayBeNew: true },
-      schema: {
-        tags,
-        operationId: 'deleteAccount',
-        summary: 'Stop polling and remove everything of an account',
-        description: 'Its filings, events, subscriptions and tokens go with it, for good.',
-        params,
-        response: { 204: { type: 'null', description: 'Removed.' }, ...problems() },
-      },
+      schema: deleteAccount,
     },
     async ({ params: { account } }, reply) => {
       const removed = await accounts.remove(account);
@@ -108,16 +64,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
 
   app.post(
     '/accounts/:account/poll',
-    {
-      schema: {
-        tags,
-        operationId: 'pollAccount',
-        summary: 'Poll an account now',
-        params,
-        querystring: pollQuerySchema,
-        response: { 202: pollAnswerSchema, ...problems(403, 422) },
-      },
-    },
+    { schema: pollAccount },
     async ({ params: { account }, query: { mode = 'delta' } }, reply) => {
       await hooks.pollNow(account, mode);
       void reply.code(202);

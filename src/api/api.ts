@@ -1,6 +1,6 @@
 import helmet from '@fastify/helmet';
-import type { Api } from './api-instance.ts';
 import { addAccountRoutes } from './accounts-routes.ts';
+import type { Api } from './api-instance.ts';
 import { addAuth, changesSomething } from './auth.ts';
 import { createInstance } from './create-instance.ts';
 import { addDeliveryRoutes } from './delivery-routes.ts';
@@ -9,9 +9,9 @@ import { addDocsRoutes } from './docs-routes.ts';
 import { addEventRoutes } from './events-routes.ts';
 import { addFilingRoutes } from './filings-routes.ts';
 import { addHealthRoutes } from './health-routes.ts';
-import { addMetricsRoutes } from './metrics-routes.ts';
 import { recordRoutes, refuseOtherMethods } from './method-not-allowed.ts';
 import type { RouteTable } from './method-not-allowed.ts';
+import { addMetricsRoutes } from './metrics-routes.ts';
 import { addOpenApi } from './open-api.ts';
 import { Problem } from './problem.ts';
 import { addReplayRoutes } from './replays-routes.ts';

@@ -109,3 +109,16 @@ export function problems(...statuses: readonly DocumentedStatus[]): Record<numbe
 
 /** The error answers that a route with a body adds. */
 export const bodyProblems = [400, 403, 413, 415, 422] as const;
+
+/** An answer whose body is the shared schema with this id (see `addOpenApi`), and the headers that it may have. */
+export function answer(id: string, description: string, headers: Readonly<Record<string, string>> = {}) {
+  const described = Object.entries(headers).map(([name, text]) => [
+    name,
+    { type: 'string', description: text },
+  ]);
+  return {
+    description,
+    content: { 'application/json': { schema: { $ref: `${id}#` } } },
+    ...(described.length === 0 ? {} : { headers: Object.fromEntries(described) as object }),
+  };
+}

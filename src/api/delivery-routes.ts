@@ -1,16 +1,13 @@
 import { Socket } from 'node:net';
 import type { Attempt, DeadLetter } from '../delivery/delivery-store.ts';
 import type { Api } from './api-instance.ts';
-import { pageLimit, pageQuery, problems, record } from './common-schema.ts';
+import { pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { CursorKind } from './cursor.ts';
-import { attemptListSchema, deadLetterListSchema, pingAnswerSchema } from './delivery-schema.ts';
+import { listAttempts, listDeadLetters, testSubscription } from './delivery-operations.ts';
 import type { ApiDeps } from './deps.ts';
+import { requireSubscription } from './find-subscription.ts';
 import { Problem } from './problem.ts';
-import { requireSubscription } from './subscriptions-routes.ts';
-import { subscriptionParams } from './subscriptions-schema.ts';
-
-const tags = ['Delivery'];
 
 // Longer than DELIVERY_TIMEOUT_MS may be: the callback's own deadline decides.
 const pingMs = 11 * 60_000;
@@ -22,16 +19,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
 
   app.get(
     '/accounts/:account/subscriptions/:id/attempts',
-    {
-      schema: {
-        tags,
-        operationId: 'listAttempts',
-        summary: 'List attempts to deliver, newest first',
-        params: subscriptionParams,
-        querystring: record(pageQuery),
-        response: { 200: attemptListSchema, ...problems(422) },
-      },
-    },
+    { schema: listAttempts },
     async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
       const before = decodeCursor('attempts', cursor);
       await requireSubscription(deps, account, id);
@@ -42,16 +30,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
 
   app.get(
     '/accounts/:account/subscriptions/:id/dead-letters',
-    {
-      schema: {
-        tags,
-        operationId: 'listDeadLetters',
-        summary: 'List events that were given up, newest first',
-        params: subscriptionParams,
-        querystring: record(pageQuery),
-        response: { 200: deadLetterListSchema, ...problems(422) },
-      },
-    },
+    { schema: listDeadLetters },
     async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
       const before = decodeCursor('dead-letters', cursor);
       await requireSubscription(deps, account, id);
@@ -64,15 +43,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id/test',
     {
       handlerTimeout: pingMs,
-      schema: {
-        tags,
-        operationId: 'testSubscription',
-        summary: 'Send one ping now and tell what came of it',
-        description:
-          'Works for disabled subscriptions too, changes nothing and is not in the list of attempts.',
-        params: subscriptionParams,
-        response: { 200: pingAnswerSchema, ...problems(403, 429) },
-      },
+      schema: testSubscription,
     },
     async (request) => {
       const { account, id } = request.params;

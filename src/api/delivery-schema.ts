@@ -63,13 +63,18 @@ export const deadLetterListSchema = listOf(
 );
 
 /** Answer of POST …/test. */
-export const pingAnswerSchema = record({
-  outcome,
-  reason: nullable(Type.String(), { description: 'A sentence about a failure; null when it was delivered.' }),
-  statusCode,
-  durationMs,
-  response,
-});
+export const pingAnswerSchema = record(
+  {
+    outcome,
+    reason: nullable(Type.String(), {
+      description: 'A sentence about a failure; null when it was delivered.',
+    }),
+    statusCode,
+    durationMs,
+    response,
+  },
+  { description: 'What came of the ping.' },
+);
 
 /** Body of POST …/replay. */
 export const replayInputSchema = record({
@@ -90,16 +95,19 @@ const replay = {
 };
 
 /** Answer of POST …/replay. */
-export const replayStartedSchema = record(replay);
+export const replayStartedSchema = record(replay, { description: 'Begun.' });
 
 /** Answer of GET …/replays/{id}. */
-export const replaySchema = record({
-  ...replay,
-  state: oneOf(['running', 'finished']),
-  delivered: Type.Integer({ description: 'Acknowledged so far.' }),
-  failed: Type.Integer({ description: 'Given up once more.' }),
-  createdAt: time('When it was asked for.'),
-});
+export const replaySchema = record(
+  {
+    ...replay,
+    state: oneOf(['running', 'finished']),
+    delivered: Type.Integer({ description: 'Acknowledged so far.' }),
+    failed: Type.Integer({ description: 'Given up once more.' }),
+    createdAt: time('When it was asked for.'),
+  },
+  { description: 'How far it has got.' },
+);
 
 /** Path of a replay under its account. */
 export const replayParams = Type.Object({

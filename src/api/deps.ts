@@ -4,13 +4,15 @@ import type { Registry } from 'prom-client';
 import type { Account, AccountStore } from '../accounts/account-store.ts';
 import type { TokenStore } from '../accounts/token-store.ts';
 import type { DeliveryStore } from '../delivery/delivery-store.ts';
+import type { ReplayRequest } from '../delivery/replay.ts';
+import type { ReplayProgress } from '../delivery/replayer.ts';
 import type { Sent } from '../delivery/send-callback.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PollingStore } from '../polling/polling-store.ts';
-import type { Subscription } from '../subscriptions/subscription.ts';
 import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
 
 /** Everything that the API stands on. The stores should fail fast: a request waits for each of their replies. */
 export interface ApiDeps {
@@ -60,7 +62,7 @@ export interface ApiHooks {
   wake(account: string, subscription: string): Promise<void>;
   /** Sends one `ping` and tells what came of it. */
   ping(subscription: Subscription): Promise<Sent>;
-  /** Begins to deliver events again; `matched` is how many. The id holds no dot. */
+  /** Begins to deliver events again; `matched` is how many. The id holds no dot. Throws ReplayRefusedError. */
   replay(
     account: string,
     subscription: string,
@@ -68,29 +70,6 @@ export interface ApiHooks {
   ): Promise<{ id: string; matched: number }>;
   /** Null when there is no such replay. */
   replayProgress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
-}
-
-/** Which events to deliver again; null leaves that side open. Times are milliseconds on Redis's clock. */
-export interface ReplayRequest {
-  /** Recorded at this time or later. */
-  readonly after: number | null;
-  /** Recorded earlier than this time. */
-  readonly before: number | null;
-  /** Exact types or `prefix.*`. */
-  readonly eventTypes: readonly string[] | null;
-  readonly filingId: string | null;
-  readonly deadLettersOnly: boolean;
-}
-
-/** How far a replay has got. */
-export interface ReplayProgress {
-  readonly state: 'running' | 'finished';
-  readonly matched: number;
-  readonly delivered: number;
-  /** Given up once more. */
-  readonly failed: number;
-  /** Milliseconds on Redis's clock. */
-  readonly createdAt: number;
 }
 
 /** Times of the API in milliseconds; tests shorten them. */

@@ -1,26 +1,17 @@
 import type { Api } from './api-instance.ts';
-import { pageLimit, problems } from './common-schema.ts';
+import { pageLimit } from './common-schema.ts';
 import { decodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
 import { eventJson, positionCursor } from './event-json.ts';
 import { scanEvents } from './event-scan.ts';
-import { eventListSchema, eventsParams, eventsQuerySchema, parseTypes } from './events-schema.ts';
+import { listEvents } from './events-operations.ts';
+import { parseTypes } from './events-schema.ts';
 
 /** The log of an account's events. */
 export function addEventRoutes(app: Api, { log }: ApiDeps): void {
   app.get(
     '/accounts/:account/events',
-    {
-      schema: {
-        tags: ['Events'],
-        operationId: 'listEvents',
-        summary: 'List events, oldest first',
-        description: 'The same events as the callbacks, whether or not anybody subscribed to them.',
-        params: eventsParams,
-        querystring: eventsQuerySchema,
-        response: { 200: eventListSchema, ...problems(422) },
-      },
-    },
+    { schema: listEvents },
     async ({ params: { account }, query: { limit = pageLimit, cursor, types, filingId } }, reply) => {
       const after = Number(decodeCursor('events', cursor) ?? 0);
       const filter = { types: parseTypes(types), filingId: filingId ?? null };

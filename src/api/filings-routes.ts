@@ -2,38 +2,22 @@ import type { Static } from 'typebox';
 import type { EventLog } from '../events/event-log.ts';
 import type { ListedFiling } from '../filings/filing-list-store.ts';
 import type { Api } from './api-instance.ts';
-import { pageLimit, problems } from './common-schema.ts';
+import { pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { CursorKind } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
 import { eventJson } from './event-json.ts';
-import {
-  filingListSchema,
-  filingParams,
-  filingsParams,
-  filingsQuerySchema,
-  filingWithEventsSchema,
-} from './filings-schema.ts';
+import { listFilings, getFiling } from './filings-operations.ts';
 import type { filingSchema } from './filings-schema.ts';
 import { Problem } from './problem.ts';
 
-const tags = ['Filings'];
 const eventsMax = 100;
 
 /** What the daemon last saw of an account's filings. */
 export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    {
-      schema: {
-        tags,
-        operationId: 'listFilings',
-        summary: 'List filings as last seen',
-        params: filingsParams,
-        querystring: filingsQuerySchema,
-        response: { 200: filingListSchema, ...problems(422) },
-      },
-    },
+    { schema: listFilings },
     async ({ params: { account }, query: { limit = pageLimit, cursor, status = null } }) => {
       const kind: CursorKind = `filings:${status ?? ''}`;
       const page = await filings.list(account, status, decodeCursor(kind, cursor), limit);
@@ -46,15 +30,7 @@ export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
 
   app.get(
     '/accounts/:account/filings/:filingId',
-    {
-      schema: {
-        tags,
-        operationId: 'getFiling',
-        summary: 'A filing as last seen, and its events',
-        params: filingParams,
-        response: { 200: filingWithEventsSchema, ...problems() },
-      },
-    },
+    { schema: getFiling },
     async ({ params: { account, filingId } }, reply) => {
       const filing = await filings.get(account, filingId);
       if (filing === null) throw new Problem('filing_not_found', 'No poll of this account has seen it.');

@@ -55,13 +55,16 @@ export const filingSchema = record(shown, { $id: 'Filing' });
 
 /** Answer of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were stored. */
 export const filingWithEventsSchema = Type.Unsafe<string>(
-  record({
-    ...shown,
-    events: Type.Array(Type.Unsafe({ $ref: 'Event#' }), {
-      description:
-        'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
-    }),
-  }),
+  record(
+    {
+      ...shown,
+      events: Type.Array(Type.Unsafe({ $ref: 'Event#' }), {
+        description:
+          'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
+      }),
+    },
+    { description: 'The filing and its events.' },
+  ),
 );
 
 /** Answer of GET …/filings. */

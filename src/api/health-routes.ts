@@ -1,48 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from './api-instance.ts';
 import type { ApiDeps } from './deps.ts';
-import { livenessSchema, readinessSchema } from './health-schema.ts';
+import { getLiveness, getReadiness } from './health-operations.ts';
 
 const readinessMs = 1_800;
-const tags = ['Operation'];
 
 /** Liveness and readiness, for whoever runs the process; no token is asked for. */
 export function addHealthRoutes(app: Api, { liveness, readiness }: ApiDeps): void {
-  app.get(
-    '/health/live',
-    {
-      schema: {
-        tags,
-        operationId: 'getLiveness',
-        security: [],
-        summary: 'Whether the process works; 503 means that a restart would help',
-        response: { 200: livenessSchema, 503: livenessSchema },
-      },
-    },
-    async (_request, reply) => {
-      const { live, reasons } = liveness();
-      void reply.code(live ? 200 : 503);
-      return { live, reasons: [...reasons] };
-    },
-  );
+  app.get('/health/live', { schema: getLiveness }, async (_request, reply) => {
+    const { live, reasons } = liveness();
+    void reply.code(live ? 200 : 503);
+    return { live, reasons: [...reasons] };
+  });
 
-  app.get(
-    '/health/ready',
-    {
-      schema: {
-        tags,
-        operationId: 'getReadiness',
-        security: [],
-        summary: 'Whether the daemon keeps its promise right now; 503 says why not',
-        response: { 200: readinessSchema, 503: readinessSchema },
-      },
-    },
-    async (_request, reply) => {
-      const { ready, reasons } = await inTime(readiness);
-      void reply.code(ready ? 200 : 503);
-      return { ready, reasons: [...reasons] };
-    },
-  );
+  app.get('/health/ready', { schema: getReadiness }, async (_request, reply) => {
+    const { ready, reasons } = await inTime(readiness);
+    void reply.code(ready ? 200 : 503);
+    return { ready, reasons: [...reasons] };
+  });
 }
 
 async function inTime(readiness: ApiDeps['readiness']) {

@@ -6,7 +6,7 @@ const reasons = Type.Array(Type.String(), {
 });
 
 /** Answer of GET /health/ready. */
-export const readinessSchema = record({ ready: Type.Boolean(), reasons });
+export const readinessSchema = record({ ready: Type.Boolean(), reasons }, { description: 'The verdict.' });
 
 /** Answer of GET /health/live. */
-export const livenessSchema = record({ live: Type.Boolean(), reasons });
+export const livenessSchema = record({ live: Type.Boolean(), reasons }, { description: 'The verdict.' });

@@ -1,29 +1,17 @@
-import { Type } from 'typebox';
 import type { Api } from './api-instance.ts';
 import type { ApiDeps } from './deps.ts';
+import { getMetrics } from './health-operations.ts';
 
 /** Metrics in Prometheus' text format; no token is asked for. */
 export function addMetricsRoutes(app: Api, { metrics, beforeScrape }: ApiDeps): void {
-  app.get(
-    '/metrics',
-    {
-      schema: {
-        tags: ['Operation'],
-        operationId: 'getMetrics',
-        security: [],
-        summary: 'Metrics for Prometheus',
-        response: { 200: { description: 'Metrics.', content: { 'text/plain': { schema: Type.String() } } } },
-      },
-    },
-    async (request, reply) => {
-      try {
-        await beforeScrape?.();
-      } catch (error) {
-        // Without Redis the process's own metrics matter most.
-        request.log.warn({ error: String(error) }, 'metrics.not_refreshed');
-      }
-      void reply.type(metrics.contentType);
-      return metrics.metrics();
-    },
-  );
+  app.get('/metrics', { schema: getMetrics }, async (request, reply) => {
+    try {
+      await beforeScrape?.();
+    } catch (error) {
+      // Without Redis the process's own metrics matter most.
+      request.log.warn({ error: String(error) }, 'metrics.not_refreshed');
+    }
+    void reply.type(metrics.contentType);
+    return metrics.metrics();
+  });
 }

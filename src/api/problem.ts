@@ -19,6 +19,7 @@ export const problemCodes = {
   invalid_cursor: [422, 'The cursor is not valid'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
   test_running: [429, 'A test is under way'],
+  too_many_replays: [429, 'Too many unfinished replays'],
   too_many_streams: [429, 'Too many event streams'],
   headers_too_large: [431, 'The headers are too large'],
   internal_error: [500, 'The daemon failed unexpectedly'],

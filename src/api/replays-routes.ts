@@ -1,19 +1,14 @@
+import type { ReplayRequest } from '../delivery/replay.ts';
+import { ReplayRefusedError } from '../delivery/replayer.ts';
 import type { Api } from './api-instance.ts';
-import { bodyProblems, problems } from './common-schema.ts';
-import {
-  replayInputSchema,
-  replayParams,
-  replaySchema,
-  replayStartedSchema,
-  subscriptionReplayParams,
-} from './delivery-schema.ts';
+import { replayEvents, getSubscriptionReplay, getReplay } from './delivery-operations.ts';
 import type { ApiDeps } from './deps.ts';
+import { requireSubscription, subscriptionNotFound } from './find-subscription.ts';
 import { instantMs } from './instant.ts';
 import { invalidRequest, Problem } from './problem.ts';
-import { requireSubscription } from './subscriptions-routes.ts';
-import { subscriptionParams } from './subscriptions-schema.ts';
 
-const tags = ['Delivery'];
+// Finding what to deliver again reads through the log.
+const searchMs = 120_000;
 
 /** Delivering events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {
@@ -21,17 +16,8 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id/replay',
     {
       config: { bodyOptional: true },
-      schema: {
-        tags,
-        operationId: 'replayEvents',
-        summary: 'Deliver events again, under their own ids',
-        description:
-          'Without conditions everything still in the log that the subscription asks for is delivered again. Progress is under ' +
-          '…/replays/{id}, below the subscription as well as below the account.',
-        params: subscriptionParams,
-        body: replayInputSchema,
-        response: { 202: replayStartedSchema, ...problems(...bodyProblems) },
-      },
+      handlerTimeout: searchMs,
+      schema: replayEvents,
     },
     async ({ params: { account, id }, body }, reply) => {
       const after = instantMs(body.after);
@@ -39,8 +25,7 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
       if (after !== null && before !== null && after >= before) {
         throw invalidRequest([{ path: 'before', message: 'must be later than after' }]);
       }
-      await requireSubscription(deps, account, id);
-      const started = await deps.hooks.replay(account, id, {
+      const started = await start(deps, account, id, {
         after,
         before,
         eventTypes: body.eventTypes ?? null,
@@ -57,15 +42,7 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
 
   app.get(
     '/accounts/:account/subscriptions/:id/replays/:replay',
-    {
-      schema: {
-        tags,
-        operationId: 'getSubscriptionReplay',
-        summary: 'How far a replay has got',
-        params: subscriptionReplayParams,
-        response: { 200: replaySchema, ...problems() },
-      },
-    },
+    { schema: getSubscriptionReplay },
     async ({ params: { account, id, replay } }) => {
       if (splitReplayId(replay).subscription !== id) throw replayNotFound();
       return progress(deps, account, replay);
@@ -74,17 +51,19 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
 
   app.get(
     '/accounts/:account/replays/:replay',
-    {
-      schema: {
-        tags,
-        operationId: 'getReplay',
-        summary: 'How far a replay has got',
-        params: replayParams,
-        response: { 200: replaySchema, ...problems() },
-      },
-    },
+    { schema: getReplay },
     async ({ params: { account, replay } }) => progress(deps, account, replay),
   );
+}
+
+async function start(deps: ApiDeps, account: string, id: string, request: ReplayRequest) {
+  await requireSubscription(deps, account, id);
+  try {
+    return await deps.hooks.replay(account, id, request);
+  } catch (error) {
+    if (!(error instanceof ReplayRefusedError)) throw error;
+    throw error.reason === 'too_many' ? tooManyReplays() : subscriptionNotFound();
+  }
 }
 
 async function progress(deps: ApiDeps, account: string, replay: string) {
@@ -102,6 +81,11 @@ async function progress(deps: ApiDeps, account: string, replay: string) {
 function splitReplayId(replay: string): { id: string; subscription: string } {
   const [id = '', subscription = ''] = replay.split('.', 2);
   return { id, subscription };
+}
+
+function tooManyReplays(): Problem {
+  const detail = 'Wait until a replay of this subscription has finished.';
+  return new Problem('too_many_replays', detail, { headers: { 'retry-after': '60' } });
 }
 
 function replayNotFound(): Problem {

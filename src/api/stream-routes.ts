@@ -1,25 +1,18 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
 import type { Api } from './api-instance.ts';
-import { problems } from './common-schema.ts';
 import { decodeCursor } from './cursor.ts';
 import { defaultTiming } from './deps.ts';
 import type { ApiDeps } from './deps.ts';
 import { eventJson, positionCursor } from './event-json.ts';
 import { matchesFilter } from './event-scan.ts';
 import type { EventFilter } from './event-scan.ts';
-import { eventsParams, parseTypes, streamHeaders, streamQuerySchema } from './events-schema.ts';
+import { streamEvents } from './events-operations.ts';
+import { parseTypes } from './events-schema.ts';
 import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';
 import { Problem } from './problem.ts';
-
-const eventStream = {
-  description:
-    'Each event with its type as `event`, a cursor as `id`, and `data` as in the list of events; comments in between.',
-  content: { 'text/event-stream': { schema: Type.String() } },
-};
 
 /** The log of an account's events as Server-Sent Events (WHATWG HTML §9.2). */
 export function addStreamRoutes(app: Api, { log, timing }: ApiDeps): void {
@@ -31,17 +24,7 @@ export function addStreamRoutes(app: Api, { log, timing }: ApiDeps): void {
     '/accounts/:account/events/stream',
     {
       exposeHeadRoute: false,
-      schema: {
-        tags: ['Events'],
-        operationId: 'streamEvents',
-        summary: 'Follow events as Server-Sent Events',
-        description:
-          'Begins with the next event, or behind `Last-Event-ID` or `cursor`. The stream ends after a quarter of an hour and when the daemon stops: connect again with the last id.',
-        params: eventsParams,
-        querystring: streamQuerySchema,
-        headers: streamHeaders,
-        response: { 200: eventStream, ...problems(422, 429) },
-      },
+      schema: streamEvents,
     },
     async ({ params: { account }, query, headers }, reply) => {
       const cursor = decodeCursor('events', headers['last-event-id'] ?? query.cursor);

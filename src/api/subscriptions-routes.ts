@@ -1,36 +1,23 @@
-import { Type } from 'typebox';
 import { generateSecret } from '../delivery/sign.ts';
+import type { SubscriptionChange, SubscriptionRecord } from '../subscriptions/subscription-store.ts';
 import { rotateSecrets } from '../subscriptions/subscription.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
-import type { SubscriptionChange, SubscriptionRecord } from '../subscriptions/subscription-store.ts';
 import type { Api } from './api-instance.ts';
-import {
-  accountParams,
-  bodyProblems,
-  isoOrNull,
-  pageLimit,
-  pageQuery,
-  problems,
-  record,
-} from './common-schema.ts';
+import { isoOrNull, pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
+import { requireSubscription, subscriptionNotFound } from './find-subscription.ts';
 import { Problem } from './problem.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription } from './subscription-input.ts';
 import { registeredView, subscriptionView } from './subscription-view.ts';
 import {
-  idempotencyHeaders,
-  rotationInputSchema,
-  rotationSchema,
-  subscriptionParams,
-  subscriptionInputSchema,
-  subscriptionListSchema,
-  subscriptionPatchSchema,
-} from './subscriptions-schema.ts';
-
-const tags = ['Subscriptions'];
-const one = Type.Unsafe({ $ref: 'Subscription#' });
-const inAccount = Type.Object(accountParams);
+  createSubscription,
+  listSubscriptions,
+  getSubscription,
+  updateSubscription,
+  deleteSubscription,
+  rotateSecret,
+} from './subscriptions-operations.ts';
 
 /** Who is told of what, where and how. */
 export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
@@ -42,15 +29,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     {
       attachValidation: true,
       preHandler: checkInput,
-      schema: {
-        tags,
-        operationId: 'createSubscription',
-        summary: 'Register a subscription',
-        params: inAccount,
-        headers: idempotencyHeaders,
-        body: subscriptionInputSchema,
-        response: { 201: Type.Unsafe({ $ref: 'RegisteredSubscription#' }), ...problems(...bodyProblems) },
-      },
+      schema: createSubscription,
     },
     async ({ params: { account }, body, headers, log: logger }, reply) => {
       const from = body.from ?? 'now';
@@ -71,16 +50,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
 
   app.get(
     '/accounts/:account/subscriptions',
-    {
-      schema: {
-        tags,
-        operationId: 'listSubscriptions',
-        summary: 'List subscriptions',
-        params: inAccount,
-        querystring: record(pageQuery),
-        response: { 200: subscriptionListSchema, ...problems(422) },
-      },
-    },
+    { schema: listSubscriptions },
     async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
       const after = decodeCursor('subscriptions', cursor) ?? '';
       const following = (await subscriptions.list(account)).filter((each) => ageKey(each) > after);
@@ -100,15 +70,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
 
   app.get(
     '/accounts/:account/subscriptions/:id',
-    {
-      schema: {
-        tags,
-        operationId: 'getSubscription',
-        summary: 'A subscription and how its delivery stands',
-        params: subscriptionParams,
-        response: { 200: one, ...problems() },
-      },
-    },
+    { schema: getSubscription },
     async ({ params: { account, id } }) => view(deps, await requireSubscription(deps, account, id)),
   );
 
@@ -117,17 +79,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     {
       attachValidation: true,
       preHandler: checkInput,
-      schema: {
-        tags,
-        operationId: 'updateSubscription',
-        summary: 'Change a subscription, or enable or disable it',
-        description:
-          'Fields that are left out stay as they are; null clears `states` and `description`; `headers` are replaced as a whole. A new `secret` ' +
-          'counts at once and alone: rotate-secret gives receivers time.',
-        params: subscriptionParams,
-        body: subscriptionPatchSchema,
-        response: { 200: one, ...problems(...bodyProblems) },
-      },
+      schema: updateSubscription,
     },
     async ({ params: { account, id }, body, log: logger }) => {
       const updated = await change(deps, account, id, (found) => applyPatch(found, body, now()));
@@ -138,15 +90,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
 
   app.delete(
     '/accounts/:account/subscriptions/:id',
-    {
-      schema: {
-        tags,
-        operationId: 'deleteSubscription',
-        summary: 'Remove a subscription with its attempts and dead letters',
-        params: subscriptionParams,
-        response: { 204: { type: 'null', description: 'Removed.' }, ...problems(403) },
-      },
-    },
+    { schema: deleteSubscription },
     async ({ params: { account, id } }, reply) => {
       if (!(await subscriptions.remove(account, id))) throw subscriptionNotFound();
       return reply.code(204).send(null);
@@ -157,14 +101,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id/rotate-secret',
     {
       config: { bodyOptional: true },
-      schema: {
-        tags,
-        operationId: 'rotateSecret',
-        summary: 'Sign with a new secret, for a while with the former one as well',
-        params: subscriptionParams,
-        body: rotationInputSchema,
-        response: { 200: rotationSchema, ...problems(...bodyProblems) },
-      },
+      schema: rotateSecret,
     },
     async ({ params: { account, id }, body: { secret = generateSecret(), graceMs = 86_400_000 } }) => {
       const at = now();
@@ -179,17 +116,6 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
     },
   );
-}
-
-/** The subscription with its delivery state; throws the problem 404 when there is none. */
-export async function requireSubscription(
-  { subscriptions }: Pick<ApiDeps, 'subscriptions'>,
-  account: string,
-  id: string,
-): Promise<SubscriptionRecord> {
-  const found = await subscriptions.get(account, id);
-  if (found === null) throw subscriptionNotFound();
-  return found;
 }
 
 async function change(
@@ -222,10 +148,6 @@ async function wakeSoon(
 
 function ageKey({ createdAt, id }: Subscription): string {
   return `${String(createdAt).padStart(15, '0')} ${id}`;
-}
-
-function subscriptionNotFound(): Problem {
-  return new Problem('subscription_not_found', 'GET the list of subscriptions for those there are.');
 }
 
 function keyReused(): Problem {

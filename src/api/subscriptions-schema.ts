@@ -172,10 +172,13 @@ export const rotationInputSchema = record({
 });
 
 /** Answer of POST …/rotate-secret. */
-export const rotationSchema = record({
-  secret: Type.String({ description: 'Shown only now.' }),
-  previousExpiresAt: timeOrNull('Until when callbacks also carry the signature of the former secret.'),
-});
+export const rotationSchema = record(
+  {
+    secret: Type.String({ description: 'Shown only now.' }),
+    previousExpiresAt: timeOrNull('Until when callbacks also carry the signature of the former secret.'),
+  },
+  { description: 'The new secret.' },
+);
 
 function headersProblem(value: unknown): string | null {
   if (

@@ -1,38 +1,17 @@
-import { Type } from 'typebox';
 import type { AccountToken } from '../accounts/token-store.ts';
 import type { Api } from './api-instance.ts';
-import {
-  accountParams,
-  bodyProblems,
-  isoOrNull,
-  pageLimit,
-  pageQuery,
-  problems,
-  record,
-} from './common-schema.ts';
+import { isoOrNull, pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
 import { instantMs } from './instant.ts';
 import { invalidRequest, Problem } from './problem.ts';
-import { tokenInputSchema, tokenListSchema, tokenParams } from './tokens-schema.ts';
-
-const tags = ['Tokens'];
-const inAccount = Type.Object(accountParams);
+import { createToken, listTokens, deleteToken } from './tokens-operations.ts';
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   app.post(
     '/accounts/:account/tokens',
-    {
-      schema: {
-        tags,
-        operationId: 'createToken',
-        summary: 'Make a token for everything under this account',
-        params: inAccount,
-        body: tokenInputSchema,
-        response: { 201: Type.Unsafe({ $ref: 'NewToken#' }), ...problems(...bodyProblems) },
-      },
-    },
+    { schema: createToken },
     async ({ params: { account }, body }, reply) => {
       const expiresAt = instantMs(body.expiresAt);
       if (expiresAt !== null && expiresAt <= now()) {
@@ -47,16 +26,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
 
   app.get(
     '/accounts/:account/tokens',
-    {
-      schema: {
-        tags,
-        operationId: 'listTokens',
-        summary: 'List tokens',
-        params: inAccount,
-        querystring: record(pageQuery),
-        response: { 200: tokenListSchema, ...problems(422) },
-      },
-    },
+    { schema: listTokens },
     async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
       const after = decodeCursor('tokens', cursor) ?? '';
       const following = (await tokens.list(account)).filter((token) => ageKey(token) > after);
@@ -71,22 +41,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
 
   app.delete(
     '/accounts/:account/tokens/:id',
-    {
-      schema: {
-        tags,
-        operationId: 'deleteToken',
-        summary: 'Revoke a token',
-        params: tokenParams,
-        response: {
-          204: {
-            type: 'null',
-            description:
-              'Revoked: it opens nothing from now on; event streams that it opened end within a quarter of an hour.',
-          },
-          ...problems(403),
-        },
-      },
-    },
+    { schema: deleteToken },
     async ({ params: { account, id } }, reply) => {
       if (await tokens.remove(account, id)) return reply.code(204).send(null);
       throw new Problem('token_not_found', 'GET the list of tokens for those there are.');

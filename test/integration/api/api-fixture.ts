@@ -224,7 +224,14 @@ export function notingHooks(calls: unknown[][]): ApiHooks {
     },
     replayProgress: async (_account, _id, replay) =>
       replay === 'rpl_1'
-        ? { state: 'running', matched: 3, delivered: 1, failed: 0, createdAt: Date.UTC(2026, 10, 21) }
+        ? {
+            id: replay,
+            state: 'running',
+            matched: 3,
+            delivered: 1,
+            failed: 0,
+            createdAt: Date.UTC(2026, 10, 21),
+          }
         : null,
   };
 }

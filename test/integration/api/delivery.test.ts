@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ReplayRefusedError } from '../../../src/delivery/replayer.ts';
 import type { Sent } from '../../../src/delivery/send-callback.ts';
 import { testRedis } from '../../support/redis.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from './api-fixture.ts';
@@ -181,6 +182,18 @@ test('a replay without conditions leaves every side open', async () => {
   await api.ok('POST', `${one}/replay`);
   const open = { after: null, before: null, eventTypes: null, filingId: null, deadLettersOnly: false };
   expect(api.calls.at(-1)).toEqual(['replay', 'one', id, open]);
+});
+
+test.each([
+  ['too_many', 429, 'too_many_replays'],
+  ['no_subscription', 404, 'subscription_not_found'],
+] as const)('a replay that is refused (%s) answers %i', async (reason, status, code) => {
+  const refusing = await createApiFixture(redis.connect(), redis.prefix, {
+    hooks: { ...api.deps.hooks, replay: () => Promise.reject(new ReplayRefusedError(reason)) },
+  });
+  const answer = await refusing.call('POST', `${one}/replay`);
+  expect([answer.status, answer.body['code']]).toEqual([status, code]);
+  await refusing.app.close();
 });
 
 test.each([`rpl_2`, `rpl_1`, `rpl_1.sub_other`, 'nonsense'])('there is no replay %s', async (replay) => {

@@ -70,6 +70,7 @@ test('every operation has an id of its own, a summary, and its errors as problem
   expect(ids).not.toContain(undefined);
   for (const { summary, security, responses } of operations) {
     expect(summary).toBeTruthy();
+    expect(Object.values(responses).map((one) => one.description)).not.toContain('Default Response');
     if (security !== undefined) continue;
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '404', '503', 'default']));
     expect(responses['401']?.content).toHaveProperty(['application/problem+json']);

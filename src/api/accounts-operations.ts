@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+import {
+  accountInputSchema,
+  accountListSchema,
+  newAccountParams,
+  pollAnswerSchema,
+  pollQuerySchema,
+} from './accounts-schema.ts';
+import { accountParams, answer, bodyProblems, pageQuery, problems, record } from './common-schema.ts';
+
+const inAccount = Type.Object(accountParams);
+
+/** What GET /v1/accounts takes and answers. */
+export const listAccounts = {
+  tags: ['Accounts'],
+  operationId: 'listAccounts',
+  summary: 'List accounts',
+  querystring: record(pageQuery),
+  response: { 200: accountListSchema, ...problems(422) },
+};
+
+/** What PUT /v1/accounts/{account} takes and answers. */
+export const putAccount = {
+  tags: ['Accounts'],
+  operationId: 'putAccount',
+  summary: 'Create an account or replace its settings',
+  description:
+    'A new account is polled at once; its first complete poll is the silent baseline. Replacing the settings keeps what is known of ' +
+    'the filings. Intervals that are left out are those of the deployment.',
+  params: newAccountParams,
+  body: accountInputSchema,
+  response: {
+    200: answer('Account', 'The account.'),
+    201: answer('Account', 'Created.', { location: 'Where it is.' }),
+    ...problems(...bodyProblems),
+  },
+};
+
+/** What GET /v1/accounts/{account} takes and answers. */
+export const getAccount = {
+  tags: ['Accounts'],
+  operationId: 'getAccount',
+  summary: 'Settings, counts and health of an account',
+  params: inAccount,
+  response: { 200: answer('Account', 'The account.'), ...problems() },
+};
+
+/** What DELETE /v1/accounts/{account} takes and answers. */
+export const deleteAccount = {
+  tags: ['Accounts'],
+  operationId: 'deleteAccount',
+  summary: 'Stop polling and remove everything of an account',
+  description: 'Its filings, events, subscriptions and tokens go with it, for good.',
+  params: inAccount,
+  response: { 204: { type: 'null', description: 'Removed.' }, ...problems() },
+};
+
+/** What POST /v1/accounts/{account}/poll takes and answers. */
+export const pollAccount = {
+  tags: ['Accounts'],
+  operationId: 'pollAccount',
+  summary: 'Poll an account now',
+  params: inAccount,
+  querystring: pollQuerySchema,
+  response: { 202: pollAnswerSchema, ...problems(403, 422) },
+};
