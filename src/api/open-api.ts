@@ -12,7 +12,7 @@ import { registeredSchema, subscriptionSchema } from './subscriptions-schema.ts'
 import { newTokenSchema, tokenSchema } from './tokens-schema.ts';
 
 /** Schemas that several answers share, by their `$id`. */
-export const sharedSchemas: readonly TSchema[] = [
+const sharedSchemas: readonly TSchema[] = [
   problemSchema,
   accountSchema,
   tokenSchema,

@@ -63,7 +63,7 @@ const format = oneOf(['standard', 'cloudevents', 'slack'], {
 const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });
 
 /** A signing secret as requests give it. */
-export const secretSchema = Type.Refine(
+const secretSchema = Type.Refine(
   Type.String({
     description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
     examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],

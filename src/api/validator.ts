@@ -20,7 +20,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 };
 
 /** Wrong values by field, each once; pure. */
-export function toFieldErrors(errors: readonly TLocalizedValidationError[]): FieldError[] {
+function toFieldErrors(errors: readonly TLocalizedValidationError[]): FieldError[] {
   const all = errors.flatMap(describe);
   return all.filter((error, i) => all.findIndex(({ path }) => path === error.path) === i);
 }

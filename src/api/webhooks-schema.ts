@@ -6,7 +6,7 @@ const account = Type.String({ examples: ['default'] });
 const status = Type.String({ description: 'As the partner service wrote it.', examples: ['REJECTED'] });
 
 /** `data` of a filing's event (contract, Callbacks). */
-export const filingData = record({
+const filingData = record({
   account,
   filingId: Type.String({ examples: ['f_123'] }),
   status,

@@ -203,7 +203,7 @@ function toCommit(account: string, filing: PutFiling, previous: StoredState | nu
 }
 
 /** Hooks that only note how they were called. */
-export function notingHooks(calls: unknown[][]): ApiHooks {
+function notingHooks(calls: unknown[][]): ApiHooks {
   return {
     accountSaved: async ({ account }) => void calls.push(['accountSaved', account]),
     accountRemoved: async (account) => void calls.push(['accountRemoved', account]),
