@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+
+/** A file as browsers get it, read once and held in memory: no path of a request ever leads to the disk. */
+export interface Asset {
+  /** With the leading slash. */
+  readonly path: string;
+  readonly type: string;
+  readonly body: Buffer;
+  readonly gzipped: Buffer;
+  /** Weak, as it stands for the body whether zipped or not. */
+  readonly etag: string;
+}
+
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+};
+
+const zip = promisify(gzip);
+
+/** The media type that a file's name stands for; null for files that the page does not have. Pure. */
+export function mediaType(name: string): string | null {
+  return types[name.slice(name.lastIndexOf('.') + 1)] ?? null;
+}
+
+/** Makes an asset of a file's text. */
+export async function createAsset(path: string, type: string, text: string): Promise<Asset> {
+  const body = Buffer.from(text);
+  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
+  return { path, type, body, gzipped: await zip(body, { level: 9 }), etag: `W/"${hash}"` };
+}
+
+/**
+ * Adds the route of an asset. `no-cache` lets browsers keep a copy and makes them ask whether it is still the one
+ * (RFC 9111 §5.2.2.4), so that all files are always of one version.
+ */
+export function serveAsset(app: FastifyInstance, { path, type, body, gzipped, etag }: Asset): void {
+  app.get(path, { schema: { hide: true } }, (request, reply) => {
+    void reply.headers({ etag, 'cache-control': 'no-cache', vary: 'accept-encoding' }).type(type);
+    const { 'if-none-match': known = '', 'accept-encoding': encodings = '' } = request.headers;
+    if (known.includes(etag)) return reply.code(304).send();
+    if (!takesGzip(encodings)) return reply.send(body);
+    return reply.header('content-encoding', 'gzip').send(gzipped);
+  });
+}
+
+/** Whether an `Accept-Encoding` header takes gzip (RFC 9110 §12.5.3); pure. */
+export function takesGzip(header: string): boolean {
+  return header.split(',').some((coding) => /^\s*gzip\s*(;\s*q=(1|0\.\d*[1-9])\S*\s*)?$/i.test(coding));
+}

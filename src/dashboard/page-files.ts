@@ -1,0 +1,17 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createAsset, mediaType } from './asset.ts';
+import type { Asset } from './asset.ts';
+
+const folder = new URL('public/', import.meta.url);
+
+/** The page itself at `/` and its own files under `/assets/`. What is only there for the compiler is left out. */
+export async function readPageFiles(): Promise<Asset[]> {
+  const assets = (await readdir(folder)).map(async (name) => {
+    const type = mediaType(name);
+    const path = name === 'index.html' ? '/' : `/assets/${name}`;
+    return type === null
+      ? []
+      : [await createAsset(path, type, await readFile(new URL(name, folder), 'utf8'))];
+  });
+  return (await Promise.all(assets)).flat();
+}

@@ -1,0 +1,85 @@
+import { useEffect, useRef, useState } from './vendor/hooks.js';
+import { ApiError } from './api-client.js';
+import { html } from './html.js';
+import { Failure } from './parts.js';
+
+/** @import { ComponentChildren } from 'preact' */
+
+/**
+ * Something that a button does, one at a time.
+ * @typedef {object} Action
+ * @property {boolean} busy
+ * @property {ApiError | null} error why the last one failed
+ * @property {(work: () => Promise<void>) => void} run does nothing while one is under way
+ */
+
+/** @returns {Action} */
+export function useAction() {
+  const [state, setState] = useState({ busy: false, error: /** @type {ApiError | null} */ (null) });
+  /** @type {(work: () => Promise<void>) => Promise<void>} */
+  const perform = async (work) => {
+    setState({ busy: true, error: null });
+    try {
+      await work();
+      setState({ busy: false, error: null });
+    } catch (error) {
+      const known = error instanceof ApiError ? error : new ApiError(0, 'unexpected', String(error));
+      setState({ busy: false, error: known });
+    }
+  };
+  return { ...state, run: (work) => void (state.busy ? undefined : perform(work)) };
+}
+
+/**
+ * A button that keeps the focus while its work is under way.
+ * @param {{ action: Action, work: () => Promise<void>, kind?: 'primary' | 'danger' | '', children?: ComponentChildren }} props
+ */
+export function ActionButton({ action, work, kind = '', children }) {
+  return html`<button
+    type="button"
+    class=${kind}
+    aria-disabled=${action.busy}
+    onClick=${() => action.run(work)}
+  >
+    ${children}
+  </button>`;
+}
+
+/**
+ * A dialog over the page. The browser keeps the focus inside and gives it back to the button that opened it.
+ * @param {{ title: string, open: boolean, onClose: () => void, children?: ComponentChildren }} props
+ */
+export function Dialog({ title, open, onClose, children }) {
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  useEffect(() => {
+    if (open) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [open]);
+  return html`<dialog ref=${dialog} aria-label=${title} onClose=${onClose}>
+    ${
+      open &&
+      html`<h2>${title}</h2>
+        ${children}`
+    }
+  </dialog>`;
+}
+
+/**
+ * A form in a dialog: its fields, why it failed, and its two buttons.
+ * @param {{ action: Action, work: (form: FormData) => Promise<void>, verb: string, what: string, onCancel: () => void, children?: ComponentChildren }} props
+ */
+export function DialogForm({ action, work, verb, what, onCancel, children }) {
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    action.run(() => work(form));
+  };
+  return html`<form onSubmit=${submit}>
+    ${children}
+    <${Failure} error=${action.error} what=${what} />
+    <div class="buttons">
+      <button type="submit" class="primary" aria-disabled=${action.busy}>${verb}</button>
+      <button type="button" onClick=${onCancel}>Cancel</button>
+    </div>
+  </form>`;
+}

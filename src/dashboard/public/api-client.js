@@ -1,0 +1,93 @@
+/** An answer of the API that says why not, or no answer at all (status 0, code `unreachable`). */
+export class ApiError extends Error {
+  /**
+   * @param {number} status
+   * @param {string} code stable, see the API reference
+   * @param {string} detail a sentence that says what to do
+   */
+  constructor(status, code, detail) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/**
+ * Calls the API of the daemon that served this page.
+ * @typedef {object} ApiClient
+ * @property {(path: string, signal?: AbortSignal) => Promise<any>} get the parsed answer; rejects with ApiError
+ * @property {(method: string, path: string, body?: unknown) => Promise<any>} send the parsed answer, null when it is empty
+ * @property {(path: string, headers: Record<string, string>, signal: AbortSignal) => Promise<Response>} open an answer to read piece by piece
+ * @property {() => number} now milliseconds on the daemon's clock, to within a second
+ */
+
+/**
+ * @param {string} token
+ * @param {() => void} onRefused called for every answer 401
+ * @returns {ApiClient}
+ */
+export function createApiClient(token, onRefused) {
+  let skewMs = 0;
+
+  /** @type {(path: string, init: RequestInit, headers?: Record<string, string>) => Promise<Response>} */
+  async function request(path, init, headers = {}) {
+    const response = await reach(path, {
+      ...init,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+    });
+    const date = Date.parse(response.headers.get('date') ?? '');
+    if (!Number.isNaN(date)) skewMs = date - Date.now();
+    if (response.ok) return response;
+    if (response.status === 401) onRefused();
+    throw await toApiError(response);
+  }
+
+  return {
+    get: async (path, signal) => (await request(path, signal === undefined ? {} : { signal })).json(),
+    async send(method, path, body) {
+      const json = body === undefined ? {} : { body: JSON.stringify(body) };
+      /** @type {Record<string, string>} */
+      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+      const text = await (await request(path, { method, ...json }, headers)).text();
+      return text === '' ? null : JSON.parse(text);
+    },
+    open: (path, headers, signal) => request(path, { signal }, headers),
+    now: () => Date.now() + skewMs,
+  };
+}
+
+/**
+ * A path below `/v1`; each segment may hold any character.
+ * @param {...string} segments
+ */
+export function apiPath(...segments) {
+  return ['v1', ...segments.map((segment) => encodeURIComponent(segment.toWellFormed()))].join('/');
+}
+
+/** @type {(path: string, init: RequestInit) => Promise<Response>} */
+async function reach(path, init) {
+  try {
+    return await fetch(new URL(path, document.baseURI), init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiError(
+      0,
+      'unreachable',
+      'The daemon does not answer. Check that it runs and that this machine reaches it.',
+    );
+  }
+}
+
+/** @type {(response: Response) => Promise<ApiError>} */
+async function toApiError(response) {
+  try {
+    const { code, detail } = await response.json();
+    return new ApiError(response.status, String(code), String(detail));
+  } catch {
+    const detail = `The answer was ${response.status} without a reason. A proxy in between may have given it; the daemon's log tells.`;
+    return new ApiError(response.status, 'unknown', detail);
+  }
+}

@@ -1,0 +1,118 @@
+/** How the API writes a time: ISO 8601 in UTC. */
+type Time = string;
+
+export interface Page<T> {
+  items: T[];
+  nextCursor: string | null;
+}
+
+export interface Account {
+  account: string;
+  baseUrl: string;
+  pollIntervalMs: number;
+  sweepIntervalMs: number;
+  counts: Record<string, number>;
+  health: {
+    state: string;
+    lastPollAt: Time | null;
+    lastCompletePollAt: Time | null;
+    lastSweepAt: Time | null;
+    consecutiveFailures: number;
+    backoffUntil: Time | null;
+    lastError: string | null;
+  };
+  requests: { total: number; lastPoll: number };
+}
+
+export interface Filing {
+  filingId: string;
+  status: string;
+  since: Time;
+  completedAt: string | null;
+  rejectionReason: string | null;
+  sequence: number;
+  removed: boolean;
+  policyNumber: string | null;
+  insuredsName: string | null;
+  stateAbbr: string | null;
+  filingType: string | null;
+  premium: number | null;
+}
+
+export interface FilingEvent {
+  id: string;
+  type: string;
+  timestamp: Time;
+  /** Of a filing's event or of an operational one: read every field with care. */
+  data: Record<string, unknown>;
+}
+
+export interface EventPage extends Page<FilingEvent> {
+  resumeCursor: string;
+}
+
+export interface FilingWithEvents extends Filing {
+  events: FilingEvent[];
+}
+
+export interface Subscription {
+  id: string;
+  account: string;
+  url: string;
+  eventTypes: string[];
+  states: string[] | null;
+  description: string | null;
+  format: string;
+  payload: string;
+  enabled: boolean;
+  state: string;
+  disabledReason: string | null;
+  lag: number;
+  consecutiveFailures: number;
+  nextAttemptAt: Time | null;
+  lastSuccessAt: Time | null;
+  previousSecretExpiresAt: Time | null;
+  createdAt: Time;
+}
+
+export interface Attempt {
+  eventId: string;
+  eventType: string;
+  filingId: string | null;
+  attempt: number;
+  outcome: string;
+  statusCode: number | null;
+  durationMs: number;
+  response: string | null;
+  at: Time;
+}
+
+export interface DeadLetter {
+  eventId: string;
+  eventType: string;
+  filingId: string | null;
+  attempts: number;
+  lastOutcome: string;
+  at: Time;
+}
+
+export interface PingAnswer {
+  outcome: string;
+  reason: string | null;
+  statusCode: number | null;
+  durationMs: number;
+  response: string | null;
+}
+
+export interface Replay {
+  id: string;
+  matched: number;
+  state: 'running' | 'finished';
+  delivered: number;
+  failed: number;
+}
+
+export interface Rotation {
+  secret: string;
+  previousExpiresAt: Time | null;
+}

@@ -1,0 +1,158 @@
+import { useEffect, useRef, useState } from './vendor/hooks.js';
+import { uPlot } from './vendor/uplot.js';
+import { clockTime, number } from './format.js';
+import { html } from './html.js';
+import { Text } from './parts.js';
+
+/** @import { Sample } from './samples.js' */
+
+const heightPx = 220;
+
+// Told apart by dashes as well as by colour.
+const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [1, 5]];
+const colours = ['--warn', '--info', '--busy', '--good', '--bad'];
+
+/**
+ * The counts per status over the time that the page has been open, with a switch for each status.
+ * @param {{ samples: Sample[] }} props
+ */
+export function CountsChart({ samples }) {
+  const statuses = Object.keys(samples.at(-1)?.counts ?? {});
+  // Nearly all filings are COMPLETED: their line would press the others to the ground.
+  const [hidden, setHidden] = useState(/** @type {readonly string[]} */ (['COMPLETED']));
+  const toggle = (/** @type {string} */ status) =>
+    setHidden(hidden.includes(status) ? hidden.filter((other) => other !== status) : [...hidden, status]);
+  const shown = statuses.filter((status) => !hidden.includes(status));
+  return html`<div class="chart">
+    ${
+      samples.length < 2
+        ? html`<p class="empty">The line begins now and grows for as long as this page is open.</p>`
+        : html`<${Lines} samples=${samples} statuses=${statuses} shown=${shown} />`
+    }
+    <fieldset class="legend">
+      <legend class="hidden">Statuses in the chart</legend>
+      ${statuses.map(
+        (status, place) =>
+          html`<label key=${status}>
+            <input type="checkbox" checked=${shown.includes(status)} onChange=${() => toggle(status)} />
+            <${Stroke} place=${place} /><${Text} value=${status} />
+          </label>`,
+      )}
+    </fieldset>
+  </div>`;
+}
+
+/** @param {{ place: number }} props */
+function Stroke({ place }) {
+  return html`<svg class="stroke" viewBox="0 0 24 4" width="24" height="4" aria-hidden="true">
+    <line
+      x1="0"
+      y1="2"
+      x2="24"
+      y2="2"
+      stroke=${`var(${colourOf(place)})`}
+      stroke-width="3"
+      stroke-dasharray=${dashOf(place).join(' ')}
+    />
+  </svg>`;
+}
+
+/** @param {{ samples: Sample[], statuses: string[], shown: string[] }} props */
+function Lines({ samples, statuses, shown }) {
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const plot = useRef(/** @type {import('uplot') | null} */ (null));
+  const dark = useDark();
+  const key = statuses.join('\n');
+
+  useEffect(() => {
+    const element = /** @type {HTMLDivElement} */ (box.current);
+    plot.current = new uPlot(optionsFor(element, statuses), [[], ...statuses.map(() => [])], element);
+    const resize = new ResizeObserver(() =>
+      plot.current?.setSize({ width: element.clientWidth, height: heightPx }),
+    );
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      plot.current?.destroy();
+    };
+  }, [key, dark]);
+  useEffect(() => {
+    statuses.forEach((status, place) => plot.current?.setSeries(place + 1, { show: shown.includes(status) }));
+    plot.current?.setData(columnsOf(samples, statuses));
+  }, [samples, shown.join('\n'), key, dark]);
+
+  return html`<div ref=${box} class="plot" role="img" aria-label=${summaryOf(samples, shown)}></div>`;
+}
+
+/** @type {(samples: Sample[], statuses: string[]) => import('uplot').AlignedData} */
+function columnsOf(samples, statuses) {
+  return [
+    samples.map(({ at }) => at / 1000),
+    ...statuses.map((status) => samples.map(({ counts }) => counts[status] ?? 0)),
+  ];
+}
+
+/** @type {(element: HTMLElement, statuses: string[]) => import('uplot').Options} */
+function optionsFor(element, statuses) {
+  const style = getComputedStyle(element);
+  const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: colour('--quiet'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: element.clientWidth,
+    height: heightPx,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: { y: { range: (_, __, most) => [0, Math.max(5, Math.ceil(most * 1.1))] } },
+    axes: [
+      { ...axis, values: (_, times) => times.map((time) => clockTime(time * 1000)), space: 80 },
+      {
+        ...axis,
+        values: (_, counts) => counts.map((count) => (Number.isInteger(count) ? number(count) : '')),
+        size: 60,
+      },
+    ],
+    series: [
+      {},
+      ...statuses.map((status, place) => ({
+        label: status,
+        stroke: colour(colourOf(place)),
+        width: 2,
+        dash: dashOf(place),
+        points: { show: false },
+        paths: uPlot.paths.stepped?.({ align: 1 }),
+      })),
+    ],
+  };
+}
+
+function useDark() {
+  const [dark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches);
+  useEffect(() => {
+    const query = matchMedia('(prefers-color-scheme: dark)');
+    const follow = () => setDark(query.matches);
+    query.addEventListener('change', follow);
+    return () => query.removeEventListener('change', follow);
+  }, []);
+  return dark;
+}
+
+/** @type {(samples: Sample[], shown: string[]) => string} */
+function summaryOf(samples, shown) {
+  const first = samples[0];
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined) return 'No readings yet';
+  const changes = shown.map(
+    (status) => `${status} ${first.counts[status] ?? 0} to ${last.counts[status] ?? 0}`,
+  );
+  return `Filings per status from ${clockTime(first.at)} to ${clockTime(last.at)}: ${changes.join(', ')}`;
+}
+
+/** @type {(place: number) => string} */
+const colourOf = (place) => colours[place] ?? '--quiet';
+
+/** @type {(place: number) => number[]} */
+const dashOf = (place) => dashes[place] ?? [4, 4];

@@ -1,0 +1,160 @@
+import { ApiError, apiPath } from './api-client.js';
+import { sleep } from './sleep.js';
+import { createSseParser } from './sse-parser.js';
+
+/** @import { ApiClient } from './api-client.js' */
+/** @import { EventPage, FilingEvent } from './api-types.d.ts' */
+
+/**
+ * How events come at the moment: over an open stream, by asking again and again, or not.
+ * @typedef {{ kind: 'connecting' } | { kind: 'live' } | { kind: 'polling' } | { kind: 'broken', error: ApiError }} FeedState
+ */
+
+/**
+ * @typedef {object} FeedListener
+ * @property {(events: FilingEvent[]) => void} onEvents oldest first, each once
+ * @property {(state: FeedState) => void} onState
+ */
+
+const historyPagesMax = 3;
+const silenceMaxMs = 45_000; // the daemon says something every 15 s
+const retryMs = 1000;
+const pollEveryMs = 3000;
+const pollsBeforeStream = 20;
+const noSuchFiling = 'no filing has this id';
+
+/**
+ * Tells the events of an account until the signal aborts: first those in the log, unless there are many, then each new one. A stream that
+ * breaks is taken up where it ended; where streams do not get through, the log is asked every few seconds. Resolves with nothing.
+ * @param {ApiClient} client
+ * @param {string} account
+ * @param {FeedListener & { onHistory: (complete: boolean) => void }} listener `complete`: nothing older is left out
+ * @param {AbortSignal} signal
+ */
+export async function followEvents(client, account, listener, signal) {
+  let cursor = null;
+  while (cursor === null && !signal.aborted) {
+    cursor = await begin(client, account, listener, signal).catch(async (error) => {
+      await tellBroken(listener, error, signal);
+      return null;
+    });
+  }
+  for (let failures = 0; cursor !== null && !signal.aborted;) {
+    const stream = await readStream(client, account, cursor, listener, signal);
+    cursor = stream.cursor;
+    failures = stream.lived ? 0 : failures + 1;
+    if (failures > 1) cursor = await poll(client, account, cursor, listener, signal);
+    else await sleep(retryMs, signal);
+  }
+}
+
+// A log of more than a few pages is left to searches: its latest pages cannot be asked for.
+/** @type {(client: ApiClient, account: string, listener: FeedListener & { onHistory: (complete: boolean) => void }, signal: AbortSignal) => Promise<string>} */
+async function begin(client, account, { onEvents, onHistory }, signal) {
+  const events = [];
+  let cursor = null;
+  for (let page = 0; page < historyPagesMax; page += 1) {
+    const answer = await readLog(client, account, cursor, signal);
+    events.push(...answer.items);
+    cursor = answer.resumeCursor;
+    if (answer.nextCursor === null) {
+      onHistory(true);
+      onEvents(events);
+      return cursor;
+    }
+  }
+  onHistory(false);
+  return logHead(client, account, signal);
+}
+
+// A search for a filing that does not exist looks at everything at once and says where the log ends.
+/** @type {(client: ApiClient, account: string, signal: AbortSignal) => Promise<string>} */
+async function logHead(client, account, signal) {
+  const path = `${apiPath('accounts', account, 'events')}?filingId=${encodeURIComponent(noSuchFiling)}&limit=1`;
+  /** @type {EventPage} */
+  const { resumeCursor } = await client.get(path, signal);
+  return resumeCursor;
+}
+
+/** @type {(client: ApiClient, account: string, cursor: string | null, signal: AbortSignal) => Promise<EventPage>} */
+function readLog(client, account, cursor, signal) {
+  const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+  return client.get(`${apiPath('accounts', account, 'events')}?limit=100${from}`, signal);
+}
+
+/**
+ * Reads one stream to its end, however it ends.
+ * @param {ApiClient} client
+ * @param {string} account
+ * @param {string} start
+ * @param {FeedListener} listener
+ * @param {AbortSignal} signal
+ * @returns {Promise<{ cursor: string, lived: boolean }>} where the next one begins, and whether anything came at all
+ */
+async function readStream(client, account, start, { onEvents, onState }, signal) {
+  const silence = new AbortController();
+  const ended = AbortSignal.any([signal, silence.signal]);
+  let timer = setTimeout(() => silence.abort(), silenceMaxMs);
+  let cursor = start;
+  let lived = false;
+  try {
+    onState({ kind: 'connecting' });
+    const response = await client.open(
+      apiPath('accounts', account, 'events', 'stream'),
+      { 'last-event-id': cursor },
+      ended,
+    );
+    const parse = createSseParser();
+    for await (const piece of textOf(response)) {
+      if (!lived) onState({ kind: 'live' });
+      lived = true;
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), silenceMaxMs);
+      const messages = parse(piece);
+      onEvents(messages.flatMap(({ data }) => (data === '' ? [] : [JSON.parse(data)])));
+      cursor = messages.at(-1)?.id || cursor;
+    }
+  } catch {
+    // Taken up again, or asked for page by page, by the caller.
+  } finally {
+    clearTimeout(timer);
+  }
+  return { cursor, lived };
+}
+
+/** @type {(response: Response) => AsyncGenerator<string, void>} */
+async function* textOf({ body }) {
+  if (body === null) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+// For a while, so that a stream is tried again now and then.
+/** @type {(client: ApiClient, account: string, cursor: string, listener: FeedListener, signal: AbortSignal) => Promise<string>} */
+async function poll(client, account, start, listener, signal) {
+  let cursor = start;
+  for (let turn = 0; turn < pollsBeforeStream && !signal.aborted; turn += 1) {
+    try {
+      const answer = await readLog(client, account, cursor, signal);
+      cursor = answer.resumeCursor;
+      listener.onState({ kind: 'polling' });
+      listener.onEvents(answer.items);
+      if (answer.nextCursor === null) await sleep(pollEveryMs, signal);
+    } catch (error) {
+      await tellBroken(listener, error, signal);
+    }
+  }
+  return cursor;
+}
+
+/** @type {(listener: FeedListener, error: unknown, signal: AbortSignal) => Promise<void>} */
+async function tellBroken({ onState }, error, signal) {
+  if (signal.aborted) return;
+  const known = error instanceof ApiError ? error : new ApiError(0, 'unexpected', String(error));
+  onState({ kind: 'broken', error: known });
+  await sleep(pollEveryMs, signal);
+}

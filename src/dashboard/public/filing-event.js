@@ -1,0 +1,58 @@
+/** @import { FilingEvent } from './api-types.d.ts' */
+
+/**
+ * What an event tells, for a line of text. Null where it does not tell it.
+ * @typedef {object} EventFacts
+ * @property {string | null} filingId null for operational events
+ * @property {string | null} insured
+ * @property {string | null} policy
+ * @property {string | null} state
+ * @property {string | null} from
+ * @property {string | null} to
+ * @property {string | null} reason why it was rejected, disabled, or what the last poll died of
+ * @property {boolean} inferred
+ */
+
+/**
+ * Pure. Filings are passed on as the partner service sends them, so nothing in them is relied on.
+ * @param {FilingEvent} event
+ * @returns {EventFacts}
+ */
+export function eventFacts({ data }) {
+  const filing = asObject(data['filing']);
+  return {
+    filingId: text(data['filingId']),
+    insured: text(filing['insuredsName']),
+    policy: text(filing['policyNumber']),
+    state: text(asObject(filing['filingState'])['stateAbbr']),
+    from: text(data['previousStatus']),
+    to: text(data['status']),
+    reason: text(data['rejectionReason']) ?? text(data['reason']) ?? text(data['lastError']),
+    inferred: data['inferred'] === true,
+  };
+}
+
+/**
+ * Whether a search finds an event: every word of it must be somewhere in what the line shows; pure.
+ * @param {FilingEvent} event
+ * @param {string} search
+ */
+export function matchesSearch(event, search) {
+  const { filingId, insured, policy, state, from, to, reason } = eventFacts(event);
+  const shown = [event.type, filingId, insured, policy, state, from, to, reason].join('\n').toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => shown.includes(word));
+}
+
+/** @type {(value: unknown) => Record<string, unknown>} */
+function asObject(value) {
+  return typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {};
+}
+
+/** @type {(value: unknown) => string | null} */
+function text(value) {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' ? String(value) : null;
+}

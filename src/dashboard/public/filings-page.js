@@ -1,0 +1,31 @@
+import { AccountNav } from './account-parts.js';
+import { FilingsTable } from './filings-table.js';
+import { html } from './html.js';
+import { Heading } from './parts.js';
+import { href } from './router.js';
+
+const statuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'];
+
+/**
+ * What the daemon last saw of an account's filings.
+ * @param {{ account: string, status: string | null }} props null: all of them
+ */
+export function FilingsPage({ account, status }) {
+  const offered = status === null || statuses.includes(status) ? statuses : [...statuses, status];
+  const link = (/** @type {string} */ name, /** @type {string[]} */ ...segments) => {
+    const current = status === (segments[0] ?? null);
+    return html`<a
+      key=${name}
+      href=${href('accounts', account, 'filings', ...segments)}
+      aria-current=${current ? 'page' : undefined}
+      ><bdi>${name}</bdi></a
+    >`;
+  };
+  return html`<${Heading}
+      title=${status === null ? 'Filings' : `Filings: ${status}`}
+      crumbs=${[[account, href('accounts', account)]]}
+    />
+    <${AccountNav} account=${account} at="filings" />
+    <nav aria-label="Status" class="chips">${link('All')}${offered.map((one) => link(one, one))}</nav>
+    <${FilingsTable} account=${account} status=${status} />`;
+}

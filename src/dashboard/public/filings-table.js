@@ -1,0 +1,78 @@
+import { apiPath } from './api-client.js';
+import { dollars, spaced } from './format.js';
+import { html } from './html.js';
+import { Badge, Failure, FilingLink, Loading, Text, When } from './parts.js';
+import { Table } from './table.js';
+import { useList } from './use-resource.js';
+
+/** @import { Filing } from './api-types.d.ts' */
+/** @import { List } from './use-resource.js' */
+
+const refreshMs = 5000;
+
+/**
+ * What waits for somebody to act: every filing that is rejected, with why and since when.
+ * @param {{ account: string }} props
+ */
+export function RejectionsTable({ account }) {
+  return html`<${FilingList}
+    account=${account}
+    status="REJECTED"
+    caption="Rejected filings"
+    columns=${['Insured', 'Policy', 'State', 'Reason', 'Rejected']}
+    cells=${(/** @type {Filing} */ filing) => [
+      html`<${FilingLink} account=${account} filingId=${filing.filingId} name=${filing.insuredsName} />`,
+      html`<${Text} value=${filing.policyNumber} />`,
+      html`<${Text} value=${filing.stateAbbr} />`,
+      html`<span class="clamp"><${Text} value=${filing.rejectionReason} /></span>`,
+      html`<${When} at=${filing.since} />`,
+    ]}
+    empty="Nothing is rejected. Nobody has to do anything."
+  />`;
+}
+
+/**
+ * Filings in one status, or all.
+ * @param {{ account: string, status: string | null }} props
+ */
+export function FilingsTable({ account, status }) {
+  return html`<${FilingList}
+    account=${account}
+    status=${status}
+    caption="Filings"
+    columns=${['Filing', 'Insured', 'Policy', 'State', 'Type', 'Premium', 'Status', 'Since']}
+    cells=${(/** @type {Filing} */ filing) => [
+      html`<${FilingLink} account=${account} filingId=${filing.filingId} />`,
+      html`<${Text} value=${filing.insuredsName} />`,
+      html`<${Text} value=${filing.policyNumber} />`,
+      html`<${Text} value=${filing.stateAbbr} />`,
+      html`<${Text} value=${filing.filingType === null ? null : spaced(filing.filingType)} />`,
+      html`<${Text} value=${dollars(filing.premium)} />`,
+      html`<${Badge} word=${filing.status} />`,
+      html`<${When} at=${filing.since} />`,
+    ]}
+    empty="No filing is in this status."
+  />`;
+}
+
+/** @param {{ account: string, status: string | null, caption: string, columns: string[], cells: (filing: Filing) => unknown[], empty: string }} props */
+function FilingList({ account, status, caption, columns, cells, empty }) {
+  const query = status === null ? '' : `?status=${encodeURIComponent(status.toWellFormed())}`;
+  const path = apiPath('accounts', account, 'filings') + query;
+  /** @type {List<Filing>} */
+  const { data, error, showMore } = useList(path, refreshMs);
+  if (data === null)
+    return error === null
+      ? html`<${Loading} what="filings" />`
+      : html`<${Failure} error=${error} what="read the filings" />`;
+  const rows = data.items.map((filing) => ({ key: filing.filingId, cells: cells(filing) }));
+  return html`<${Failure} error=${error} what="read the filings again" />
+    <${Table}
+      caption=${caption}
+      columns=${columns}
+      rows=${rows}
+      empty=${empty}
+      more=${data.more}
+      onMore=${showMore}
+    />`;
+}

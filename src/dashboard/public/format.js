@@ -1,0 +1,49 @@
+const units = /** @type {const} */ ([
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+]);
+
+const full = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'long' });
+const clock = new Intl.DateTimeFormat('en-US', { timeStyle: 'medium', hour12: false });
+const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const whole = new Intl.NumberFormat('en-US');
+
+/**
+ * How long ago a time was or how far ahead it is, in its largest unit; pure.
+ * @param {number} at milliseconds
+ * @param {number} now milliseconds on the same clock
+ */
+export function relativeTime(at, now) {
+  const distance = Math.abs(now - at);
+  if (distance < 2000) return 'just now';
+  return at > now ? `in ${duration(distance)}` : `${duration(distance)} ago`;
+}
+
+/**
+ * A span in its largest unit: "3 min", "120 ms"; pure.
+ * @param {number} ms
+ */
+export function duration(ms) {
+  for (const [unit, size] of units) if (ms >= size) return `${Math.floor(ms / size)} ${unit}`;
+  return `${Math.round(ms)} ms`;
+}
+
+/** @param {number} at milliseconds */
+export const fullTime = (at) => full.format(at);
+
+/** @param {number} at milliseconds */
+export const clockTime = (at) => clock.format(at);
+
+/** @param {number} count */
+export const number = (count) => whole.format(count);
+
+/** @param {number | null} amount */
+export const dollars = (amount) => (amount === null ? null : money.format(amount));
+
+/**
+ * A word of the API as people write it: `auth_failed` → "auth failed"; pure.
+ * @param {string} word
+ */
+export const spaced = (word) => word.replaceAll('_', ' ');

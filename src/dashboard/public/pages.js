@@ -1,0 +1,43 @@
+import { AccountPage } from './account-page.js';
+import { AccountsPage } from './accounts-page.js';
+import { FeedPage } from './feed-page.js';
+import { FilingPage } from './filing-page.js';
+import { FilingsPage } from './filings-page.js';
+import { html } from './html.js';
+import { Heading } from './parts.js';
+import { href, parseHash, useHash } from './router.js';
+import { SubscriptionPage } from './subscription-page.js';
+import { SubscriptionsPage } from './subscriptions-page.js';
+
+/** @import { Session } from './session.js' */
+
+/**
+ * The page that the address names.
+ * @param {{ session: Session }} props
+ */
+export function Pages({ session }) {
+  const hash = useHash();
+  const segments = parseHash(hash);
+  const all = segments.length === 0 && session.account !== null ? ['accounts', session.account] : segments;
+  return html`<${Page} key=${all.join('\n')} segments=${all} />`;
+}
+
+/** @param {{ segments: string[] }} props */
+function Page({ segments }) {
+  const [area, account, section, id] = segments;
+  if (area === undefined) return html`<${AccountsPage} />`;
+  if (area !== 'accounts' || account === undefined || segments.length > 4) return html`<${NotFound} />`;
+  if (section === undefined) return html`<${AccountPage} account=${account} />`;
+  if (section === 'changes') return html`<${FeedPage} account=${account} />`;
+  if (section === 'filings') return html`<${FilingsPage} account=${account} status=${id ?? null} />`;
+  if (section === 'filing' && id !== undefined)
+    return html`<${FilingPage} account=${account} filingId=${id} />`;
+  if (section !== 'subscriptions') return html`<${NotFound} />`;
+  if (id === undefined) return html`<${SubscriptionsPage} account=${account} />`;
+  return html`<${SubscriptionPage} account=${account} id=${id} />`;
+}
+
+function NotFound() {
+  return html`<${Heading} title="There is no such page" />
+    <p>The address may be cut off. <a href=${href()}>Begin at the start</a>.</p>`;
+}

@@ -1,0 +1,145 @@
+import { useEffect, useRef } from './vendor/hooks.js';
+import { fullTime, relativeTime, spaced } from './format.js';
+import { html } from './html.js';
+import { href } from './router.js';
+import { useClient } from './use-resource.js';
+
+/** @import { ComponentChildren } from 'preact' */
+/** @import { ApiError } from './api-client.js' */
+
+/** How good or bad something is, as a colour.
+ * @typedef {'good' | 'bad' | 'warn' | 'info' | 'busy' | 'plain'} Tone */
+
+/** @type {ReadonlyMap<string, Tone>} */
+const tones = new Map([
+  ['UNPAID', 'warn'],
+  ['PAID', 'info'],
+  ['PENDING', 'busy'],
+  ['COMPLETED', 'good'],
+  ['REJECTED', 'bad'],
+  ['filing.unpaid', 'warn'],
+  ['filing.paid', 'info'],
+  ['filing.pending', 'busy'],
+  ['filing.completed', 'good'],
+  ['filing.rejected', 'bad'],
+  ['filing.reopened', 'busy'],
+  ['account.auth_failed', 'bad'],
+  ['account.stale', 'bad'],
+  ['account.recovered', 'good'],
+  ['subscription.disabled', 'bad'],
+  ['ok', 'good'],
+  ['baselining', 'busy'],
+  ['backing_off', 'warn'],
+  ['auth_failed', 'bad'],
+  ['stale', 'bad'],
+  ['active', 'good'],
+  ['failing', 'warn'],
+  ['disabled', 'plain'],
+  ['delivered', 'good'],
+]);
+
+/**
+ * Text of somebody else. It keeps its own writing direction to itself, so an override in it turns nothing around it.
+ * @param {{ value: string | number | null | undefined }} props null and empty show a dash
+ */
+export function Text({ value }) {
+  if (value === null || value === undefined || value === '') return html`<span class="none">–</span>`;
+  return html`<bdi class="text">${value}</bdi>`;
+}
+
+/**
+ * A status, type or state as a coloured word. Words that are not known are shown as they are.
+ * @param {{ word: string, tone?: Tone }} props
+ */
+export function Badge({ word, tone }) {
+  return html`<bdi class=${`badge ${tone ?? tones.get(word) ?? 'plain'}`}>${spaced(word)}</bdi>`;
+}
+
+/**
+ * A time as its distance from now; the full time is its title.
+ * @param {{ at: string | null, never?: string }} props
+ */
+export function When({ at, never = 'never' }) {
+  const client = useClient();
+  if (at === null) return html`<span class="none">${never}</span>`;
+  const ms = Date.parse(at);
+  if (Number.isNaN(ms)) return html`<${Text} value=${at} />`;
+  return html`<time datetime=${at} title=${fullTime(ms)}>${relativeTime(ms, client.now())}</time>`;
+}
+
+/**
+ * The page's heading: names the page for the browser's history, and takes the focus when one has come here by a link.
+ * @param {{ title: string, crumbs?: [name: string, href: string][], children?: ComponentChildren }} props
+ */
+export function Heading({ title, crumbs = [], children }) {
+  const heading = useRef(/** @type {HTMLHeadingElement | null} */ (null));
+  useEffect(() => {
+    document.title = `${title} · filing-webhooks`;
+    if (document.body.dataset['visited'] === 'yes') heading.current?.focus();
+    document.body.dataset['visited'] = 'yes';
+  }, [title]);
+  return html`<div class="heading">
+    ${
+      crumbs.length > 0 &&
+      html`<nav aria-label="Where you are" class="crumbs">
+        <ol>
+          ${crumbs.map(
+            ([name, to]) =>
+              html`<li key=${to}>
+                <a href=${to}><bdi>${name}</bdi></a>
+              </li>`,
+          )}
+        </ol>
+      </nav>`
+    }
+    <h1 ref=${heading} tabindex="-1"><bdi class="text">${title}</bdi></h1>
+    ${children}
+  </div>`;
+}
+
+/**
+ * Names and values.
+ * @param {{ items: [name: string, value: ComponentChildren][] }} props
+ */
+export function Facts({ items }) {
+  return html`<dl class="facts">
+    ${items.map(
+      ([name, value]) =>
+        html`<div key=${name}>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+/** @param {{ what: string }} props */
+export function Loading({ what }) {
+  return html`<p class="loading" role="status">Reading ${what} …</p>`;
+}
+
+/**
+ * Why something could not be read or done. What is on the page meanwhile may be old.
+ * @param {{ error: ApiError | null, what: string }} props `what` completes "Could not …"
+ */
+export function Failure({ error, what }) {
+  if (error === null) return null;
+  return html`<p class="notice bad" role="alert">
+    <strong>Could not ${what}.</strong> <${Text} value=${error.message} />
+  </p>`;
+}
+
+/** @param {{ tone?: Tone, children?: ComponentChildren }} props */
+export function Notice({ tone = 'info', children }) {
+  return html`<div class=${`notice ${tone}`} role="status">${children}</div>`;
+}
+
+/**
+ * A link to a filing, by the name that people know it by.
+ * @param {{ account: string, filingId: string, name?: string | null }} props
+ */
+export function FilingLink({ account, filingId, name }) {
+  return html`<a href=${href('accounts', account, 'filing', filingId)}
+    ><${Text} value=${name || filingId}
+  /></a>`;
+}

@@ -1,0 +1,82 @@
+import { useRef, useState } from './vendor/hooks.js';
+import { Dialog, DialogForm, useAction } from './actions.js';
+import { html } from './html.js';
+import { When } from './parts.js';
+import { useClient } from './use-resource.js';
+
+/** @import { Rotation } from './api-types.d.ts' */
+
+/**
+ * Gives a subscription a new secret and shows it this once.
+ * @param {{ path: string, onDone: () => void }} props `path`: of the subscription
+ */
+export function RotateButton({ path, onDone }) {
+  const client = useClient();
+  const action = useAction();
+  const [open, setOpen] = useState(false);
+  const [rotation, setRotation] = useState(/** @type {Rotation | null} */ (null));
+  const rotate = async (/** @type {FormData} */ form) => {
+    setRotation(await client.send('POST', `${path}/rotate-secret`, { graceMs: Number(form.get('graceMs')) }));
+    onDone();
+  };
+  const close = () => {
+    setOpen(false);
+    setRotation(null);
+  };
+  return html`<button type="button" onClick=${() => setOpen(true)}>Rotate the secret …</button>
+    <${Dialog} title="Rotate the secret" open=${open} onClose=${close}>
+      ${
+        rotation === null
+          ? html`<${DialogForm}
+              action=${action}
+              work=${rotate}
+              verb="Rotate"
+              what="rotate the secret"
+              onCancel=${close}
+            >
+              <p>
+                Callbacks are signed with a new secret at once, and with the old one as well for a while, so
+                that the receiver can change over.
+              </p>
+              <label
+                >The old secret stays valid for
+                <select name="graceMs">
+                  <option value="0">no time: it has leaked</option>
+                  <option value="3600000">1 hour</option>
+                  <option value="86400000" selected>24 hours</option>
+                  <option value="604800000">7 days</option>
+                </select>
+              </label>
+            <//>`
+          : html`<${NewSecret} rotation=${rotation} onClose=${close} />`
+      }
+    <//>`;
+}
+
+/** @param {{ rotation: Rotation, onClose: () => void }} props */
+function NewSecret({ rotation: { secret, previousExpiresAt }, onClose }) {
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const [copied, setCopied] = useState('');
+  const copy = async () => {
+    field.current?.select();
+    try {
+      await navigator.clipboard.writeText(secret);
+      setCopied('Copied.');
+    } catch {
+      setCopied('The browser does not allow it: the secret is selected, copy it with the keyboard.');
+    }
+  };
+  return html`<p role="status">
+      <strong>This secret is shown only now.</strong> Give it to the receiver before you close this.
+    </p>
+    <label>New secret <input ref=${field} class="secret" readonly value=${secret} /></label>
+    <p class="quiet">
+      The old one is valid:
+      <${When} at=${previousExpiresAt} never="no longer" />${previousExpiresAt !== null && ' it ends'}.
+    </p>
+    <div class="buttons">
+      <button type="button" class="primary" onClick=${copy}>Copy</button>
+      <button type="button" onClick=${onClose}>Close</button>
+      <span role="status">${copied}</span>
+    </div>`;
+}

@@ -1,0 +1,60 @@
+import { useState } from './vendor/hooks.js';
+import { ActionButton, useAction } from './actions.js';
+import { apiPath } from './api-client.js';
+import { duration } from './format.js';
+import { html } from './html.js';
+import { Badge, Failure, Notice, Text } from './parts.js';
+import { ReplayButton } from './replay.js';
+import { RotateButton } from './rotate-secret.js';
+import { useClient } from './use-resource.js';
+
+/** @import { PingAnswer, Subscription } from './api-types.d.ts' */
+
+/**
+ * What an operator can do with a subscription.
+ * @param {{ subscription: Subscription, onChanged: () => void }} props
+ */
+export function SubscriptionActions({ subscription, onChanged }) {
+  const client = useClient();
+  const action = useAction();
+  const [ping, setPing] = useState(/** @type {PingAnswer | null} */ (null));
+  const path = apiPath('accounts', subscription.account, 'subscriptions', subscription.id);
+
+  const test = async () => {
+    setPing(null);
+    setPing(await client.send('POST', `${path}/test`));
+  };
+  const enable = async () => {
+    await client.send('PATCH', path, { enabled: !subscription.enabled });
+    onChanged();
+  };
+  return html`<section aria-label="Actions">
+    <div class="buttons">
+      <${ActionButton} action=${action} work=${test}>Send a test<//>
+      <${ReplayButton} path=${path} account=${subscription.account} onDone=${onChanged} />
+      <${RotateButton} path=${path} onDone=${onChanged} />
+      <${ActionButton} action=${action} work=${enable} kind=${subscription.enabled ? 'danger' : 'primary'}
+        >${subscription.enabled ? 'Disable' : 'Enable'}<//
+      >
+    </div>
+    ${action.busy && html`<p class="loading" role="status">Under way …</p>`}
+    <${Failure} error=${action.error} what="do that" />
+    ${ping !== null && html`<${PingResult} ping=${ping} />`}
+  </section>`;
+}
+
+/** @param {{ ping: PingAnswer }} props */
+function PingResult({ ping: { outcome, reason, statusCode, durationMs, response } }) {
+  const good = outcome === 'delivered';
+  return html`<${Notice} tone=${good ? 'good' : 'bad'}>
+    <p>
+      Test:
+      <${Badge}
+        word=${outcome}
+        tone=${good ? 'good' : 'bad'}
+      />${statusCode !== null && ` status ${statusCode}`} in ${duration(durationMs)}.
+      ${reason !== null && html` <${Text} value=${reason} />`}
+    </p>
+    ${response && html`<pre tabindex="0"><bdi>${response}</bdi></pre>`}
+  <//>`;
+}

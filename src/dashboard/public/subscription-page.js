@@ -1,0 +1,79 @@
+import { AccountNav } from './account-parts.js';
+import { apiPath } from './api-client.js';
+import { Attempts, DeadLetters } from './deliveries.js';
+import { number } from './format.js';
+import { html } from './html.js';
+import { Badge, Facts, Failure, Heading, Loading, Text, When } from './parts.js';
+import { href } from './router.js';
+import { SubscriptionActions } from './subscription-actions.js';
+import { useResource } from './use-resource.js';
+
+/** @import { Subscription } from './api-types.d.ts' */
+/** @import { Resource } from './use-resource.js' */
+
+const refreshMs = 3000;
+
+/**
+ * One subscription: how it stands, what can be done, what was sent.
+ * @param {{ account: string, id: string }} props
+ */
+export function SubscriptionPage({ account, id }) {
+  const path = apiPath('accounts', account, 'subscriptions', id);
+  /** @type {Resource<Subscription>} */
+  const { data: subscription, error, reload } = useResource(path, refreshMs);
+  const crumbs = [
+    [account, href('accounts', account)],
+    ['Subscriptions', href('accounts', account, 'subscriptions')],
+  ];
+  return html`<${Heading} title=${subscription?.description || subscription?.url || id} crumbs=${crumbs} />
+    <${AccountNav} account=${account} at="subscriptions" />
+    <${Failure} error=${error} what="read the subscription" />
+    ${subscription === null && error === null && html`<${Loading} what="the subscription" />`}
+    ${
+      subscription !== null &&
+      html`<${State} subscription=${subscription} />
+        <${SubscriptionActions} subscription=${subscription} onChanged=${reload} />
+        <section aria-labelledby="dead-letters">
+          <h2 id="dead-letters">Dead letters</h2>
+          <${DeadLetters} account=${account} id=${id} />
+        </section>
+        <section aria-labelledby="attempts">
+          <h2 id="attempts">Attempts</h2>
+          <${Attempts} account=${account} id=${id} />
+        </section>`
+    }`;
+}
+
+/** @param {{ subscription: Subscription }} props */
+function State({ subscription }) {
+  return html`<${StateAdvice} subscription=${subscription} />
+    <${Facts}
+      items=${[
+        ['State', html`<${Badge} word=${subscription.state} />`],
+        ['Lag', `${number(subscription.lag)} ${subscription.lag === 1 ? 'event' : 'events'}`],
+        ['Failures in a row', number(subscription.consecutiveFailures)],
+        ['Next attempt', html`<${When} at=${subscription.nextAttemptAt} never="none due" />`],
+        ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],
+        ['Called', html`<${Text} value=${subscription.url} />`],
+        ['Events', html`<${Text} value=${subscription.eventTypes.join(', ')} />`],
+        ['States', html`<${Text} value=${subscription.states?.join(', ') ?? 'all'} />`],
+        ['Format', `${subscription.format}, ${subscription.payload}`],
+        ['Old secret valid', html`<${When} at=${subscription.previousSecretExpiresAt} never="no" />`],
+      ]}
+    />`;
+}
+
+/** @param {{ subscription: Subscription }} props */
+function StateAdvice({ subscription: { state, disabledReason } }) {
+  if (state === 'active') return null;
+  if (state === 'disabled') {
+    return html`<p class="notice warn">
+      Nothing is sent${disabledReason !== null && html`: <${Text} value=${disabledReason} />`}. Its place in
+      the log is kept; enabling it sends what it missed.
+    </p>`;
+  }
+  return html`<p class="notice warn">
+    The endpoint does not acknowledge. The answers below tell why; it is tried again by itself, and nothing is
+    lost meanwhile.
+  </p>`;
+}

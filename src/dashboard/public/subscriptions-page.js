@@ -1,0 +1,67 @@
+import { AccountNav } from './account-parts.js';
+import { apiPath } from './api-client.js';
+import { Stats } from './deliveries.js';
+import { number } from './format.js';
+import { html } from './html.js';
+import { Badge, Failure, Heading, Loading, Text, When } from './parts.js';
+import { href } from './router.js';
+import { Table } from './table.js';
+import { useList, useResource } from './use-resource.js';
+
+/** @import { Attempt, Page, Subscription } from './api-types.d.ts' */
+/** @import { List, Resource } from './use-resource.js' */
+
+const refreshMs = 5000;
+const statsEveryMs = 30_000;
+
+const columns = ['Called', 'State', 'Lag', 'Failures', 'Lately', 'Next attempt', 'Last success'];
+
+/**
+ * Who is called back about an account, and how that goes.
+ * @param {{ account: string }} props
+ */
+export function SubscriptionsPage({ account }) {
+  const path = apiPath('accounts', account, 'subscriptions');
+  /** @type {List<Subscription>} */
+  const { data, error, showMore } = useList(path, refreshMs);
+  return html`<${Heading} title="Subscriptions" crumbs=${[[account, href('accounts', account)]]} />
+    <${AccountNav} account=${account} at="subscriptions" />
+    <${Failure} error=${error} what="read the subscriptions" />
+    ${data === null && error === null && html`<${Loading} what="the subscriptions" />`}
+    ${
+      data !== null &&
+      html`<${Table}
+        caption="Subscriptions"
+        columns=${columns}
+        rows=${data.items.map((subscription) => ({ key: subscription.id, cells: cellsOf(subscription) }))}
+        empty=${html`Nobody is called back yet. Register an endpoint with <code>POST /v1/accounts/${account}/subscriptions</code>; <a href="docs/">the API</a> tells how.`}
+        more=${data.more}
+        onMore=${showMore}
+      />`
+    }`;
+}
+
+/** @type {(subscription: Subscription) => unknown[]} */
+function cellsOf(subscription) {
+  const { account, id, url, description, state, lag, consecutiveFailures, nextAttemptAt, lastSuccessAt } =
+    subscription;
+  return [
+    html`<a href=${href('accounts', account, 'subscriptions', id)}><${Text} value=${url} /></a
+      >${description && html`<br /><span class="quiet"><${Text} value=${description} /></span>`}`,
+    html`<${Badge} word=${state} />`,
+    number(lag),
+    number(consecutiveFailures),
+    html`<${Lately} account=${account} id=${id} />`,
+    html`<${When} at=${nextAttemptAt} never="none due" />`,
+    html`<${When} at=${lastSuccessAt} />`,
+  ];
+}
+
+// How many of the latest attempts were acknowledged, and how fast.
+/** @param {{ account: string, id: string }} props */
+function Lately({ account, id }) {
+  const path = `${apiPath('accounts', account, 'subscriptions', id, 'attempts')}?limit=50`;
+  /** @type {Resource<Page<Attempt>>} */
+  const { data } = useResource(path, statsEveryMs);
+  return data === null ? html`<span class="none">…</span>` : html`<${Stats} attempts=${data.items} />`;
+}

@@ -1,0 +1,136 @@
+import { createContext } from './vendor/preact.js';
+import { useCallback, useContext, useEffect, useState } from './vendor/hooks.js';
+import { ApiError } from './api-client.js';
+import { sleep } from './sleep.js';
+
+/** @import { Page } from './api-types.d.ts' */
+
+/** The client of whoever is signed in. */
+export const ClientContext = createContext(
+  /** @type {import('./api-client.js').ApiClient} */ (/** @type {unknown} */ (null)),
+);
+
+/** @returns {import('./api-client.js').ApiClient} */
+export const useClient = () => useContext(ClientContext);
+
+/**
+ * Something of the API as last read. After a failure the data that was there stays, beside the error.
+ * @template T
+ * @typedef {object} Resource
+ * @property {T | null} data null until it was read once
+ * @property {ApiError | null} error why the last reading failed
+ * @property {() => void} reload reads again at once
+ */
+
+/**
+ * The pages of a list that are shown.
+ * @template T
+ * @typedef {Resource<{ items: T[], more: boolean }> & { showMore: () => void }} List
+ */
+
+/**
+ * Reads a path now and again every so often while the page is visible.
+ * @template T
+ * @param {string} path
+ * @param {number} everyMs
+ * @returns {Resource<T>}
+ */
+export function useResource(path, everyMs) {
+  const client = useClient();
+  const read = useCallback((/** @type {AbortSignal} */ signal) => client.get(path, signal), [client, path]);
+  return useReading(read, everyMs);
+}
+
+/**
+ * Reads the pages of a list that are shown, now and again every so often.
+ * @template T
+ * @param {string} path may have a query
+ * @param {number} everyMs
+ * @returns {List<T>}
+ */
+export function useList(path, everyMs) {
+  const client = useClient();
+  const [shown, setShown] = useState({ path, pages: 1 });
+  const pages = shown.path === path ? shown.pages : 1;
+  const read = useCallback(
+    (/** @type {AbortSignal} */ signal) => readPages(client, path, pages, signal),
+    [client, path, pages],
+  );
+  const showMore = useCallback(() => setShown({ path, pages: pages + 1 }), [path, pages]);
+  return { ...useReading(read, everyMs, path), showMore };
+}
+
+/**
+ * @template T
+ * @param {(signal: AbortSignal) => Promise<T>} read
+ * @param {number} everyMs
+ * @param {unknown} [subject] what is read: data of another subject is not shown; default `read` itself
+ * @returns {Resource<T>}
+ */
+function useReading(read, everyMs, subject = read) {
+  const [state, setState] = useState({
+    subject,
+    data: /** @type {T | null} */ (null),
+    error: /** @type {ApiError | null} */ (null),
+  });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const leave = new AbortController();
+    void repeat(leave.signal, everyMs, async () => {
+      try {
+        const data = await read(leave.signal);
+        if (!leave.signal.aborted) setState({ subject, data, error: null });
+      } catch (error) {
+        if (leave.signal.aborted) return;
+        setState((before) => {
+          const data = before.subject === subject ? before.data : null;
+          return { subject, data, error: asApiError(error) };
+        });
+      }
+    });
+    return () => leave.abort();
+  }, [read, everyMs, subject, turn]);
+  const reload = useCallback(() => setTurn((before) => before + 1), []);
+  const current = state.subject === subject ? state : { data: null, error: null };
+  return { data: current.data, error: current.error, reload };
+}
+
+/** @type {(client: import('./api-client.js').ApiClient, path: string, pages: number, signal: AbortSignal) => Promise<{ items: any[], more: boolean }>} */
+async function readPages(client, path, pages, signal) {
+  const items = [];
+  let cursor = null;
+  for (let page = 0; page < pages; page += 1) {
+    const from =
+      cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
+    /** @type {Page<unknown>} */
+    const answer = await client.get(path + from, signal);
+    items.push(...answer.items);
+    cursor = answer.nextCursor;
+    if (cursor === null) break;
+  }
+  return { items, more: cursor !== null };
+}
+
+// Does the work, then waits, then does it again; not while nobody can see the page.
+/** @type {(signal: AbortSignal, everyMs: number, work: () => Promise<void>) => Promise<void>} */
+async function repeat(signal, everyMs, work) {
+  while (!signal.aborted) {
+    await work();
+    await sleep(everyMs, signal);
+    if (document.hidden) await untilVisible(signal);
+  }
+}
+
+/** @type {(signal: AbortSignal) => Promise<void>} */
+function untilVisible(signal) {
+  return new Promise((resolve) => {
+    document.addEventListener('visibilitychange', () => resolve(), { once: true, signal });
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** @type {(error: unknown) => ApiError} */
+function asApiError(error) {
+  if (error instanceof ApiError) return error;
+  return new ApiError(0, 'unexpected', `The answer could not be read: ${String(error)}`);
+}
