@@ -17,6 +17,7 @@ import { buildFilingEvent } from '../../../src/events/event.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
+import { defineScript } from '../../../src/redis/scripts.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import type { DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
 import {
@@ -78,6 +79,15 @@ export interface Harness extends AsyncDisposable {
 /** The type of the events that `append` writes. */
 export const appendedType = 'filing.pending';
 
+// As commit-changes.lua does it: in one step, or a drain would take the event for trimmed away.
+const appendScript = defineScript(`
+  local position = redis.call('INCR', KEYS[1])
+  redis.call('XADD', KEYS[2], position .. '-0', 'id', ARGV[1], 'type', ARGV[2], 'filing', ARGV[3], 'state', ARGV[4],
+    'at', ARGV[5], 'body', ARGV[6])
+  local earlier = redis.call('HGET', KEYS[3], ARGV[3])
+  redis.call('HSET', KEYS[3], ARGV[3], (earlier and earlier .. ',' or '') .. position)
+  return position`);
+
 /** Wires delivery over a share of the run's Redis. */
 export function createHarness(redis: TestRedis, options: HarnessOptions = {}): Harness {
   const { retryMs = [40, 80, 160], maxInFlight = 10, timeoutMs = 5_000, concurrency = 50 } = options;
@@ -133,13 +143,9 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     const sequence = (sequences.get(filingId) ?? 0) + 1;
     sequences.set(filingId, sequence);
     const { id, type, state, body } = eventOf(account, filingId, sequence);
-    const position = await client.incr(keys.head);
-    const at = String(Date.now());
-    const fields = ['id', id, 'type', type, 'filing', filingId, 'state', state, 'at', at, 'body', body];
-    await client.xadd(keys.events, `${position}-0`, ...fields);
-    const listed = await client.hget(keys.filingEvents, filingId);
-    await client.hset(keys.filingEvents, filingId, listed === null ? position : `${listed},${position}`);
-    return position;
+    const written = [keys.head, keys.events, keys.filingEvents];
+    const fields = [id, type, filingId, state, Date.now(), body];
+    return Number(await appendScript.run(client, written, fields));
   }
 
   async function append(...filings: readonly string[]): Promise<number[]> {

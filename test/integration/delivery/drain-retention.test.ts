@@ -1,0 +1,91 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { subscriptionLag } from '../../../src/subscriptions/subscription.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { testRedis } from '../../support/redis.ts';
+import { createHarness } from './drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const times = (count: number, name: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => name(i));
+
+describe('events that retention takes before they are delivered', () => {
+  test('are told as one dead letter per stretch, and the rest is delivered', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(120, (i) => `f${i}`));
+    await harness.redis.xtrim(harness.keys.events, 'MINID', '101-0');
+    expect(subscriptionLag(await harness.state(id), 120)).toBe(120);
+    await harness.drain(id);
+    expect(receiver.accepted).toHaveLength(20);
+    const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+    expect(items).toMatchObject([
+      { lastOutcome: 'expired', position: 100, events: 100, attempts: 0, eventId: '' },
+    ]);
+    expect(harness.expired).toEqual([100]);
+    expect(await harness.state(id)).toMatchObject({ cursor: 120, done: '' });
+  });
+
+  test('are told when nothing at all is left of the log', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'b', 'c');
+    await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+    await harness.drain(id);
+    expect(harness.expired).toEqual([3]);
+    const state = await harness.state(id);
+    expect(state.cursor).toBe(3);
+    expect(subscriptionLag(state, 3)).toBe(0);
+    await harness.drain(id);
+    expect(harness.expired).toEqual([3]);
+  });
+
+  test('leave their lane one by one, each as a dead letter', async () => {
+    await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
+    await using harness = createHarness(redis, { retryMs: [50] });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('poison', 'poison');
+    await harness.drain(id);
+    await harness.append('a');
+    await harness.redis.xtrim(harness.keys.events, 'MINID', '3-0');
+    await vi.waitFor(async () => {
+      await harness.drain(id);
+      expect((await harness.state(id)).parked).toBe(0);
+    });
+    const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+    expect(items).toMatchObject([
+      { lastOutcome: 'expired', filingId: 'poison', position: 2, attempts: 0 },
+      { lastOutcome: 'expired', filingId: 'poison', position: 1, attempts: 1 },
+    ]);
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['a']);
+    expect(await harness.state(id)).toMatchObject({ parked: 0, cursor: 3 });
+    expect(harness.expired.reduce((sum, events) => sum + events, 0)).toBe(2);
+  });
+});
+
+test('attempts and dead letters are kept for the retention, however many there are', async () => {
+  await using receiver = await startReceiver();
+  await using harness = createHarness(redis);
+  const id = await harness.subscribe(receiver.url);
+  await harness.append(...times(1_500, (i) => `f${i}`));
+  await harness.drain(id);
+  expect(await harness.redis.xlen(harness.keys.subscription(id).attempts)).toBe(1_500);
+});
+
+test('attempts older than the retention go', async () => {
+  await using receiver = await startReceiver();
+  await using harness = createHarness(redis, { retentionMs: 60_000 });
+  const id = await harness.subscribe(receiver.url);
+  const { attempts } = harness.keys.subscription(id);
+  const old = Date.now() - 120_000;
+  // Redis trims whole nodes of a hundred entries.
+  for (const i of Array.from({ length: 300 }).keys())
+    // oxlint-disable-next-line no-await-in-loop
+    await harness.redis.xadd(attempts, `${old}-${i}`, 'a', '{}');
+  await harness.append('a');
+  await harness.drain(id);
+  expect(await harness.redis.xlen(attempts)).toBeLessThan(150);
+});

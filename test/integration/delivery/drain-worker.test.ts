@@ -1,0 +1,179 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createLatch, startReceiver, type Receiver } from '../../support/receiver.ts';
+import { testRedis } from '../../support/redis.ts';
+import { createHarness, type Harness } from './drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
+const filings = (count: number) => times(count, (i) => `f${i}`);
+
+/** Opens every answer when the test is over, so that nothing is left under way. */
+async function hangingReceiver(): Promise<Receiver> {
+  const latch = createLatch();
+  const receiver = await startReceiver(async () => {
+    await latch.opened;
+    return 200;
+  });
+  return {
+    ...receiver,
+    inFlight: receiver.inFlight,
+    async [Symbol.asyncDispose]() {
+      latch.open();
+      await receiver.stop();
+    },
+  };
+}
+
+async function delayedJobs(harness: Harness): Promise<number> {
+  const [key] = await harness.redis.keys(`*${harness.account}*:drain:delayed`);
+  return key === undefined ? 0 : harness.redis.zcard(key);
+}
+
+describe('the drain worker', () => {
+  test('delivers what is published while it runs, each event once', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    await harness.subscribe(receiver.url);
+    harness.startWorker();
+    for (const i of times(60, (n) => n)) await harness.publish(`f${i % 7}`);
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(60), 10_000);
+    expect(receiver.received).toHaveLength(60);
+    expect(receiver.overlapping).toEqual([]);
+    expect(harness.errors).toEqual([]);
+  });
+
+  test('retries and probes by itself when they are due, with one delayed wake-up per subscription', async () => {
+    let fails = true;
+    await using receiver = await startReceiver(() => (fails ? 500 : 200));
+    await using harness = createHarness(redis, { retryMs: [30, 60, 60_000] });
+    const id = await harness.subscribe(receiver.url);
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(3), 5_000);
+    // Every drain that finds nothing due asks to be woken; there is still one wake-up.
+    for (const filing of filings(12)) {
+      await harness.publish(filing);
+      await vi.waitFor(async () => expect((await harness.state(id)).done).toBe(''));
+    }
+    await vi.waitFor(async () => expect((await harness.state(id)).probes).toBeGreaterThan(2), 5_000);
+    expect(await delayedJobs(harness)).toBeLessThanOrEqual(1);
+    fails = false;
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(13), 10_000);
+    expect(await delayedJobs(harness)).toBeLessThanOrEqual(1);
+    expect(harness.errors).toEqual([]);
+  });
+
+  test('keeps the healthy quick beside one that hangs, which never gets more than its share', async () => {
+    await using hanging = await hangingReceiver();
+    const healthy = await Promise.all(times(8, () => startReceiver()));
+    await using harness = createHarness(redis, { timeoutMs: 20_000, maxInFlight: 3, concurrency: 9 });
+    await harness.subscribe(hanging.url);
+    for (const receiver of healthy) await harness.subscribe(receiver.url);
+    harness.startWorker();
+    const startedAt = Date.now();
+    for (const filing of filings(40)) await harness.publish(filing);
+    await vi.waitFor(
+      () => expect(healthy.every(({ accepted }) => accepted.length === 40)).toBe(true),
+      10_000,
+    );
+    expect(Date.now() - startedAt).toBeLessThan(5_000);
+    expect(hanging.inFlightMax()).toBe(3);
+    expect(hanging.received).toHaveLength(3);
+    await Promise.all(healthy.map((receiver) => receiver.stop()));
+  });
+
+  test('lets others in after its time slice, though all places are taken', async () => {
+    await using busy = await startReceiver(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return 200;
+    });
+    await using other = await startReceiver();
+    await using harness = createHarness(redis, { maxInFlight: 1, concurrency: 1 });
+    await harness.subscribe(busy.url);
+    harness.startWorker();
+    await harness.publish(...filings(280));
+    await vi.waitFor(() => expect(busy.accepted.length).toBeGreaterThan(5), 5_000);
+    await harness.subscribe(other.url);
+    await harness.publish('late');
+    await vi.waitFor(() => expect(other.accepted).toHaveLength(1), 10_000);
+    expect(busy.accepted.length).toBeLessThan(280);
+    await vi.waitFor(() => expect(busy.accepted).toHaveLength(281), 30_000);
+    expect(busy.received).toHaveLength(281);
+  });
+
+  test('finishes what is in flight when it is closed, and repeats none of that later', async () => {
+    const latch = createLatch();
+    await using receiver = await startReceiver(async () => {
+      await latch.opened;
+      return 200;
+    });
+    await using harness = createHarness(redis, { maxInFlight: 20 });
+    for (const _ of filings(10)) await harness.subscribe(receiver.url);
+    const worker = harness.startWorker();
+    await harness.publish(...filings(30));
+    await vi.waitFor(() => expect(receiver.inFlight()).toBe(200), 10_000);
+    const closed = worker.close();
+    latch.open();
+    await closed;
+    expect(receiver.accepted).toHaveLength(200);
+    harness.startWorker();
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(300), 10_000);
+    expect(receiver.received).toHaveLength(300);
+  });
+
+  test('takes a drain up again that failed, a second later', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    await harness.subscribe(receiver.url);
+    const claim = vi.spyOn(harness.delivery, 'claim');
+    claim.mockRejectedValueOnce(new Error('Redis is away'));
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(1), 5_000);
+    expect(claim.mock.calls.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('waking', () => {
+  test('finds whoever lags, has a retry due, a replay or a release to do, and nobody else', async () => {
+    await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
+    await using harness = createHarness(redis, { retryMs: [100, 3_600_000] });
+    const subscribe = () => harness.subscribe(receiver.url);
+    const wake = vi.spyOn(harness.queue, 'wake').mockResolvedValue();
+    const lagging = async () => {
+      await harness.waker.wakeLagging(harness.account);
+      return wake.mock.lastCall?.[1];
+    };
+    const first = await subscribe();
+    expect(await lagging()).toEqual([]);
+    await harness.append('a');
+    expect(await lagging()).toEqual([first]);
+    await harness.drain(first);
+    expect(await lagging()).toEqual([]);
+
+    await harness.append('poison');
+    await harness.drain(first);
+    expect(await lagging()).toEqual([]);
+    const second = await subscribe();
+    await vi.waitFor(async () => expect(await lagging()).toEqual([first]));
+    await harness.drain(first);
+    expect(await lagging()).toEqual([]);
+
+    await harness.change(second, {}, { release: true });
+    expect(await lagging()).toEqual([second]);
+    await harness.drain(second);
+    await harness.change(second, {}, { enabled: false });
+    await harness.append('b');
+    await harness.drain(first);
+    expect(await lagging()).toEqual([]);
+    await harness.change(second, {}, { enabled: true });
+    await harness.drain(second);
+    const all = { after: null, before: null, eventTypes: null, filingId: 'b', deadLettersOnly: false };
+    await harness.replayer.start(harness.account, second, all);
+    expect(await lagging()).toEqual([second]);
+    await harness.drain(second);
+    expect(await lagging()).toEqual([]);
+  });
+});
