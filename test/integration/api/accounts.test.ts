@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTokenStore } from '../../../src/accounts/token-store.ts';
 import { testRedis } from '../../support/redis.ts';
 import { accountInput, createApiFixture, hookUrl, type ApiFixture } from './api-fixture.ts';
 
@@ -185,11 +186,24 @@ test('the use of a token is noted, at most once in five minutes', async () => {
   await timed.app.close();
 });
 
-test('noting the use of a token does not bring back a revoked one', async () => {
+test('noting the use of a token does not bring back one that is revoked meanwhile', async () => {
   await api.createAccount('raced');
-  const { tokens } = api.deps;
-  const { token, text } = await tokens.create('raced', { name: 'a', readOnly: false, expiresAt: null }, 1);
-  await tokens.remove('raced', token.id);
-  await tokens.touch(token, 10_000_000);
-  expect(await tokens.find(text, 10_000_000)).toBeNull();
+  const { token, text } = await api.deps.tokens.create(
+    'raced',
+    { name: 'a', readOnly: false, expiresAt: null },
+    1,
+  );
+  const client = redis.connect();
+  const revoking = new Proxy(client, {
+    get(target, name) {
+      if (name !== 'hget') return Reflect.get(target, name, target) as unknown;
+      return async (key: string, field: string) => {
+        const found = await target.hget(key, field);
+        await api.deps.tokens.remove('raced', token.id);
+        return found;
+      };
+    },
+  });
+  await createTokenStore(revoking, api.keys).touch(token, 10_000_000);
+  expect(await api.deps.tokens.find(text, 10_000_000)).toBeNull();
 });

@@ -160,6 +160,21 @@ test('from=earliest begins with the oldest event, however many there are', async
   stream.close();
 });
 
+test('a listener that is behind gets everything, also while another is up to date', async () => {
+  await api.createAccount('behind');
+  await put('behind', 'f_1');
+  await put('behind', 'f_2');
+  const live = await listen('behind');
+  await live.comment();
+  await put('behind', 'f_3');
+  await live.message();
+  const late = await listen('behind', '?from=earliest');
+  const told = [await late.message(), await late.message(), await late.message()];
+  expect(told.map(({ data }) => data?.data.filingId)).toEqual(['f_1', 'f_2', 'f_3']);
+  live.close();
+  late.close();
+});
+
 test('filters leave events out, and the last id still moves on', async () => {
   await api.createAccount('filtered');
   const stream = await listen('filtered', '?types=filing.rejected');
