@@ -52,18 +52,16 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions',
     { schema: listSubscriptions },
     async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
-      const after = decodeCursor('subscriptions', cursor) ?? '';
-      const following = (await subscriptions.list(account)).filter((each) => ageKey(each) > after);
-      const page = following.slice(0, limit);
+      const after = decodeCursor('subscriptions', cursor);
+      const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
       const ids = page.map(({ id }) => id);
       const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
-      const last = following.length > limit ? page.at(-1) : undefined;
       return {
         items: page.flatMap((subscription, i) => {
           const delivery = states[i];
           return delivery === undefined ? [] : [subscriptionView(subscription, delivery, head)];
         }),
-        nextCursor: last === undefined ? null : encodeCursor('subscriptions', ageKey(last)),
+        nextCursor: next === null ? null : encodeCursor('subscriptions', next),
       };
     },
   );
@@ -144,10 +142,6 @@ async function wakeSoon(
   } catch (error) {
     logger.warn({ account, subscription: id, error: String(error) }, 'subscription.not_woken');
   }
-}
-
-function ageKey({ createdAt, id }: Subscription): string {
-  return `${String(createdAt).padStart(15, '0')} ${id}`;
 }
 
 function keyReused(): Problem {

@@ -12,6 +12,12 @@ export interface SubscriptionRecord {
   readonly delivery: DeliveryState;
 }
 
+/** A page of subscriptions; `next` is null at the end of the list. */
+export interface SubscriptionPage {
+  readonly subscriptions: Subscription[];
+  readonly next: string | null;
+}
+
 /** What became of a registration. */
 export type CreateResult =
   | { readonly kind: 'created' | 'replayed'; readonly subscription: Subscription }
@@ -36,8 +42,8 @@ export interface SubscriptionStore {
   ): Promise<CreateResult>;
   /** Null when there is none. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
-  /** All of an account, oldest first. */
-  list(account: string): Promise<Subscription[]>;
+  /** A page of an account's, oldest first; `after` is the `next` of the page before. Only those of the page are opened. */
+  list(account: string, after: string | null, limit: number): Promise<SubscriptionPage>;
   /** What the subscriptions of an account ask for, without opening their secrets; in no order. */
   filters(account: string): Promise<Pick<Subscription, 'id' | 'eventTypes' | 'states'>[]>;
   /** Delivery states of these subscriptions, in their order. */
@@ -91,9 +97,17 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
       return { kind: 'replayed', subscription: openSubscription(sealer, account, earlier.subscription) };
     },
     get: read,
-    async list(account) {
+    async list(account, after, limit) {
       const all = await redis.hvals(keys.account(account).subscriptions);
-      return all.map((text) => openSubscription(sealer, account, text)).toSorted(byAge);
+      const following = all
+        .map((text) => ({ text, age: ageKey(JSON.parse(text) as Subscription) }))
+        .filter(({ age }) => after === null || age > after)
+        .toSorted((a, b) => (a.age < b.age ? -1 : 1));
+      const page = following.slice(0, limit);
+      return {
+        subscriptions: page.map(({ text }) => openSubscription(sealer, account, text)),
+        next: following.length > limit ? (page.at(-1)?.age ?? null) : null,
+      };
     },
     async filters(account) {
       const all = await redis.hvals(keys.account(account).subscriptions);
@@ -135,8 +149,9 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
   };
 }
 
-function byAge(a: Subscription, b: Subscription): number {
-  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+// Sorts as text: by age, then by id.
+function ageKey({ createdAt, id }: Subscription): string {
+  return `${String(createdAt).padStart(15, '0')} ${id}`;
 }
 
 function sha256(text: string): string {
