@@ -28,15 +28,18 @@ export function AccountPage({ account: name }) {
     <${AccountNav} account=${name} at="" />
     <${Failure} error=${error} what="read the account" />
     ${account === null && error === null && html`<${Loading} what="the account" />`}
-    ${account !== null && html`<${HealthAdvice} account=${account} /><${Counts} account=${account} /><${Polling} account=${account} onPoll=${reload} />`}
+    ${account !== null && html`<${HealthAdvice} account=${account} /><${Counts} account=${account} />`}
     <section aria-labelledby="rejections">
       <h2 id="rejections">Rejections now</h2>
       <${RejectionsTable} account=${name} />
     </section>
-    <section aria-labelledby="over-time">
-      <h2 id="over-time">Filings over time</h2>
-      <${CountsChart} samples=${samples} />
-    </section>`;
+    <div class="halves">
+      <section aria-labelledby="over-time">
+        <h2 id="over-time">Filings over time</h2>
+        <${CountsChart} samples=${samples} />
+      </section>
+      ${account !== null && html`<${Polling} account=${account} onPoll=${reload} />`}
+    </div>`;
 }
 
 /** @param {{ account: Account, onPoll: () => void }} props */

@@ -9,7 +9,7 @@ import { Text } from './parts.js';
 const heightPx = 220;
 
 // Told apart by dashes as well as by colour.
-const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [1, 5]];
+const dashes = [[8, 4], [10, 3, 2, 3], [2, 3], [4, 4], []];
 const colours = ['--warn', '--info', '--busy', '--good', '--bad'];
 
 /**
@@ -94,8 +94,7 @@ function columnsOf(samples, statuses) {
 
 /** @type {(element: HTMLElement, statuses: string[]) => import('uplot').Options} */
 function optionsFor(element, statuses) {
-  const style = getComputedStyle(element);
-  const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+  const colour = (/** @type {string} */ name) => resolveColour(element, name);
   const axis = {
     stroke: colour('--quiet'),
     grid: { stroke: colour('--line'), width: 1 },
@@ -127,6 +126,13 @@ function optionsFor(element, statuses) {
       })),
     ],
   };
+}
+
+// A canvas knows no variables: what one stands for is what an element in that colour has.
+/** @type {(element: HTMLElement, name: string) => string} */
+function resolveColour(element, name) {
+  element.style.color = `var(${name})`;
+  return getComputedStyle(element).color;
 }
 
 function useDark() {

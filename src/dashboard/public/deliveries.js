@@ -19,8 +19,8 @@ export function Stats({ attempts }) {
   const { attempts: all, delivered, medianMs } = deliveryStats(attempts);
   if (all === 0) return html`<span class="none">no attempts</span>`;
   // Rounded down, so that 100 % means every one.
-  return html`${Math.floor((delivered / all) * 100)} % of
-  ${all}${medianMs !== null && `, median ${duration(medianMs)}`}`;
+  const rate = `${Math.floor((delivered / all) * 100)} % of ${all}`;
+  return html`<span>${medianMs === null ? rate : `${rate}, median ${duration(medianMs)}`}</span>`;
 }
 
 /**
@@ -49,7 +49,7 @@ export function Attempts({ account, id }) {
     ],
   }));
   return html`<${Failure} error=${error} what="read the attempts again" />
-    <p>Of the attempts below: <${Stats} attempts=${data.items} />.</p>
+    <p>Acknowledged of those below: <${Stats} attempts=${data.items} />.</p>
     <${Table}
       caption="Attempts, newest first"
       columns=${['When', 'Event', 'Filing', 'Try', 'Outcome', 'Status', 'Took', 'Answer']}

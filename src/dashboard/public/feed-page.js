@@ -87,11 +87,11 @@ function FeedEntry({ event, account }) {
       filingId !== null &&
       html`<span class="feed-what">
         <${FilingLink} account=${account} filingId=${filingId} name=${insured} />
-        ${policy !== null && html` <span class="quiet">policy</span> <${Text} value=${policy} />`}
-        ${state !== null && html` <span class="quiet">in</span> <${Text} value=${state} />`}
+        ${policy !== null && html`<span class="quiet">policy</span> <${Text} value=${policy} />`}
+        ${state !== null && html`<span class="quiet">in</span> <${Text} value=${state} />`}
       </span>`
     }
-    ${to !== null && html`<span class="feed-change"><${Text} value=${from ?? 'new'} /> <span aria-label="to">→</span> <${Text} value=${to} /></span>`}
+    ${to !== null && html`<span class="feed-change"><${Text} value=${from ?? 'new'} /> → <${Text} value=${to} /></span>`}
     ${reason !== null && html`<span class="feed-reason clamp"><${Text} value=${reason} /></span>`}
   </li>`;
 }

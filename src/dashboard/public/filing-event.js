@@ -1,4 +1,4 @@
-/** @import { FilingEvent } from './api-types.d.ts' */
+/** @import { FilingEvent, FilingWithEvents } from './api-types.d.ts' */
 
 /**
  * What an event tells, for a line of text. Null where it does not tell it.
@@ -29,6 +29,24 @@ export function eventFacts({ data }) {
     to: text(data['status']),
     reason: text(data['rejectionReason']) ?? text(data['reason']) ?? text(data['lastError']),
     inferred: data['inferred'] === true,
+  };
+}
+
+/**
+ * A filing with what people know it by: the daemon forgets that of COMPLETED ones, their latest event tells it still; pure.
+ * @param {FilingWithEvents} filing
+ * @returns {FilingWithEvents}
+ */
+export function withKnownDetails(filing) {
+  const latest = asObject(filing.events.findLast(({ data }) => data['filing'])?.data['filing']);
+  const { premium } = latest;
+  return {
+    ...filing,
+    insuredsName: filing.insuredsName ?? text(latest['insuredsName']),
+    policyNumber: filing.policyNumber ?? text(latest['policyNumber']),
+    stateAbbr: filing.stateAbbr ?? text(asObject(latest['filingState'])['stateAbbr']),
+    filingType: filing.filingType ?? text(latest['filingType']),
+    premium: filing.premium ?? (typeof premium === 'number' ? premium : null),
   };
 }
 

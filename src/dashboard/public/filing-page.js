@@ -1,6 +1,6 @@
 import { AccountNav } from './account-parts.js';
 import { apiPath } from './api-client.js';
-import { eventFacts } from './filing-event.js';
+import { eventFacts, withKnownDetails } from './filing-event.js';
 import { dollars, spaced } from './format.js';
 import { html } from './html.js';
 import { Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from './parts.js';
@@ -19,7 +19,8 @@ const refreshMs = 5000;
 export function FilingPage({ account, filingId }) {
   const path = apiPath('accounts', account, 'filings', filingId);
   /** @type {Resource<FilingWithEvents>} */
-  const { data: filing, error } = useResource(path, refreshMs);
+  const { data, error } = useResource(path, refreshMs);
+  const filing = data === null ? null : withKnownDetails(data);
   return html`<${Heading}
       title=${filing?.insuredsName || filingId}
       crumbs=${[
@@ -36,7 +37,7 @@ export function FilingPage({ account, filingId }) {
 /** @param {{ filing: FilingWithEvents }} props */
 function FilingFacts({ filing }) {
   return html`${filing.removed && html`<${Notice} tone="warn">The partner service no longer knows this filing.<//>`}
-    ${filing.rejectionReason !== null && html`<p class="notice bad">Rejected: <${Text} value=${filing.rejectionReason} /></p>`}
+    ${filing.status === 'REJECTED' && html`<p class="notice bad">Rejected: <${Text} value=${filing.rejectionReason} /></p>`}
     <${Facts}
       items=${[
         ['Status', html`<${Badge} word=${filing.status} />`],
@@ -73,10 +74,8 @@ function TimelineEntry({ event }) {
   return html`<li>
     <p><${Badge} word=${event.type} /> <${When} at=${event.timestamp} /></p>
     <p>
-      <${Text} value=${from ?? 'new'} /> <span aria-label="to">→</span>
-      <${Text}
-        value=${to}
-      />${inferred && html` <span class="quiet">(inferred: it went there and back unseen)</span>`}
+      <${Text} value=${from ?? 'new'} /> → <${Text} value=${to} />
+      ${inferred && html`<span class="quiet">(inferred: it went there and back unseen)</span>`}
     </p>
     ${reason !== null && html`<p><${Text} value=${reason} /></p>`}
     <details>

@@ -18,6 +18,7 @@ export function RejectionsTable({ account }) {
   return html`<${FilingList}
     account=${account}
     status="REJECTED"
+    limit=${10}
     caption="Rejected filings"
     columns=${['Insured', 'Policy', 'State', 'Reason', 'Rejected']}
     cells=${(/** @type {Filing} */ filing) => [
@@ -39,6 +40,7 @@ export function FilingsTable({ account, status }) {
   return html`<${FilingList}
     account=${account}
     status=${status}
+    limit=${50}
     caption="Filings"
     columns=${['Filing', 'Insured', 'Policy', 'State', 'Type', 'Premium', 'Status', 'Since']}
     cells=${(/** @type {Filing} */ filing) => [
@@ -55,10 +57,10 @@ export function FilingsTable({ account, status }) {
   />`;
 }
 
-/** @param {{ account: string, status: string | null, caption: string, columns: string[], cells: (filing: Filing) => unknown[], empty: string }} props */
-function FilingList({ account, status, caption, columns, cells, empty }) {
-  const query = status === null ? '' : `?status=${encodeURIComponent(status.toWellFormed())}`;
-  const path = apiPath('accounts', account, 'filings') + query;
+/** @param {{ account: string, status: string | null, limit: number, caption: string, columns: string[], cells: (filing: Filing) => unknown[], empty: string }} props */
+function FilingList({ account, status, limit, caption, columns, cells, empty }) {
+  const query = status === null ? '' : `&status=${encodeURIComponent(status.toWellFormed())}`;
+  const path = `${apiPath('accounts', account, 'filings')}?limit=${limit}${query}`;
   /** @type {List<Filing>} */
   const { data, error, showMore } = useList(path, refreshMs);
   if (data === null)

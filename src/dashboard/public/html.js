@@ -1,5 +1,22 @@
 import { h } from './vendor/preact.js';
 import { htm } from './vendor/htm.js';
 
-/** Markup as tagged templates. Every value in them becomes text or an attribute, never markup. */
-export const html = htm.bind(h);
+const build = htm.bind(h);
+
+/** @type {WeakMap<TemplateStringsArray, TemplateStringsArray>} */
+const prepared = new WeakMap();
+
+/**
+ * Markup as tagged templates. Every value in them becomes text or an attribute, never markup. A line break counts as a space, as in HTML and
+ * unlike in htm, so that it does not matter where a formatter breaks a sentence.
+ * @param {TemplateStringsArray} strings
+ * @param {...unknown} values
+ */
+export function html(strings, ...values) {
+  const known = prepared.get(strings);
+  if (known !== undefined) return build(known, ...values);
+  const flat = strings.map((text) => text.replaceAll(/\s*\n\s*/g, ' '));
+  const template = Object.assign(flat, { raw: flat });
+  prepared.set(strings, template);
+  return build(template, ...values);
+}

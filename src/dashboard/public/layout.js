@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from './vendor/hooks.js';
+import { Clock } from './clock.js';
 import { html } from './html.js';
 import { Text } from './parts.js';
 import { href } from './router.js';
@@ -22,8 +23,8 @@ export function Layout({ session, onSignOut, children }) {
   const home = session.account === null ? href() : href('accounts', session.account);
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header>
-      <a class="brand" href=${home}
-        ><img src="assets/icon.svg" alt="" width="24" height="24" />filing-webhooks</a
+      <a class="brand" href=${home} aria-label="filing-webhooks: the start"
+        ><img src="assets/icon.svg" alt="" width="24" height="24" /><span>filing-webhooks</span></a
       >
       <nav aria-label="Main">
         ${session.account === null && html`<a href=${href()}>Accounts</a>`}
@@ -32,7 +33,7 @@ export function Layout({ session, onSignOut, children }) {
       <button type="button" class="quiet-button" onClick=${onSignOut}>Sign out</button>
     </header>
     <${Readiness} />
-    <main id="main" ref=${main} tabindex="-1">${children}</main>`;
+    <main id="main" ref=${main} tabindex="-1"><${Clock}>${children}<//></main>`;
 }
 
 function Readiness() {

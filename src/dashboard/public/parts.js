@@ -1,8 +1,8 @@
 import { useEffect, useRef } from './vendor/hooks.js';
+import { useNow } from './clock.js';
 import { fullTime, relativeTime, spaced } from './format.js';
 import { html } from './html.js';
 import { href } from './router.js';
-import { useClient } from './use-resource.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { ApiError } from './api-client.js' */
@@ -60,11 +60,11 @@ export function Badge({ word, tone }) {
  * @param {{ at: string | null, never?: string }} props
  */
 export function When({ at, never = 'never' }) {
-  const client = useClient();
+  const now = useNow();
   if (at === null) return html`<span class="none">${never}</span>`;
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return html`<${Text} value=${at} />`;
-  return html`<time datetime=${at} title=${fullTime(ms)}>${relativeTime(ms, client.now())}</time>`;
+  return html`<time datetime=${at} title=${fullTime(ms)}>${relativeTime(ms, now)}</time>`;
 }
 
 /**
@@ -75,9 +75,11 @@ export function Heading({ title, crumbs = [], children }) {
   const heading = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   useEffect(() => {
     document.title = `${title} · filing-webhooks`;
+  }, [title]);
+  useEffect(() => {
     if (document.body.dataset['visited'] === 'yes') heading.current?.focus();
     document.body.dataset['visited'] = 'yes';
-  }, [title]);
+  }, []);
   return html`<div class="heading">
     ${
       crumbs.length > 0 &&

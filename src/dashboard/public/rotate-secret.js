@@ -71,8 +71,8 @@ function NewSecret({ rotation: { secret, previousExpiresAt }, onClose }) {
     </p>
     <label>New secret <input ref=${field} class="secret" readonly value=${secret} /></label>
     <p class="quiet">
-      The old one is valid:
-      <${When} at=${previousExpiresAt} never="no longer" />${previousExpiresAt !== null && ' it ends'}.
+      The old one
+      ${previousExpiresAt === null ? 'is valid no longer' : html`ends <${When} at=${previousExpiresAt} />`}.
     </p>
     <div class="buttons">
       <button type="button" class="primary" onClick=${copy}>Copy</button>

@@ -46,14 +46,11 @@ export function SubscriptionActions({ subscription, onChanged }) {
 /** @param {{ ping: PingAnswer }} props */
 function PingResult({ ping: { outcome, reason, statusCode, durationMs, response } }) {
   const good = outcome === 'delivered';
+  const answer = `${statusCode === null ? 'without an answer' : `with status ${statusCode}`} after ${duration(durationMs)}`;
   return html`<${Notice} tone=${good ? 'good' : 'bad'}>
     <p>
-      Test:
-      <${Badge}
-        word=${outcome}
-        tone=${good ? 'good' : 'bad'}
-      />${statusCode !== null && ` status ${statusCode}`} in ${duration(durationMs)}.
-      ${reason !== null && html` <${Text} value=${reason} />`}
+      Test: <${Badge} word=${outcome} tone=${good ? 'good' : 'bad'} /> ${answer}.
+      ${reason !== null && html`<${Text} value=${reason} />`}
     </p>
     ${response && html`<pre tabindex="0"><bdi>${response}</bdi></pre>`}
   <//>`;

@@ -58,7 +58,7 @@ function State({ subscription }) {
         ['Events', html`<${Text} value=${subscription.eventTypes.join(', ')} />`],
         ['States', html`<${Text} value=${subscription.states?.join(', ') ?? 'all'} />`],
         ['Format', `${subscription.format}, ${subscription.payload}`],
-        ['Old secret valid', html`<${When} at=${subscription.previousSecretExpiresAt} never="no" />`],
+        ['Old secret ends', html`<${When} at=${subscription.previousSecretExpiresAt} never="none" />`],
       ]}
     />`;
 }
@@ -68,8 +68,9 @@ function StateAdvice({ subscription: { state, disabledReason } }) {
   if (state === 'active') return null;
   if (state === 'disabled') {
     return html`<p class="notice warn">
-      Nothing is sent${disabledReason !== null && html`: <${Text} value=${disabledReason} />`}. Its place in
-      the log is kept; enabling it sends what it missed.
+      It is disabled, so nothing is sent.
+      ${disabledReason !== null && html`Reason: <${Text} value=${disabledReason} />.`} Its place in the log is
+      kept; enabling it sends what it missed.
     </p>`;
   }
   return html`<p class="notice warn">

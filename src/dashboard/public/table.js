@@ -13,7 +13,7 @@ import { html } from './html.js';
  * @param {{ caption: string, columns: string[], rows: Row[], empty: ComponentChildren, more?: boolean, onMore?: () => void }} props
  */
 export function Table({ caption, columns, rows, empty, more = false, onMore }) {
-  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  if (rows.length === 0 && !more) return html`<p class="empty">${empty}</p>`;
   return html`<table role="table" aria-label=${caption}>
       <thead role="rowgroup">
         <tr role="row">
