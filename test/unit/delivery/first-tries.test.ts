@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { createFirstTries } from '../../../src/delivery/first-tries.ts';
+import type { LogEntry } from '../../../src/events/event-log.ts';
+
+const nobody = () => false;
+
+function entry(position: number, filingId: string): LogEntry {
+  return {
+    position,
+    id: `evt_${position}`,
+    type: 't',
+    filingId,
+    state: '',
+    recordedAt: 0,
+    body: Buffer.alloc(0),
+  };
+}
+
+describe('first tries', () => {
+  it('get ready one per filing, in the order of the log', () => {
+    const tries = createFirstTries();
+    for (const [i, filing] of ['a', 'a', 'b', 'a'].entries()) tries.add(entry(i + 1, filing), false);
+    expect([tries.ready(), tries.followers()]).toEqual([2, 2]);
+    expect([1, 2, 3].map(() => tries.take(nobody)?.position)).toEqual([1, 3, undefined]);
+    tries.free('b');
+    expect(tries.take(nobody)).toBeNull();
+    tries.free('a');
+    expect(tries.take(nobody)?.position).toBe(2);
+    tries.free('a');
+    expect(tries.take(nobody)?.position).toBe(4);
+    expect([tries.ready(), tries.followers()]).toEqual([0, 0]);
+  });
+
+  it('wait while something else of their filing is in flight', () => {
+    const tries = createFirstTries();
+    tries.add(entry(1, 'a'), true);
+    tries.add(entry(2, 'b'), false);
+    expect(tries.take(nobody)?.position).toBe(2);
+    tries.add(entry(3, 'c'), false);
+    expect(tries.take((filing) => filing === 'c')).toBeNull();
+    tries.free('a');
+    tries.free('a');
+    expect([tries.take(nobody)?.position, tries.take(nobody)?.position]).toEqual([1, 3]);
+  });
+
+  it('can leave those behind a failed one', () => {
+    const tries = createFirstTries();
+    for (const position of [1, 2, 3]) tries.add(entry(position, 'a'), false);
+    tries.take(nobody);
+    expect(tries.leaveFollowers('a')).toEqual([2, 3]);
+    expect(tries.leaveFollowers('a')).toEqual([]);
+    tries.free('a');
+    expect(tries.take(nobody)).toBeNull();
+  });
+
+  it('keep the bodies of a hundred followers and the positions of all', () => {
+    const tries = createFirstTries();
+    for (let position = 1; position <= 150; position += 1) tries.add(entry(position, 'a'), false);
+    const bodies = Array.from({ length: 150 }, () => {
+      const next = tries.take(nobody);
+      tries.free('a');
+      return next?.entry != null;
+    });
+    expect(bodies).toEqual(Array.from({ length: 150 }, (_, i) => i <= 100));
+    tries.add(entry(151, 'a'), true);
+    tries.free('a');
+    expect(tries.take(nobody)?.entry).not.toBeNull();
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { formatBody } from '../../../src/delivery/format-body.ts';
+
+const source =
+  '{"type":"filing.rejected","timestamp":"2026-11-21T10:00:03.120Z","data":{"account":"a/b","filingId":"f_1","status":"REJECTED",' +
+  '"previousStatus":"PENDING","rejectionReason":"Not <signed> & \\"late\\"\\nsee page 2","completedAt":null,"sequence":4,' +
+  '"filing":{"id":"f_1","insuredsName":"Ö & Söhne <Ltd>","policyNumber":"P-1","premium":1200.10,"big":12345678901234567890}}}';
+const entry = { id: 'evt_1', filingId: 'f_1', body: Buffer.from(source) };
+const subscription = { account: 'a/b', format: 'standard', payload: 'full' } as const;
+
+const textOf = (bytes: Buffer) => bytes.toString();
+const slackText = (body: object, filingId = 'f_1') => {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const { bytes: out } = formatBody({ ...subscription, format: 'slack' }, { id: 'e', filingId, body: bytes });
+  return (JSON.parse(textOf(out)) as { text: string }).text;
+};
+
+describe('the standard format', () => {
+  it('is the very bytes of the log', () => {
+    expect(formatBody(subscription, entry)).toEqual({ contentType: 'application/json', bytes: entry.body });
+    expect(formatBody(subscription, entry).bytes).toBe(entry.body);
+  });
+
+  it('thin is the same without the filing, numbers kept as they were written', () => {
+    const { contentType, bytes } = formatBody({ ...subscription, payload: 'thin' }, entry);
+    expect(contentType).toBe('application/json');
+    expect(textOf(bytes)).toBe(source.replace(/,"filing":\{.*\}\}\}$/, '}}'));
+  });
+});
+
+describe('the format cloudevents', () => {
+  it('is a structured event of CloudEvents 1.0', () => {
+    const { contentType, bytes } = formatBody({ ...subscription, format: 'cloudevents' }, entry);
+    expect(contentType).toBe('application/cloudevents+json');
+    expect(textOf(bytes)).toContain('"premium":1200.10,"big":12345678901234567890');
+    const { data, ...attributes } = JSON.parse(textOf(bytes)) as { data: { sequence: number } };
+    expect(data.sequence).toBe(4);
+    expect(attributes).toEqual({
+      specversion: '1.0',
+      id: 'evt_1',
+      source: '/accounts/a%2Fb',
+      type: 'filing.rejected',
+      subject: 'f_1',
+      time: '2026-11-21T10:00:03.120Z',
+      datacontenttype: 'application/json',
+    });
+  });
+
+  it('has no empty subject, and no filing when it is thin', () => {
+    const bytes = Buffer.from(
+      '{"type":"account.stale","timestamp":"2026-11-21T10:00:03.120Z","data":{"filing":1,"a":2}}',
+    );
+    const out = formatBody(
+      { ...subscription, format: 'cloudevents', payload: 'thin' },
+      { id: 'e', filingId: '', body: bytes },
+    );
+    const event = JSON.parse(textOf(out.bytes)) as Record<string, unknown>;
+    expect(event).not.toHaveProperty('subject');
+    expect(event['data']).toEqual({ a: 2 });
+  });
+});
+
+describe('the format slack', () => {
+  it('tells in one line what happened to what, and quotes the reason, markup escaped', () => {
+    const { contentType, bytes } = formatBody({ ...subscription, format: 'slack' }, entry);
+    expect(contentType).toBe('application/json');
+    expect(JSON.parse(textOf(bytes))).toEqual({
+      text:
+        '*filing.rejected* Ö &amp; Söhne &lt;Ltd&gt;, P-1 (PENDING → REJECTED)\n' +
+        '> Not &lt;signed&gt; &amp; "late"\n> see page 2',
+    });
+  });
+
+  it.each([
+    [
+      {
+        type: 'filing.removed',
+        data: { filingId: 'f_9', status: 'PAID', previousStatus: 'PAID', filing: null },
+      },
+      '*filing.removed* filing f_9',
+    ],
+    [
+      {
+        type: 'filing.created',
+        data: { filingId: 'f_9', status: 'PAID', previousStatus: null, filing: { insuredsName: ' X ' } },
+      },
+      '*filing.created* X',
+    ],
+    [
+      { type: 'filing.created', data: { filingId: 'f_9', filing: { insuredsName: 7, policyNumber: ['x'] } } },
+      '*filing.created* filing f_9',
+    ],
+    [
+      { type: 'subscription.disabled', data: { subscription: 's', reason: 'gone' } },
+      '*subscription.disabled*\n> gone',
+    ],
+    [{ type: 'ping', data: { account: 'a' } }, '*ping*'],
+  ])('%j', (body, expected) => {
+    expect(slackText(body)).toBe(expected);
+  });
+});
+
+it('every format gives the same bytes on every attempt', () => {
+  for (const format of ['standard', 'cloudevents', 'slack'] as const)
+    for (const payload of ['full', 'thin'] as const) {
+      const asked = { ...subscription, format, payload };
+      expect(formatBody(asked, entry).bytes.equals(formatBody({ ...asked }, { ...entry }).bytes)).toBe(true);
+    }
+});
