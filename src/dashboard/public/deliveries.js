@@ -49,7 +49,7 @@ export function Attempts({ account, id }) {
     ],
   }));
   return html`<${Failure} error=${error} what="read the attempts again" />
-    <p>Acknowledged of those below: <${Stats} attempts=${data.items} />.</p>
+    ${rows.length > 0 && html`<p>Acknowledged of those below: <${Stats} attempts=${data.items} />.</p>`}
     <${Table}
       caption="Attempts, newest first"
       columns=${['When', 'Event', 'Filing', 'Try', 'Outcome', 'Status', 'Took', 'Answer']}

@@ -133,18 +133,21 @@ async function* textOf({ body }) {
   }
 }
 
-// For a while, so that a stream is tried again now and then.
+// For a while, so that a stream is tried again now and then: at once when what was broken is mended.
 /** @type {(client: ApiClient, account: string, cursor: string, listener: FeedListener, signal: AbortSignal) => Promise<string>} */
 async function poll(client, account, start, listener, signal) {
   let cursor = start;
+  let broken = false;
   for (let turn = 0; turn < pollsBeforeStream && !signal.aborted; turn += 1) {
     try {
       const answer = await readLog(client, account, cursor, signal);
       cursor = answer.resumeCursor;
       listener.onState({ kind: 'polling' });
       listener.onEvents(answer.items);
+      if (broken) return cursor;
       if (answer.nextCursor === null) await sleep(pollEveryMs, signal);
     } catch (error) {
+      broken = true;
       await tellBroken(listener, error, signal);
     }
   }

@@ -75,14 +75,18 @@ function Progress({ account, started: { id, matched } }) {
   const done = (replay?.delivered ?? 0) + (replay?.failed ?? 0);
   const finished = replay?.state === 'finished';
   return html`<${Notice} tone=${finished && replay.failed > 0 ? 'warn' : 'good'}>
-    <p>
-      ${finished ? 'Replay finished' : 'Replay under way'}: ${number(replay?.delivered ?? 0)} of
-      ${number(matched)} delivered
-      ${replay !== null && replay.failed > 0 && `, ${number(replay.failed)} given up once more`}.
-    </p>
+    <p>${progressText(replay, matched)}</p>
     ${!finished && html`<progress max=${matched} value=${done} aria-label="Replayed events"></progress>`}
     <${Failure} error=${error} what="see how far the replay is" />
   <//>`;
+}
+
+/** @type {(replay: Replay | null, matched: number) => string} */
+function progressText(replay, matched) {
+  const { state = 'running', delivered = 0, failed = 0 } = replay ?? {};
+  const stage = state === 'finished' ? 'Replay finished' : 'Replay under way';
+  const given = failed === 0 ? '' : `, ${number(failed)} given up once more`;
+  return `${stage}: ${number(delivered)} of ${number(matched)} delivered${given}.`;
 }
 
 /** @type {(path: string, wanted: boolean) => { replay: Replay | null, error: ApiError | null }} */

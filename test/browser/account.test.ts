@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { setStage } from './stage.ts';
+
+const stage = setStage(30);
+
+beforeAll(async () => {
+  const { api } = stage.daemon;
+  await api.ok('PUT', '/v1/accounts/refused', { baseUrl: stage.sandbox.baseUrl, partnerKey: 'wrong-key' });
+  await stage.settle('f_known', { status: 'PENDING', insuredsName: 'Harbor Bakery LLC' });
+});
+
+describe('accounts', () => {
+  test('shows each with its health, counts, last complete poll and requests', async () => {
+    await using tab = await stage.visit('#/');
+    const card = tab.page.getByRole('region', { name: 'Account default' });
+    await card.getByText('ok', { exact: true }).waitFor();
+    const text = await card.innerText();
+    for (const part of [
+      'UNPAID',
+      'PAID',
+      'PENDING',
+      'COMPLETED',
+      'REJECTED',
+      'Last complete poll',
+      'by the last poll',
+    ])
+      expect(text).toContain(part);
+    expect(text).toMatch(/just now|ago/);
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('tells what to do about an account whose key is refused', async () => {
+    await using tab = await stage.visit('#/');
+    const card = tab.page.getByRole('region', { name: 'Account refused' });
+    await card.getByText('auth failed').waitFor();
+    await card.getByText('Give a valid one with PUT /v1/accounts/refused').waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+});
+
+describe('an account', () => {
+  test('shows a filing under rejections as soon as it is rejected, and no longer once it is not', async () => {
+    await using tab = await stage.visit('#/accounts/default');
+    const table = tab.page.getByRole('table', { name: 'Rejected filings' });
+    await stage.settle('f_sad', {
+      status: 'REJECTED',
+      rejectionReason: 'Affidavit is not signed',
+      insuredsName: 'Sad Trucking Inc.',
+      policyNumber: 'SL-7',
+    });
+    const row = table.getByRole('row', {
+      name: /Sad Trucking Inc\..*SL-7.*Affidavit is not signed.*(ago|just now)/,
+    });
+    await row.waitFor();
+    await tab.picture('account');
+    await stage.settle('f_sad', { status: 'PENDING' });
+    await row.waitFor({ state: 'detached' });
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('draws the counts that the page has seen, one line per status that is switched on', async () => {
+    await using tab = await stage.visit('#/accounts/default');
+    const chart = tab.page.getByRole('img', { name: /Filings per status/ });
+    await chart.locator('canvas').waitFor();
+    await tab.page.getByRole('checkbox', { name: 'UNPAID' }).uncheck();
+    await expect.poll(() => chart.getAttribute('aria-label')).not.toContain('UNPAID');
+    expect(await tab.page.evaluate(coloursOfChart)).toBeGreaterThan(3);
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('polls at once when asked to', async () => {
+    await stage.daemon.api.ok('PUT', '/v1/accounts/slow', {
+      baseUrl: stage.sandbox.baseUrl,
+      partnerKey: 'sandbox-key',
+      pollIntervalMs: 3_600_000,
+    });
+    await using tab = await stage.visit('#/accounts/slow');
+    const completed = () =>
+      stage.daemon.logs.filter(({ msg, account }) => msg === 'poll.completed' && account === 'slow').length;
+    await expect.poll(completed, { timeout: 10_000 }).toBeGreaterThan(0);
+    const before = completed();
+    await tab.page.getByRole('button', { name: 'Sweep now' }).click();
+    await tab.page.getByText('The sweep is on its way').waitFor();
+    await expect.poll(completed, { timeout: 10_000 }).toBe(before + 1);
+    await tab.page.getByRole('button', { name: 'Poll now' }).click();
+    await tab.page.getByText('The poll is on its way').waitFor();
+    await expect.poll(completed, { timeout: 10_000 }).toBe(before + 2);
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('lists the filings of the status that is chosen', async () => {
+    await using tab = await stage.visit('#/accounts/default');
+    await tab.page
+      .getByRole('list', { name: 'Filings by status' })
+      .getByRole('link', { name: /PENDING/ })
+      .click();
+    await tab.page.getByRole('row', { name: /f_known.*Harbor Bakery LLC.*PENDING/ }).waitFor();
+    await tab.page
+      .getByRole('navigation', { name: 'Status' })
+      .getByRole('link', { name: 'PAID', exact: true })
+      .click();
+    await tab.page.getByRole('heading', { name: 'Filings: PAID' }).waitFor();
+    expect(await tab.page.getByText('Harbor Bakery LLC').count()).toBe(0);
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('says that there is no such account, and what there is instead of an empty table', async () => {
+    await using tab = await stage.visit('#/accounts/nobody');
+    await tab.page.getByText('Could not read the account.').waitFor();
+    await tab.show('#/accounts/default/filings/NEVER_HEARD_OF');
+    await tab.page.getByText('No filing is in this status.').waitFor();
+    await tab.show('#/nowhere');
+    await tab.page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+});
+
+// How many different opaque colours there are.
+const coloursOfChart = `(() => {
+  const canvas = document.querySelector('.plot canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const seen = new Set();
+  for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) seen.add(data.slice(at, at + 3).join());
+  return seen.size;
+})()`;

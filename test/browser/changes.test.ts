@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { setStage } from './stage.ts';
+import type { WatchedPage } from './watched-page.ts';
+
+const stage = setStage();
+const changes = '#/accounts/default/changes';
+
+beforeAll(async () => {
+  await stage.settle('f_life', { status: 'UNPAID', insuredsName: 'Long Life Ltd.', policyNumber: 'SL-1' });
+  await stage.settle('f_life', { status: 'PENDING' });
+  await stage.settle('f_life', { status: 'REJECTED', rejectionReason: 'Premium differs' });
+});
+
+function entries({ page }: WatchedPage) {
+  return page.getByRole('list', { name: 'Changes, newest first' }).getByRole('listitem');
+}
+
+describe('changes', () => {
+  test('shows what is in the log, then each change as it comes, newest first', async () => {
+    await using tab = await stage.visit(changes);
+    await tab.page.getByText('Live', { exact: true }).waitFor();
+    await expect.poll(() => entries(tab).first().innerText()).toContain('Premium differs');
+    await stage.settle('f_new', { status: 'PAID', insuredsName: 'Brand New Inc.' });
+    await entries(tab).first().getByText('Brand New Inc.').waitFor();
+    await tab.page.getByText(/^\d+ new changes?$/).waitFor({ state: 'attached' });
+    await tab.picture('changes');
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('finds by words in any order and by type', async () => {
+    await using tab = await stage.visit(changes);
+    await entries(tab).first().waitFor();
+    await tab.page.getByLabel('Search').fill('differs LIFE');
+    await expect.poll(() => entries(tab).count()).toBe(1);
+    await tab.page.getByLabel('Search').fill('');
+    await tab.page.getByLabel('Type').selectOption('filing.pending');
+    await expect.poll(() => entries(tab).count()).toBe(1);
+    await tab.page.getByLabel('Search').fill('no such thing');
+    await tab.page.getByText('No change on this page matches').waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('holds still while paused and shows what came meanwhile when it goes on', async () => {
+    await using tab = await stage.visit(changes);
+    await tab.page.getByText('Live', { exact: true }).waitFor();
+    await tab.page.getByRole('button', { name: 'Pause' }).click();
+    await stage.settle('f_quiet', { status: 'PAID' });
+    const button = tab.page.getByRole('button', { name: 'Go on (1 waiting)' });
+    await button.waitFor();
+    expect(await tab.page.getByText('f_quiet').count()).toBe(0);
+    await button.click();
+    await entries(tab).first().getByText('PAID').waitFor();
+  });
+
+  test('takes up where it was when the daemon comes back', async () => {
+    await using tab = await stage.visit(changes);
+    await tab.page.getByText('Live', { exact: true }).waitFor();
+    await stage.restartDaemon(async () => {
+      await stage.sandbox.set('f_gone', { status: 'PAID', insuredsName: 'While You Were Away' });
+      await tab.page.getByText('It does not answer.').waitFor();
+    });
+    await expect
+      .poll(() => entries(tab).getByText('While You Were Away').count(), { timeout: 20_000 })
+      .toBe(1);
+    await tab.page.getByText('Live', { exact: true }).waitFor();
+    await tab.page.getByText('It does not answer.').waitFor({ state: 'detached' });
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('asks again and again where streams do not get through', async () => {
+    await using tab = await stage.open();
+    await tab.page.route('**/events/stream', (route) => route.abort());
+    await tab.signIn();
+    await tab.show(changes);
+    await tab.page.getByText('The stream does not get through').waitFor();
+    await stage.settle('f_polled', { status: 'PAID', insuredsName: 'Asked For Corp.' });
+    await expect.poll(() => entries(tab).getByText('Asked For Corp.').count(), { timeout: 10_000 }).toBe(1);
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('leads to a filing, whose timeline tells all that happened to it', async () => {
+    await using tab = await stage.visit(changes);
+    await tab.page.getByLabel('Search').fill('Premium differs');
+    await entries(tab).getByRole('link', { name: 'Long Life Ltd.' }).click();
+    await tab.page.getByRole('heading', { name: 'Long Life Ltd.', level: 1 }).waitFor();
+    const steps = tab.page.locator('.timeline > li');
+    await expect.poll(() => steps.count()).toBe(3);
+    expect(await steps.allInnerTexts()).toEqual([
+      expect.stringMatching(/filing\.rejected[^]*PENDING → REJECTED[^]*Premium differs/),
+      expect.stringMatching(/filing\.pending[^]*UNPAID → PENDING/),
+      expect.stringMatching(/filing\.created[^]*new → UNPAID/),
+    ]);
+    await steps.first().getByText('What was sent').click();
+    await steps.first().getByText('"filingId": "f_life"').waitFor();
+    await tab.picture('filing');
+    expect(tab.problems).toEqual([]);
+  });
+});
+
+test('event streams are read the same wherever their pieces end', async () => {
+  await using tab = await stage.open();
+  const different = await tab.page.evaluate<string[]>(`(async () => {
+    const { createSseParser } = await import('/assets/sse-parser.js');
+    const text = 'retry: 3000\\r\\n\\r\\n: note\\n\\nid: a\\nevent: x\\ndata: {"n":1}\\n\\nid: b\\n\\ndata:two\\rdata: lines\\r\\r';
+    const read = (pieces) => { const parse = createSseParser(); return JSON.stringify([...pieces, '\\n'].flatMap(parse)); };
+    const expected = JSON.stringify([{ id: 'a', data: '{"n":1}' }, { id: 'b', data: '' }, { id: 'b', data: 'two\\nlines' }]);
+    const cuts = [...text].map((_, at) => read([text.slice(0, at), text.slice(at)]));
+    return [...cuts, read([...text])].filter((found) => found !== expected);
+  })()`);
+  expect(different).toEqual([]);
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { setStage } from './stage.ts';
+
+const stage = setStage();
+
+async function makeToken(): Promise<{ id: string; token: string }> {
+  return stage.daemon.api.ok('POST', '/v1/accounts/default/tokens', { name: 'browser' });
+}
+
+describe('signing in', () => {
+  test('says that a wrong token is wrong, and takes the right one then', async () => {
+    await using tab = await stage.open();
+    await tab.page.getByLabel('Token').fill('not-the-token-of-anybody');
+    await tab.page.keyboard.press('Enter');
+    await tab.page.getByRole('alert').getByText('This token is not valid').waitFor();
+    expect(await tab.page.evaluate('document.activeElement.id')).toBe('token');
+    await tab.signIn();
+    await tab.page.getByRole('heading', { name: 'Accounts' }).waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('says that a token with a line break inside was not copied whole', async () => {
+    await using tab = await stage.open();
+    await tab.page.getByLabel('Token').fill('two words');
+    await tab.page.keyboard.press('Enter');
+    await tab.page.getByText('This token is not valid').waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('leads the holder of an account token to that account and shows no way to others', async () => {
+    const { token } = await makeToken();
+    await using tab = await stage.open();
+    await tab.signIn(token);
+    await tab.page.getByRole('heading', { name: 'default', level: 1 }).waitFor();
+    expect(await tab.page.getByRole('link', { name: 'Accounts' }).count()).toBe(0);
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('keeps the token over a reload, for this tab alone, until one signs out', async () => {
+    await using tab = await stage.visit('#/accounts/default/filings');
+    await tab.page.reload();
+    await tab.page.getByRole('heading', { name: 'Filings' }).waitFor();
+    expect(await tab.page.evaluate('localStorage.length')).toBe(0);
+    expect(await tab.page.context().cookies()).toEqual([]);
+    const other = await tab.page.context().newPage();
+    await other.goto(stage.daemon.url);
+    await other.getByLabel('Token').waitFor();
+
+    await tab.page.getByRole('button', { name: 'Sign out' }).click();
+    await tab.page.getByLabel('Token').waitFor();
+    expect(await tab.page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  test('asks again when the token is revoked meanwhile', async () => {
+    const { id, token } = await makeToken();
+    await using tab = await stage.visit('#/accounts/default', token);
+    await tab.page.getByRole('heading', { name: 'default', level: 1 }).waitFor();
+    await stage.daemon.api.ok('DELETE', `/v1/accounts/default/tokens/${id}`);
+    await tab.page.getByText('The token is no longer valid').waitFor();
+    await tab.page.getByLabel('Token').waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+});
