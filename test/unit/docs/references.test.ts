@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readText, root } from './documents.ts';
+import { filesBelow, readText, root } from './documents.ts';
 
 const documents = [
   'docs/webhooks.md',
@@ -28,6 +28,17 @@ describe.each(documents)('%s', (path) => {
       return anchor !== undefined && !anchorsOf(readText(target)).has(anchor);
     });
     expect(broken.map(([link]) => link)).toEqual([]);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  it('tells what every folder of src holds', () => {
+    const rows = readText('docs/architecture.md').match(/^\| `src\/.*$/gm) ?? [];
+    const told = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(src\/\w+)`/g)]);
+    const folders = new Set(filesBelow('src').map((path) => path.split('/').slice(0, 2).join('/')));
+    expect(told.map(([, folder = '']) => folder).toSorted(byText)).toEqual(
+      [...folders].filter((path) => !path.endsWith('.ts')).toSorted(byText),
+    );
   });
 });
 
@@ -61,4 +72,8 @@ function anchorsOf(markdown: string): Set<string> {
         .replaceAll(' ', '-'),
     ),
   );
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : 1;
 }
