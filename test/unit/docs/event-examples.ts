@@ -144,8 +144,8 @@ export function exampleSubscription(settings: Partial<Subscription> = {}): Subsc
 }
 
 function healthEvent(type: NonNullable<HealthChange>, marks: Partial<PollingMarks>, at: string): Example {
-  const known = { generation: '', lastCompletePollAt: 0, lastError: '', toldAt: 0, ...marks };
-  return buildHealthEvent(ids.account, type, known, Date.parse(at));
+  const complete = { generation: '', lastCompletePollAt: 0, lastError: '', toldAt: 0, ...marks };
+  return buildHealthEvent(ids.account, type, complete, Date.parse(at));
 }
 
 function disabledEvent(): Example {
