@@ -49,7 +49,7 @@ export function serveAsset(app: FastifyInstance, { path, type, body, gzipped, et
   });
 }
 
-/** Whether an `Accept-Encoding` header takes gzip (RFC 9110 §12.5.3); pure. */
-export function takesGzip(header: string): boolean {
+// Whether an `Accept-Encoding` header takes gzip (RFC 9110 §12.5.3).
+function takesGzip(header: string): boolean {
   return header.split(',').some((coding) => /^\s*gzip\s*(;\s*q=(1|0\.\d*[1-9])\S*\s*)?$/i.test(coding));
 }

@@ -1,11 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCollector, type Collector } from '../support/collector.ts';
 import { setStage } from './stage.ts';
 import type { WatchedPage } from './watched-page.ts';
 
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const stage = setStage(60);
 let collector: Collector;
 let pages: readonly (readonly [name: string, hash: string, sign: string])[];
@@ -38,7 +36,7 @@ afterAll(async () => {
 });
 
 async function expectAccessible({ page }: WatchedPage): Promise<void> {
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const violations = await page.evaluate<
     string[]
   >(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>

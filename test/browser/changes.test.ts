@@ -78,6 +78,26 @@ describe('changes', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('lets go of the stream while nobody sees the page, and misses nothing', async () => {
+    await using tab = await stage.visit(changes);
+    await tab.page.getByText('Live', { exact: true }).waitFor();
+    const gone = tab.page.waitForEvent('requestfailed', (request) =>
+      request.url().endsWith('/events/stream'),
+    );
+    await tab.page.evaluate(`void (() => {
+      Object.defineProperty(document, 'hidden', { configurable: true, value: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    })()`);
+    await gone;
+    await stage.settle('f_unseen', { status: 'PAID', insuredsName: 'Behind The Scenes Co.' });
+    await tab.page.evaluate(`void (() => {
+      delete document.hidden;
+      document.dispatchEvent(new Event('visibilitychange'));
+    })()`);
+    await expect.poll(() => entries(tab).getByText('Behind The Scenes Co.').count()).toBe(1);
+    expect(tab.problems).toEqual([]);
+  });
+
   test('leads to a filing, whose timeline tells all that happened to it', async () => {
     await using tab = await stage.visit(changes);
     await tab.page.getByLabel('Search').fill('Premium differs');
@@ -95,6 +115,25 @@ describe('changes', () => {
     await tab.picture('filing');
     expect(tab.problems).toEqual([]);
   });
+});
+
+test('a long log begins with the next change, and each that comes from then on is there', async () => {
+  await stage.sandbox.seed(320);
+  const total = async () => {
+    const { counts } = await stage.daemon.api.ok<{ counts: Record<string, number> }>(
+      'GET',
+      '/v1/accounts/default',
+    );
+    return Object.values(counts).reduce((sum, count) => sum + count, 0);
+  };
+  await expect.poll(total, { timeout: 20_000 }).toBeGreaterThan(320);
+  await using tab = await stage.visit(changes);
+  await tab.page.getByText('The log is long').waitFor();
+  await tab.page.getByText('Live', { exact: true }).waitFor();
+  await stage.settle('f_late', { status: 'PAID', insuredsName: 'Late Comers' });
+  await entries(tab).getByText('Late Comers').waitFor();
+  expect(await entries(tab).count()).toBe(1);
+  expect(tab.problems).toEqual([]);
 });
 
 test('event streams are read the same wherever their pieces end', async () => {

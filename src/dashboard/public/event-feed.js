@@ -1,5 +1,5 @@
 import { ApiError, apiPath } from './api-client.js';
-import { sleep } from './sleep.js';
+import { sleep, untilVisible, whileVisible } from './sleep.js';
 import { createSseParser } from './sse-parser.js';
 
 /** @import { ApiClient } from './api-client.js' */
@@ -40,6 +40,7 @@ export async function followEvents(client, account, listener, signal) {
     });
   }
   for (let failures = 0; cursor !== null && !signal.aborted;) {
+    await untilVisible(signal);
     const stream = await readStream(client, account, cursor, listener, signal);
     cursor = stream.cursor;
     failures = stream.lived ? 0 : failures + 1;
@@ -93,7 +94,8 @@ function readLog(client, account, cursor, signal) {
  */
 async function readStream(client, account, start, { onEvents, onState }, signal) {
   const silence = new AbortController();
-  const ended = AbortSignal.any([signal, silence.signal]);
+  const done = new AbortController();
+  const seen = whileVisible(AbortSignal.any([signal, silence.signal, done.signal]));
   let timer = setTimeout(() => silence.abort(), silenceMaxMs);
   let cursor = start;
   let lived = false;
@@ -102,7 +104,7 @@ async function readStream(client, account, start, { onEvents, onState }, signal)
     const response = await client.open(
       apiPath('accounts', account, 'events', 'stream'),
       { 'last-event-id': cursor },
-      ended,
+      seen,
     );
     const parse = createSseParser();
     for await (const piece of textOf(response)) {
@@ -118,6 +120,7 @@ async function readStream(client, account, start, { onEvents, onState }, signal)
     // Taken up again, or asked for page by page, by the caller.
   } finally {
     clearTimeout(timer);
+    done.abort();
   }
   return { cursor, lived };
 }

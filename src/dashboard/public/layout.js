@@ -30,7 +30,7 @@ export function Layout({ session, onSignOut, children }) {
         ${session.account === null && html`<a href=${href()}>Accounts</a>`}
         <a href="docs/">API</a>
       </nav>
-      <button type="button" class="quiet-button" onClick=${onSignOut}>Sign out</button>
+      <button type="button" onClick=${onSignOut}>Sign out</button>
     </header>
     <${Readiness} />
     <main id="main" ref=${main} tabindex="-1"><${Clock}>${children}<//></main>`;

@@ -15,3 +15,37 @@ export function sleep(ms, signal) {
     signal.addEventListener('abort', end);
   });
 }
+
+/**
+ * Resolves as soon as somebody can see the page, or the signal aborts.
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+export function untilVisible(signal) {
+  return until(() => !document.hidden || signal.aborted, signal);
+}
+
+/**
+ * Aborts once nobody can see the page any more, or with another signal.
+ * @param {AbortSignal} signal
+ */
+export function whileVisible(signal) {
+  const hidden = new AbortController();
+  void until(() => document.hidden || signal.aborted, signal).then(() => hidden.abort());
+  return hidden.signal;
+}
+
+/** @type {(holds: () => boolean, signal: AbortSignal) => Promise<void>} */
+function until(holds, signal) {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!holds()) return;
+      document.removeEventListener('visibilitychange', look);
+      signal.removeEventListener('abort', look);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', look);
+    signal.addEventListener('abort', look);
+    look();
+  });
+}

@@ -74,7 +74,7 @@ function StateAdvice({ subscription: { state, disabledReason } }) {
     </p>`;
   }
   return html`<p class="notice warn">
-    The endpoint does not acknowledge. The answers below tell why; it is tried again by itself, and nothing is
-    lost meanwhile.
+    The endpoint does not acknowledge. The answers below tell why. It is tried again by itself; what is given
+    up is kept as dead letters.
   </p>`;
 }

@@ -1,7 +1,7 @@
 import { createContext } from './vendor/preact.js';
 import { useCallback, useContext, useEffect, useState } from './vendor/hooks.js';
 import { ApiError } from './api-client.js';
-import { sleep } from './sleep.js';
+import { sleep, untilVisible } from './sleep.js';
 
 /** @import { Page } from './api-types.d.ts' */
 
@@ -117,16 +117,8 @@ async function repeat(signal, everyMs, work) {
   while (!signal.aborted) {
     await work();
     await sleep(everyMs, signal);
-    if (document.hidden) await untilVisible(signal);
+    await untilVisible(signal);
   }
-}
-
-/** @type {(signal: AbortSignal) => Promise<void>} */
-function untilVisible(signal) {
-  return new Promise((resolve) => {
-    document.addEventListener('visibilitychange', () => resolve(), { once: true, signal });
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** @type {(error: unknown) => ApiError} */
