@@ -85,7 +85,7 @@ function FeedEntry({ event, account }) {
     <span class="feed-head"><${Badge} word=${event.type} /> <${When} at=${event.timestamp} /></span>
     ${
       filingId !== null &&
-      html`<span class="feed-what">
+      html`<span class="feed-what clamp">
         <${FilingLink} account=${account} filingId=${filingId} name=${insured} />
         ${policy !== null && html`<span class="quiet">policy</span> <${Text} value=${policy} />`}
         ${state !== null && html`<span class="quiet">in</span> <${Text} value=${state} />`}
