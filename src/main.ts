@@ -4,6 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { loadConfig, readEnvironment } from './config.ts';
 import { UnsafeRedisError } from './daemon-parts.ts';
 import { startDaemon } from './daemon.ts';
+import { createLogStream } from './log-stream.ts';
 
 // sysexits.h: EX_CONFIG, EX_UNAVAILABLE.
 const badConfiguration = 78;
@@ -18,7 +19,9 @@ if (!loaded.ok) {
   process.exit(badConfiguration);
 }
 
-const logger = pino({ level: loaded.config.logLevel });
+const lines = createLogStream(process.stdout);
+process.once('exit', lines.flush);
+const logger = pino({ level: loaded.config.logLevel }, lines);
 try {
   const daemon = await startDaemon(loaded.config, {
     version: packageJson.version,

@@ -6,7 +6,7 @@ import type { CallbackResult } from './callback-result.ts';
 import type { EgressPolicy } from './egress-policy.ts';
 import { createHostLookup } from './host-lookup.ts';
 import type { HostLookup } from './host-lookup.ts';
-import { checkCallbackUrl } from './url-policy.ts';
+import { checkCallbackUrl, type UrlRules } from './url-policy.ts';
 
 /**
  * One callback to send. `headers` have been accepted by checkCustomHeaders or are our own, with lower-case
@@ -79,14 +79,13 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       onSocket: (socket) => sockets.add(socket),
     }),
   });
+  const targetOf = rememberTargets(options);
   return {
-    post({ url: text, headers, body, signal }) {
-      const checked = checkCallbackUrl(text, options);
-      if (!checked.ok) return Promise.resolve(failedBeforehand('blocked_address'));
-      const { origin, pathname, search } = checked.url;
+    post({ url, headers, body, signal }) {
+      const target = targetOf(url);
+      if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
       const request = {
-        origin,
-        path: pathname + search,
+        ...target,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
         body,
@@ -95,6 +94,27 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       return runExchange((handler) => void agent.dispatch(request, handler), { timeoutMs, signal });
     },
     close: () => agent.destroy(),
+  };
+}
+
+/** Where a URL leads, null when it may not be called. */
+type Target = { readonly origin: string; readonly path: string } | null;
+
+const targetsMax = 20_000;
+
+/** Judges each URL once: the verdict on the same text stays the same, and judging costs as much as signing. */
+function rememberTargets(rules: UrlRules): (text: string) => Target {
+  const known = new Map<string, Target>();
+  return (text) => {
+    const judged = known.get(text);
+    if (judged !== undefined) return judged;
+    const checked = checkCallbackUrl(text, rules);
+    const target = checked.ok
+      ? { origin: checked.url.origin, path: checked.url.pathname + checked.url.search }
+      : null;
+    if (known.size >= targetsMax) known.clear();
+    known.set(text, target);
+    return target;
   };
 }
 

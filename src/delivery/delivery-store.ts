@@ -87,9 +87,10 @@ export type EndpointFields = Pick<
 
 /** What a drain writes in one step. */
 export interface Settlement {
-  readonly progress: ProgressFields;
-  /** Left out if the settings are no longer of the version that the drain knows. */
-  readonly endpoint: EndpointFields;
+  /** Fields that changed. */
+  readonly progress: Partial<ProgressFields>;
+  /** Fields that changed; left out if the settings are no longer of the version that the drain knows. */
+  readonly endpoint: Partial<EndpointFields>;
   /** Lanes that changed; null where a lane is empty now. */
   readonly lanes: ReadonlyMap<string, Lane | null>;
   readonly attempts: readonly Attempt[];

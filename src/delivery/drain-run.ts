@@ -2,9 +2,17 @@ import type { EventLog, LogEntry } from '../events/event-log.ts';
 import { matchesEvent } from '../subscriptions/matches-event.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { accountFor, type AttemptReport, type Landed } from './account-for.ts';
-import type { Claim, DeliveryStore, Settlement, Standing } from './delivery-store.ts';
+import type {
+  Claim,
+  DeliveryStore,
+  EndpointFields,
+  ProgressFields,
+  Settlement,
+  Standing,
+} from './delivery-store.ts';
 import { buildDisabledEvent } from './disabled-event.ts';
 import { createDrainWindow, type Work } from './drain-window.ts';
+import { createFieldChanges } from './field-changes.ts';
 import { createFlights } from './flights.ts';
 import { createLaneSet } from './lane-set.ts';
 import { createLogFeed } from './log-feed.ts';
@@ -77,6 +85,8 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
   const health = healthOf(claim.delivery);
   const window = createDrainWindow(deps, { progress, lanes, health, releasedAt });
   const flights = createFlights<Landed>();
+  const progressChanges = createFieldChanges<ProgressFields>();
+  const endpointChanges = createFieldChanges<EndpointFields>();
   const wants = (entry: LogEntry) => matchesEvent(opened.subscription, entry);
   const isThrough = ({ position, filingId }: LogEntry) =>
     progress.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
@@ -101,6 +111,7 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
   function adopt({ settings, delivery, replays: unfinished }: Standing): void {
     opened = deps.open(account, id, settings);
     ({ version } = delivery);
+    endpointChanges.forget();
     replays.set(unfinished);
     if (!delivery.release) return;
     window.release(now());
@@ -135,13 +146,17 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
     const accounted = accountFor(landed, window, replays, at);
     const reason = disablingReason(accounted.judged, window.health(), at, deps.disableAfterMs);
     const settlement: Settlement = {
-      progress: { cursor: progress.cursor(), done: progress.done(), parked: lanes.parked() },
-      endpoint: {
+      progress: progressChanges.since({
+        cursor: progress.cursor(),
+        done: progress.done(),
+        parked: lanes.parked(),
+      }),
+      endpoint: endpointChanges.since({
         ...window.health(),
         nextAttemptAt: window.nextDueAt(at) ?? 0,
         release: false,
         releasedAt: window.releasedAt(),
-      },
+      }),
       lanes: lanes.changes(),
       attempts: accounted.reports.map(({ attempt }) => attempt),
       deadLetters: [...feed.takeExpired(), ...accounted.deadLetters],

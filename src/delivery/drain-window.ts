@@ -82,11 +82,15 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
   let starts = 0;
   let replaysInFlight = 0;
 
+  function isBusy(filingId: string): boolean {
+    return flying.has(filingId);
+  }
+
   function createTrack({ progress, lanes }: Pick<WindowStart, 'progress' | 'lanes'>): DeliveryTrack {
     return createDeliveryTrack({
       progress,
       lanes,
-      isBusy: (filingId) => flying.has(filingId),
+      isBusy,
       retryMs: rules.retryMs,
       random: rules.random,
       readyMax: 2 * rules.maxInFlight,
@@ -185,7 +189,10 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
 // First tries, retries, replays; but every so often what comes last comes first, so that it never waits for ever. Probes
 // take turns: if all of them were the same poison event, a good endpoint would never be found.
 function turnOrder(start: number, probe: boolean): readonly Kind[] {
-  if (start % replaysEvery === 0 && !probe) return ['replay', 'first', 'retry'];
-  if (start % (probe ? 2 : retriesEvery) === 0) return ['retry', 'first', 'replay'];
-  return ['first', 'retry', 'replay'];
+  if (start % replaysEvery === 0 && !probe) return replayFirst;
+  return start % (probe ? 2 : retriesEvery) === 0 ? retryFirst : usualOrder;
 }
+
+const usualOrder: readonly Kind[] = ['first', 'retry', 'replay'];
+const retryFirst: readonly Kind[] = ['retry', 'first', 'replay'];
+const replayFirst: readonly Kind[] = ['replay', 'first', 'retry'];

@@ -5,7 +5,10 @@ export interface Flights<T> {
   collect(): T[];
   /** Nothing is under way and nothing waits to be collected. */
   areOver(): boolean;
-  /** Resolves as soon as there is something to collect, at once if nothing is under way, or after `timeoutMs`. */
+  /**
+   * Resolves when there is something to collect, at once if nothing is under way, or after `timeoutMs`. Waits for the
+   * end of the turn of the event loop in which the first result came: what comes in the same turn is collected with it.
+   */
   waitForResult(timeoutMs: number): Promise<void>;
   /** Resolves when nothing is under way any more, whatever comes of it. */
   untilLanded(): Promise<void>;
@@ -19,25 +22,29 @@ export function createFlights<T>(): Flights<T> {
   let notify: (() => void) | null = null;
   let onLanded: (() => void) | null = null;
 
-  async function follow(task: Promise<T>): Promise<void> {
-    try {
-      const result = await task;
-      results.push(result);
-    } catch (error) {
-      failure ??= { error };
-    } finally {
-      underWay -= 1;
-      notify?.();
-      if (underWay === 0) onLanded?.();
-    }
+  function land(): void {
+    underWay -= 1;
+    notify?.();
+    if (underWay === 0) onLanded?.();
+  }
+
+  function succeed(result: T): void {
+    results.push(result);
+    land();
+  }
+
+  function fail(error: unknown): void {
+    failure ??= { error };
+    land();
   }
 
   function waitForNotice(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
       notify = () => {
+        notify = null;
         clearTimeout(timer);
-        resolve();
+        setImmediate(resolve);
       };
     });
   }
@@ -45,7 +52,7 @@ export function createFlights<T>(): Flights<T> {
   return {
     launch(task) {
       underWay += 1;
-      void follow(task);
+      task.then(succeed, fail);
     },
     collect() {
       if (failure !== null) throw failure.error;

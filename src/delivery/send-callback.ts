@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { LogEntry } from '../events/event-log.ts';
-import { validSecrets, type Subscription } from '../subscriptions/subscription.ts';
+import { validSecrets, type SigningSecret, type Subscription } from '../subscriptions/subscription.ts';
 import type { CallbackClient } from './callback-client.ts';
 import { classifyOutcome, type CallbackOutcome } from './callback-outcome.ts';
 import { formatBody } from './format-body.ts';
@@ -25,25 +25,25 @@ export interface SendCallbackDeps {
   readonly wallClock: () => number;
 }
 
-/** A sender for a subscription as its settings are now. The sender never rejects: whatever happens is an outcome. */
+/** A sender for a subscription as its settings are now. Whatever happens is an outcome; it rejects only once the client is closed. */
 export function createCallbackSender(
   { client, wallClock }: SendCallbackDeps,
   subscription: Subscription,
 ): CallbackSender {
-  const keys = new Map<string, KeyObject>(subscription.secrets.map(({ text }) => [text, parseSecret(text)]));
+  const { url, headers, secrets } = subscription;
+  const keysAt = createKeyring(secrets);
   return async (entry) => {
     const { contentType, bytes } = formatBody(subscription, entry);
     const now = wallClock();
     const timestamp = Math.floor(now / 1000);
-    const valid = validSecrets(subscription.secrets, now).flatMap((text) => keys.get(text) ?? []);
     const result = await client.post({
-      url: subscription.url,
+      url,
       headers: {
-        ...subscription.headers,
+        ...headers,
         'content-type': contentType,
         'webhook-id': entry.id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': sign(valid, entry.id, timestamp, bytes),
+        'webhook-signature': sign(keysAt(now), entry.id, timestamp, bytes),
       },
       body: bytes,
     });
@@ -54,4 +54,13 @@ export function createCallbackSender(
       response: result.kind === 'response' ? result.excerpt : null,
     };
   };
+}
+
+/** The keys to sign with at a time (ms), newest first. */
+function createKeyring(secrets: readonly SigningSecret[]): (now: number) => readonly KeyObject[] {
+  const keys = new Map(secrets.map(({ text }) => [text, parseSecret(text)]));
+  const all = secrets.flatMap(({ text }) => keys.get(text) ?? []);
+  const expires = secrets.some(({ expiresAt }) => expiresAt !== null);
+  if (!expires) return () => all;
+  return (now) => validSecrets(secrets, now).flatMap((text) => keys.get(text) ?? []);
 }
