@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDeliveryRig } from './support/delivery-rig.ts';
+import { startPrivateRedis } from './support/private-redis.ts';
+import { startReceiverProcess } from './support/receiver-process.ts';
+import { percentile, print } from './support/statistics.ts';
+
+const healthy = 20;
+const eventsPerSecond = 50;
+const seconds = 15;
+
+/**
+ * Twenty healthy subscriptions at a steady rate of events, without and with a twenty-first whose endpoint never answers:
+ * from waking to the first byte at the healthy ones, and how many callbacks the hanging one held at most.
+ */
+export async function run(): Promise<void> {
+  const alone = await measure(false);
+  const beside = await measure(true);
+  print('p99 beside over alone', { ratio: beside / alone });
+}
+
+async function measure(hanging: boolean): Promise<number> {
+  await using redis = await startPrivateRedis('everysec');
+  await using receiver = await startReceiverProcess();
+  await using rig = createDeliveryRig(redis.url);
+  const urls = Array.from({ length: healthy }, (_, i) => `${receiver.url}/${i}`);
+  await rig.subscribe('a', hanging ? [...urls, `${receiver.url}/hang`] : urls);
+  const sentAt = await publishSteadily(rig);
+  await sleep(500);
+  const arrivals = await receiver.arrivals();
+  const delays = arrivals.flatMap(({ path, id, at }) => {
+    const sent = path.startsWith('/hang') ? undefined : sentAt.get(id);
+    return sent === undefined ? [] : at - sent;
+  });
+  const p99 = percentile(delays, 0.99);
+  print(hanging ? 'beside one that hangs' : 'alone', {
+    callbacks: delays.length.toString(),
+    expected: (sentAt.size * healthy).toString(),
+    'p50 ms': percentile(delays, 0.5),
+    'p99 ms': p99,
+    'sent to the hanging one': arrivals.filter(({ path }) => path.startsWith('/hang')).length.toString(),
+  });
+  return p99;
+}
+
+async function publishSteadily(rig: ReturnType<typeof createDeliveryRig>): Promise<Map<string, number>> {
+  const sentAt = new Map<string, number>();
+  const startedAt = performance.now();
+  for (let i = 0; i < eventsPerSecond * seconds; i += 1) {
+    const early = startedAt + (i * 1_000) / eventsPerSecond - performance.now();
+    // oxlint-disable no-await-in-loop
+    if (early > 0) await sleep(early);
+    const [event] = await rig.fill('a', 1);
+    if (event !== undefined) sentAt.set(event.id, performance.timeOrigin + performance.now());
+    await rig.wake('a');
+    // oxlint-enable no-await-in-loop
+  }
+  return sentAt;
+}

@@ -1,0 +1,25 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findExecutable } from '../../../src/demo/provide-redis.ts';
+import { durableArgs, startOnFreePort } from '../../../src/demo/redis-process.ts';
+
+/** A Redis for one benchmark, gone with it. */
+export interface PrivateRedis extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Starts a durable Redis of its own; throws where there is no redis-server. */
+export async function startPrivateRedis(appendfsync: 'always' | 'everysec'): Promise<PrivateRedis> {
+  const executable = findExecutable(['redis-server', 'valkey-server'], process.env['PATH'] ?? '');
+  if (executable === null) throw new Error('benchmarks need redis-server or valkey-server in PATH');
+  const directory = await mkdtemp(join(tmpdir(), 'filing-webhooks-bench-'));
+  const running = await startOnFreePort({ executable, directory, args: durableArgs(appendfsync) });
+  return {
+    url: `redis://127.0.0.1:${running.port}`,
+    async [Symbol.asyncDispose]() {
+      await running.end('SIGKILL');
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,21 @@
+/** The middle of some numbers, NaN of none. */
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** The value below which a share of them lies, NaN of none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** One line of figures, each with its unit behind it. */
+export function print(label: string, figures: Readonly<Record<string, number | string>>): void {
+  const parts = Object.entries(figures).map(([name, value]) => `${name} ${format(value)}`);
+  process.stdout.write(`  ${label.padEnd(34)} ${parts.join('   ')}\n`);
+}
+
+function format(value: number | string): string {
+  if (typeof value === 'string') return value;
+  return value >= 100 ? value.toFixed(0) : value.toFixed(2);
+}
