@@ -30,7 +30,7 @@ export type FilingEventType =
 /** What one read means for what is known. */
 export type Detection =
   | { readonly kind: 'unchanged' }
-  /** The read started before the one that last changed the state: what it shows is older than what is known. */
+  /** The read started before the end of the one that last changed the state: what it shows may be older than what is known. */
   | { readonly kind: 'outdated' }
   /** The state moves on without an event: the baseline, or a field that no event type speaks of. */
   | { readonly kind: 'silent'; readonly next: FilingState }
@@ -121,8 +121,9 @@ function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
 // keep the filing from moving on.
 const lateMsMax = 3_600_000;
 
+// Within one millisecond nobody knows which came first, so the read gives way; the next one will tell.
 function isOutdated(previous: FilingState, window: Window): boolean {
-  return window.start < previous.readAt && previous.readAt - window.end < lateMsMax;
+  return window.start <= previous.readAt && previous.readAt - window.end < lateMsMax;
 }
 
 const typeOfStatus: ReadonlyMap<string, FilingEventType> = new Map([

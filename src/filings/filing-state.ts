@@ -12,7 +12,7 @@ export interface FilingState {
   readonly since: number;
   /** Start of the last read that changed this state: nothing since has shown it to be older than that. */
   readonly readFrom: number;
-  /** End of that read. A read that started before it is older than what is known. */
+  /** End of that read. A read that did not start after it may be older than what is known. */
   readonly readAt: number;
   /** True once the partner service did not know the filing on two polls. */
   readonly removed: boolean;

@@ -23,8 +23,8 @@ export interface FilingReaderDeps {
   readonly observe: (observations: readonly Observation[], window: ReadWindow) => Promise<unknown>;
   readonly remember: (id: string, miss: Miss) => Promise<void>;
   readonly forget: (ids: readonly string[]) => Promise<void>;
-  /** Latest time at which a known filing is known to have been as stored. */
-  readonly knownUntil: (id: string) => Promise<number>;
+  /** Latest time at which a filing is known to have been as stored; null for one that is not known, or removed. */
+  readonly knownUntil: (id: string) => Promise<number | null>;
 }
 
 const readsAtOnce = 8;
@@ -55,10 +55,12 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   }
 
   async function takeAbsence(id: string, window: ReadWindow): Promise<void> {
+    const knownUntil = await deps.knownUntil(id);
     const before = misses.get(id);
-    if (!isSecondAbsence(before, startedAt)) {
-      return deps.remember(id, missByAbsence(before, window.end, await deps.knownUntil(id)));
-    }
+    // Removed by somebody else meanwhile.
+    if (knownUntil === null) return deps.forget([id]);
+    if (!isSecondAbsence(before, startedAt))
+      return deps.remember(id, missByAbsence(before, window.end, knownUntil));
     account ??= client.checkAccount(signal);
     await account;
     await deps.observe([{ id, filing: null }], window);
@@ -71,8 +73,9 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
     unread += 1;
     failuresInARow += 1;
     const knownUntil = await deps.knownUntil(id);
-    const miss = missByFailure(misses.get(id), now(), knownUntil, input.account.pollIntervalMs);
-    await deps.remember(id, miss);
+    const { pollIntervalMs } = input.account;
+    if (knownUntil !== null)
+      await deps.remember(id, missByFailure(misses.get(id), now(), knownUntil, pollIntervalMs));
     if (failuresInARow >= failuresInARowMax) throw aboutFilings(error);
   }
 

@@ -19,9 +19,13 @@ export function createInterludes(
   async function pollDelta(): Promise<void> {
     const counts = await deps.snapshot.counts(account);
     if (!isLarge(counts, deps.largeFrom)) return;
+    const startedAt = deps.now();
     const marks = await deps.polling.read(account);
-    const run = createPollRun(deps, { ...input, marks, startedAt: deps.now(), interlude: () => null });
+    const misses = await deps.polling.misses(account);
+    const run = createPollRun(deps, { ...input, marks, misses, startedAt, interlude: () => null });
     const read = await readDelta(run, deps, unsettledLists(counts));
+    // What is back is not missing to the poll under way either.
+    for (const id of input.misses.keys()) if (!misses.has(id)) input.misses.delete(id);
     // Null calls for a sweep, which is what is under way. What polls without a baseline come to is told at their end.
     if (read !== null && marks.baselined) await onRead(run, read);
   }

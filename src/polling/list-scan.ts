@@ -10,6 +10,7 @@ import {
   type ScanEnd,
   type ScanProgress,
   type ScanStep,
+  type TotalTrust,
 } from './scan-progress.ts';
 
 /** What paging once through a list has seen. */
@@ -41,12 +42,9 @@ export interface ScanDeps {
 
 /** Which part of the list to read, and how far its `total` is believed. */
 export interface ScanRequest {
+  /** Undefined: the whole list. */
   readonly status?: string;
-  /**
-   * A total of at least this much is believed; below it, or without it, a full last page is followed by one more
-   * request, because filings may stand behind a total that is too low.
-   */
-  readonly expected?: number;
+  readonly trust: TotalTrust;
 }
 
 const pageSize = 100;
@@ -56,7 +54,7 @@ const pageSize = 100;
  * never by the limit asked for. A page that cannot be had is left out and asked for once more at the end. Rejects with
  * PartnerError when not even the first page can be had, or when the service refuses the account.
  */
-export async function scanList(deps: ScanDeps, request: ScanRequest = {}): Promise<ScanResult> {
+export async function scanList(deps: ScanDeps, request: ScanRequest): Promise<ScanResult> {
   const scan = openScan(deps, request);
   let ahead: Promise<Answer> | null = null;
   for (;;) {
@@ -74,11 +72,11 @@ export async function scanList(deps: ScanDeps, request: ScanRequest = {}): Promi
 // Failures are values here, so that a page asked for ahead of time cannot fail behind anybody's back.
 type Answer = FetchedPage | PartnerError;
 
-function openScan(deps: ScanDeps, { status, expected }: ScanRequest) {
+function openScan(deps: ScanDeps, { status, trust }: ScanRequest) {
   const seen = createIdSet();
   const quarantined = new Set<string>();
   const holes: number[] = [];
-  let progress = startOfScan(expected);
+  let progress = startOfScan(trust);
   let failure: PartnerError | null = null;
 
   async function fetch(offset: number): Promise<Answer> {

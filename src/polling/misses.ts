@@ -4,6 +4,8 @@ export interface Miss {
   readonly gone: boolean;
   /** End of the first 404, or of the first failed read before one. */
   readonly since: number;
+  /** End of the last read that missed it. */
+  readonly lastAt: number;
   /** Latest time at which the filing is known to have been as stored; marks earned later do not speak of it. */
   readonly knownUntil: number;
   /** Failed reads in a row. */
@@ -16,8 +18,9 @@ const retryMsMax = 15 * 60_000;
 
 /** After a 404; pure. It is asked for again in the very next poll, which decides. */
 export function missByAbsence(before: Miss | undefined, now: number, knownUntil: number): Miss {
-  if (before?.gone === true) return before;
-  return { gone: true, since: now, knownUntil: before?.knownUntil ?? knownUntil, failures: 0, retryAt: now };
+  if (before?.gone === true) return { ...before, lastAt: now };
+  const until = before?.knownUntil ?? knownUntil;
+  return { gone: true, since: now, lastAt: now, knownUntil: until, failures: 0, retryAt: now };
 }
 
 /**
@@ -35,6 +38,7 @@ export function missByFailure(
   return {
     gone: before?.gone ?? false,
     since: before?.since ?? now,
+    lastAt: now,
     knownUntil: before?.knownUntil ?? knownUntil,
     failures,
     retryAt: now + retryMs,
@@ -47,4 +51,22 @@ export function missByFailure(
  */
 export function isSecondAbsence(before: Miss | undefined, pollStartedAt: number): boolean {
   return before?.gone === true && before.since < pollStartedAt;
+}
+
+/** A miss as stored; equal ones encode equally. */
+export function encodeMiss({ gone, since, lastAt, knownUntil, failures, retryAt }: Miss): string {
+  return JSON.stringify([gone, since, lastAt, knownUntil, failures, retryAt]);
+}
+
+/** Reads what `encodeMiss` wrote. */
+export function decodeMiss(text: string): Miss {
+  const [gone, since, lastAt, knownUntil, failures, retryAt] = JSON.parse(text) as [
+    boolean,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  return { gone, since, lastAt, knownUntil, failures, retryAt };
 }

@@ -9,8 +9,8 @@ export interface Pass {
   readonly unreadable: number;
   /** Filings that this pass saw for the first time ever. */
   readonly added: number;
-  /** Share of the known filings that this pass did not show: 0 for a stable order, about 0.37 for a random one. */
-  readonly missShare: number;
+  /** Share of the rows served that repeated others: 0 for a stable order, about 0.37 for a random one. So much was not shown. */
+  readonly repeatShare: number;
   /** Known filings that no pass of this poll has shown. */
   readonly unseen: number;
   readonly pages: number;
@@ -27,6 +27,7 @@ export interface PassHistory {
 }
 
 const passesMax = 60;
+// A list that moves while it is read repeats a few rows; more means that it has no order.
 const stableShareMax = 0.005;
 // Reading filings one by one is cheaper than a pass up to here, and stays so while passes hardly help.
 const unseenShrinkMin = 0.9;
@@ -37,7 +38,7 @@ export function isAnotherPassWorthwhile(pass: Pass, history: PassHistory): boole
   if (pass.end === 'broken' || passes >= passesMax) return false;
   if (pass.unseen > pass.pages && pass.unseen < unseenBefore * unseenShrinkMin) return true;
   if (!baselined) return pass.added > 0 && unexplained(pass) !== 0;
-  const extraMax = pass.missShare > stableShareMax ? dryLooks(pass.missShare) : 1;
+  const extraMax = pass.repeatShare > stableShareMax ? dryLooks(pass.repeatShare) : 1;
   return searching && (unexplained(pass) ?? 0) > 0 && passes <= extraMax;
 }
 
@@ -49,16 +50,18 @@ export function unexplained({ difference, unreadable }: Pass): number | null {
 const dryMin = 3;
 const dryMax = 40;
 const oddsMax = 1e-5;
+// What a single look repeats may by chance be much less than what it overlooks.
+const unstableShareMin = 0.4;
 
 /**
- * So many looks in a row that find nothing new mean that nothing is left, although the counts differ; pure. A filing is
- * overlooked by a look with the probability `missShare`, by all of them with less than 1 in 100 000. At least three,
+ * So many looks in a row that find nothing new mean that nothing is left, although the counts differ; pure. A look overlooks
+ * a filing with the probability that its rows repeat each other, all of them with less than 1 in 100 000. At least three,
  * because a list may be cut short for a while.
  */
-export function dryLooks(missShare: number): number {
-  if (missShare <= stableShareMax) return dryMin;
-  if (missShare >= 1) return dryMax;
-  return Math.min(Math.max(Math.ceil(Math.log(oddsMax) / Math.log(missShare)), dryMin), dryMax);
+export function dryLooks(repeatShare: number): number {
+  if (repeatShare <= stableShareMax) return dryMin;
+  const share = Math.max(repeatShare, unstableShareMin);
+  return share >= 1 ? dryMax : Math.min(Math.ceil(Math.log(oddsMax) / Math.log(share)), dryMax);
 }
 
 /** Whether the account now has its baseline; `dryPolls` is the number of polls in a row that found nothing new. */
@@ -77,5 +80,5 @@ export function baselineVerdict(last: Pass, dryPolls: number): BaselineVerdict {
   const left = unexplained(last);
   if (left !== null && left <= 0) return { baselined: true, dryPolls: 0 };
   if (last.added > 0) return { baselined: false, dryPolls: 0 };
-  return { baselined: dryPolls + 1 >= dryLooks(last.missShare), dryPolls: dryPolls + 1 };
+  return { baselined: dryPolls + 1 >= dryLooks(last.repeatShare), dryPolls: dryPolls + 1 };
 }

@@ -54,7 +54,10 @@ async function readLists(
   let whole = true;
   const ended = await Promise.allSettled(
     lists.map(async (status) => {
-      const scan = await run.readList({ status, expected: counts[status] ?? 0 });
+      const scan = await run.readList({
+        status,
+        trust: { atLeast: counts[status] ?? 0, afterFullPage: true },
+      });
       seen.addAll(scan.seen);
       whole &&= scan.end !== 'broken';
     }),
@@ -112,7 +115,10 @@ async function rejectedDifference(
 
 async function searchRejected(run: PollRun, deps: ReadDeps): Promise<number | null> {
   const before = await deps.snapshot.idsIn(run.account, 'REJECTED');
-  const { seen, progress } = await run.readList({ status: 'REJECTED' });
+  const { seen, progress } = await run.readList({
+    status: 'REJECTED',
+    trust: { atLeast: before.length, afterFullPage: false },
+  });
   await run.readFilings(before.filter((id) => !seen.has(id)));
   return rejectedDifference(run, deps, progress.total);
 }

@@ -39,7 +39,8 @@ export async function readEverything(run: PollRun, deps: ReadDeps): Promise<Read
   const { progress, end } = passes.scan;
   const readsMax = Math.max(unseenReadsMin, 2 * progress.pages);
   const unseen = await sampleUnseen(deps.snapshot, run.account, passes.seen, readsMax, deps.random);
-  await run.readFilings(unseen.sample);
+  const missed = run.dueMisses().filter((id) => !passes.seen.has(id));
+  await run.readFilings([...new Set([...unseen.sample, ...missed])]);
 
   const pass = await judge(run, deps, passes.scan, passes);
   const accounted = unexplained(pass) === 0;
@@ -87,7 +88,9 @@ async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
   let addedAtFirst = 0;
   for (let count = 1; ; count += 1) {
     const addedBefore = run.tally().added;
-    const scan = await run.readList();
+    // What a baseline overlooks would be announced as new later.
+    const atLeast = baselined ? await run.known() : Infinity;
+    const scan = await run.readList({ trust: { atLeast, afterFullPage: false } });
     seen.addAll(scan.seen);
     for (const name of scan.quarantined) unreadable.add(name);
     await lookAtEnds(run, scan, unreadable.size);
@@ -126,14 +129,15 @@ async function judge(
   // A record that can no longer be read may be one of those that are known from before.
   const states = await snapshot.read(run.account, [...unreadable].slice(0, namesMax));
   const strangers = states.filter((state) => state === null).length;
+  const { rows, distinct, pages } = scan.progress;
   const total = reliableTotal(scan.progress);
   return {
     end: scan.end,
     difference: total === null ? null : total - (known - run.tally().gone),
     unreadable: strangers,
     added,
-    missShare: known === 0 ? 0 : Math.max(0, 1 - scan.seen.size / (known + strangers)),
+    repeatShare: rows === 0 ? 0 : 1 - distinct / rows,
     unseen: Math.max(0, known + strangers - seen.size),
-    pages: scan.progress.pages,
+    pages,
   };
 }

@@ -10,7 +10,7 @@ import type { PartnerError } from '../partner/partner-error.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { knownUntil } from './known-until.ts';
 import { scanList, type FetchedPage, type ScanRequest, type ScanResult } from './list-scan.ts';
-import type { Miss } from './misses.ts';
+import { missByFailure, type Miss } from './misses.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
 
 /** What the reads of one poll need. */
@@ -28,7 +28,7 @@ export interface PollRunDeps {
 export interface PollRunInput {
   readonly account: { readonly account: string; readonly pollIntervalMs: number };
   readonly marks: PollingMarks;
-  /** Known filings that could not be read, kept up to date by this run; shared by runs that interleave. */
+  /** Known filings that could not be read, as they stood after the marks were read; kept up to date by this run. */
   readonly misses: Map<string, Miss>;
   /** Start of the poll, before its first read. */
   readonly startedAt: number;
@@ -52,7 +52,7 @@ export interface PollRun {
   readonly startedAt: number;
   readonly marks: PollingMarks;
   /** Reads a whole list, or the part of it in one status. */
-  readList(request?: ScanRequest): Promise<ScanResult>;
+  readList(request: ScanRequest): Promise<ScanResult>;
   readPage(offset: number, status?: string): Promise<PageRead>;
   /** The service's count of filings in a status, or of all; null when it gives none. One request. */
   countOf(status?: string): Promise<number | null>;
@@ -109,9 +109,12 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   }
 
   async function forget(ids: readonly string[]): Promise<void> {
-    const back = ids.filter((id) => misses.has(id));
-    await deps.polling.clearMisses(account, back);
-    for (const id of back) misses.delete(id);
+    for (const id of ids) {
+      const miss = misses.get(id);
+      if (miss === undefined) continue;
+      misses.delete(id);
+      await deps.polling.clearMiss(account, id, miss);
+    }
   }
 
   async function remember(id: string, miss: Miss): Promise<void> {
@@ -119,11 +122,26 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     await deps.polling.setMiss(account, marks.generation, id, miss);
   }
 
-  const observePage = ({ page, window }: FetchedPage) =>
-    observe(
+  async function observePage({ page, window }: FetchedPage): Promise<number> {
+    const fresh = await observe(
       page.filings.map((filing) => ({ id: filing.id, filing })),
       window,
     );
+    if (page.quarantined.length > 0) await missUnreadable(page.quarantined);
+    return fresh;
+  }
+
+  // A known filing whose record cannot be read is on the list, but nothing is known of it from then on.
+  async function missUnreadable(names: readonly string[]): Promise<void> {
+    const strange = names.filter((name) => !misses.has(name)).slice(0, pageSize);
+    const states = await deps.snapshot.read(account, strange);
+    for (const [i, name] of strange.entries()) {
+      const state = states[i]?.state;
+      if (state === undefined) continue;
+      const until = knownUntil(marks, undefined, state, null);
+      await remember(name, missByFailure(undefined, deps.now(), until, input.account.pollIntervalMs));
+    }
+  }
 
   const reader = createFilingReader({
     client: deps.client,
@@ -134,7 +152,9 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     remember,
     knownUntil: async (id) => {
       const [stored] = await deps.snapshot.read(account, [id]);
-      return stored == null ? 0 : knownUntil(marks, misses.get(id), stored.state, null);
+      return stored == null || stored.state.removed
+        ? null
+        : knownUntil(marks, misses.get(id), stored.state, null);
     },
   });
 

@@ -4,7 +4,7 @@ import { SnapshotLostError } from '../filings/snapshot-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
-import type { Miss } from './misses.ts';
+import { decodeMiss, encodeMiss, type Miss } from './misses.ts';
 
 /** How polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
 export interface PollingMarks {
@@ -79,7 +79,8 @@ export interface PollingStore {
   misses(account: string): Promise<Map<string, Miss>>;
   /** Rejects with SnapshotLostError when the generation is another. */
   setMiss(account: string, generation: string, id: string, miss: Miss): Promise<void>;
-  clearMisses(account: string, ids: readonly string[]): Promise<void>;
+  /** Forgets a miss unless somebody has noted another one of the same filing since. */
+  clearMiss(account: string, id: string, miss: Miss): Promise<void>;
 }
 
 const noMarks: PollingMarks = {
@@ -121,6 +122,10 @@ const writeMiss = defineScript(`
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
 return 1`);
+
+const dropMiss = defineScript(
+  `if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end`,
+);
 
 const keepLease = defineScript(`
 local holder = redis.call('GET', KEYS[1])
@@ -177,29 +182,14 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
         writeMiss.run(redis, [polling, missing], [generation, id, encodeMiss(miss)]),
       );
     },
-    async clearMisses(account, ids) {
-      if (ids.length > 0) await redis.hdel(keys.account(account).missing, ...ids);
+    async clearMiss(account, id, miss) {
+      await dropMiss.run(redis, [keys.account(account).missing], [id, encodeMiss(miss)]);
     },
   };
 }
 
 async function inGeneration(account: string, reply: Promise<unknown>): Promise<void> {
   if ((await reply) !== 1) throw new SnapshotLostError(account);
-}
-
-function encodeMiss({ gone, since, knownUntil, failures, retryAt }: Miss): string {
-  return JSON.stringify([gone, since, knownUntil, failures, retryAt]);
-}
-
-function decodeMiss(text: string): Miss {
-  const [gone, since, knownUntil, failures, retryAt] = JSON.parse(text) as [
-    boolean,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { gone, since, knownUntil, failures, retryAt };
 }
 
 function decodeMarks(fields: Readonly<Record<string, string>>): PollingMarks {

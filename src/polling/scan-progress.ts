@@ -1,5 +1,16 @@
 import type { PartnerPage } from '../partner/filing-schema.ts';
 
+/**
+ * How far a list's `total` is believed where it says that the list has ended. A total that is too low must not hide what follows;
+ * looking behind it costs a request.
+ */
+export interface TotalTrust {
+  /** Lower totals are not believed. Infinity: none is. */
+  readonly atLeast: number;
+  /** Whether it is believed after a last page that is full. */
+  readonly afterFullPage: boolean;
+}
+
 /** How far paging through a list has got; what `nextStep` decides from. */
 export interface ScanProgress {
   readonly offset: number;
@@ -23,8 +34,7 @@ export interface ScanProgress {
   readonly totalMax: number | null;
   /** True once two pages told different totals. */
   readonly totalMoved: boolean;
-  /** Lists shorter than this are suspect; undefined: any may be. */
-  readonly expected: number | undefined;
+  readonly trust: TotalTrust;
 }
 
 /** How a scan ended. Only after `complete` does absence from the list say anything. */
@@ -47,7 +57,7 @@ const skippedShareMax = 0.02;
 const pagesMax = 100_000;
 
 /** Before the first page. */
-export function startOfScan(expected?: number): ScanProgress {
+export function startOfScan(trust: TotalTrust): ScanProgress {
   return {
     offset: 0,
     rows: 0,
@@ -62,7 +72,7 @@ export function startOfScan(expected?: number): ScanProgress {
     total: null,
     totalMax: null,
     totalMoved: false,
-    expected,
+    trust,
   };
 }
 
@@ -119,9 +129,9 @@ function repeatedEnd({ distinct, firstLength }: ScanProgress): ScanEnd {
   return distinct > firstLength ? 'short' : 'broken';
 }
 
-// Exactly as many as the total were served. On a full last page that may be a total that is too low.
-function isTotalBelieved({ lastLength, fullLength, expected }: ScanProgress, total: number): boolean {
-  return lastLength < fullLength || (expected !== undefined && total >= expected);
+// Exactly as many as the total were served.
+function isTotalBelieved({ lastLength, fullLength, trust }: ScanProgress, total: number): boolean {
+  return total >= trust.atLeast && (trust.afterFullPage || lastLength < fullLength);
 }
 
 /**

@@ -60,6 +60,8 @@ export interface WatchOptions {
   readonly maxRps?: number;
   readonly concurrency?: number;
   readonly random?: () => number;
+  /** One to share with others; by default an own one, synchronised with Redis. */
+  readonly clock?: Clock;
   /** False: failed requests are not repeated within a poll. */
   readonly retries?: boolean;
 }
@@ -79,8 +81,8 @@ export async function watchAccount(
     createdAt: 0,
   };
   const keys = createKeys(prefix);
-  const clock = createRedisClock(redis);
-  await clock.synchronise();
+  const clock = options.clock ?? createRedisClock(redis);
+  if (options.clock === undefined) await clock.synchronise();
   const snapshot = createSnapshotStore(redis, keys);
   const polling = createPollingStore(redis, keys);
   const log = createEventLog(redis, keys);

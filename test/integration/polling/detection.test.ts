@@ -29,7 +29,12 @@ async function baselined(rows: ReturnType<typeof partnerRow>[], largeFrom = 1): 
   return { partner, watched };
 }
 
-const brief = ({ type, status, previousStatus, sequence }: SeenEvent) => [type, previousStatus, status, sequence];
+const brief = ({ type, status, previousStatus, sequence }: SeenEvent) => [
+  type,
+  previousStatus,
+  status,
+  sequence,
+];
 
 // In an account this large a delta poll reads lists; in a small one it reads everything.
 describe.each([
@@ -42,7 +47,12 @@ describe.each([
     partner.put('c', { status: 'PAID' });
     const [event, ...others] = await watched.pollFor();
     expect(others).toEqual([]);
-    expect(event).toMatchObject({ type: 'filing.created', filingId: 'c', status: 'PAID', previousStatus: null });
+    expect(event).toMatchObject({
+      type: 'filing.created',
+      filingId: 'c',
+      status: 'PAID',
+      previousStatus: null,
+    });
     expect(event).toMatchObject({ sequence: 1, inferred: false, filing: partner.rows[0] });
     expect(await watched.pollFor()).toEqual([]);
   });
@@ -128,7 +138,9 @@ describe('by a sweep', () => {
     partner.put('b', { completedAt: '2026-02-02T10:00:00Z' });
     partner.put('c', { rejectionReason: 'y' });
     const events = await watched.pollFor('sweep');
-    expect(events.map(({ filingId, type, changed, inferred }) => [filingId, type, changed, inferred])).toEqual([
+    expect(
+      events.map(({ filingId, type, changed, inferred }) => [filingId, type, changed, inferred]),
+    ).toEqual([
       ['b', 'filing.completed', ['completedAt'], true],
       ['c', 'filing.rejected', ['rejectionReason'], false],
     ]);
