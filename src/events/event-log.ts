@@ -30,15 +30,16 @@ export interface EventLog {
   positionsOf(account: string, filingId: string): Promise<number[]>;
   /** Appends an operational event and returns its position. A crash leaves either all of it or nothing. */
   append(account: string, event: NewEvent, at: number): Promise<number>;
-  /** Drops entries recorded before a time (ms), oldest first, and returns how many went. */
+  /** Drops entries recorded before a time (ms), oldest first, and what points at them; returns how many went. */
   trim(account: string, before: number): Promise<number>;
 }
 
-const trimBatch = 1000;
+const trimBatch = 500;
 
 /** The log in Redis streams, one per account, with ids `<position>-0`. */
 export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
   const appendScript = loadScript(new URL('append-event.lua', import.meta.url));
+  const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
 
   async function range(account: string, from: string, to: string, count: number): Promise<LogEntry[]> {
     const reply = await redis.xrangeBuffer(keys.account(account).events, from, to, 'COUNT', count);
@@ -72,10 +73,15 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
       );
     },
     async trim(account, before) {
-      const oldest = await range(account, '-', '+', trimBatch);
-      const expired = oldest.filter((entry) => entry.recordedAt < before).at(-1);
-      if (expired === undefined) return 0;
-      return redis.xtrim(keys.account(account).events, 'MINID', `${expired.position + 1}-0`);
+      const key = keys.account(account);
+      let gone = 0;
+      for (;;) {
+        // Short scripts, so that others get their turn in between.
+        // oxlint-disable-next-line no-await-in-loop
+        const some = Number(await trimScript.run(redis, [key.events, key.filingEvents], [before, trimBatch]));
+        gone += some;
+        if (some < trimBatch) return gone;
+      }
     },
   };
 }
