@@ -22,7 +22,8 @@ const upkeepMs = 2_000;
 const resolveMs = 1_000;
 const trimEveryMs = 60_000;
 const pollsAtOnce = 200;
-const drainsAtOnce = 500;
+// So many, because a drain whose endpoint hangs keeps its place until the callback times out.
+const drainsAtOnce = 2_000;
 
 /**
  * Starts the parts that the configured roles name. Rejects when Redis cannot be reached (then nothing is left running)

@@ -73,8 +73,10 @@ export function entriesAtOnce({ maxInFlight }: Pick<DrainRunDeps, 'maxInFlight'>
   return 4 * maxInFlight;
 }
 
-// While callbacks are under way, Redis is looked at this often for new events and changed settings.
-const lookMs = 250;
+// While callbacks are under way without a result, Redis is looked at for new events and changed settings: soon at first,
+// then less often, for hundreds of hanging endpoints would otherwise keep it busy.
+const firstLookMs = 250;
+const lookMsMax = 1_000;
 
 /** Prepares a drain from what its claim returned. */
 export function createDrainRun(deps: DrainRunDeps, account: string, id: string, claim: Claim): DrainRun {
@@ -101,6 +103,7 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
   let version: number;
   // Whether anything was taken in or released that is not written yet.
   let dirty = false;
+  let lookMs = firstLookMs;
 
   adopt(claim);
   if (claim.entries.length > 0 || claim.head > cursor) {
@@ -129,6 +132,7 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
   async function settle(landed: readonly Landed[]): Promise<Stop | null> {
     const at = now();
     const looksOnly = landed.length === 0 && !dirty;
+    lookMs = looksOnly ? Math.min(2 * lookMs, lookMsMax) : firstLookMs;
     const { settlement, reports } = looksOnly ? nothing : settlementOf(landed, at);
     dirty = false;
     const drain = { epoch, version };

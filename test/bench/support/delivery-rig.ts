@@ -89,7 +89,7 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
     connection: connections.blocking(),
     prefix: keys.queues,
     queue,
-    concurrency: 500,
+    concurrency: 2_000,
     drain: drainer.drain,
     now: Date.now,
     onError,

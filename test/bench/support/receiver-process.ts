@@ -11,7 +11,7 @@ export interface Arrival {
   readonly at: number;
 }
 
-/** A receiver in a process of its own. `/hang/…` is never answered, everything else with 200 at once. */
+/** A receiver in a process of its own: `/hang…` is never answered, `/error…` with 500, `/reset…` with a reset, all else with 200 at once. */
 export interface ReceiverProcess extends AsyncDisposable {
   readonly url: string;
   /** What has arrived since the last call. */
@@ -50,7 +50,9 @@ async function serve(): Promise<void> {
     arrivals.push({ path, id, at: performance.timeOrigin + performance.now() });
     request.resume();
     if (path.startsWith('/hang')) return;
-    request.on('end', () => response.writeHead(200, { 'content-length': 2 }).end('ok'));
+    if (path.startsWith('/reset')) return void request.socket.resetAndDestroy();
+    const status = path.startsWith('/error') ? 500 : 200;
+    request.on('end', () => response.writeHead(status, { 'content-length': 2 }).end('ok'));
   });
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1');

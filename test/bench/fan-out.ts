@@ -1,0 +1,33 @@
+import { createDeliveryRig } from './support/delivery-rig.ts';
+import { startPrivateRedis } from './support/private-redis.ts';
+import { startReceiverProcess } from './support/receiver-process.ts';
+import { percentile, print } from './support/statistics.ts';
+
+const subscriptions = 10_000;
+const events = 3;
+
+/** One event for ten thousand subscriptions, three times: from waking them to the first byte at each. */
+export async function run(): Promise<void> {
+  await using redis = await startPrivateRedis('everysec');
+  await using receiver = await startReceiverProcess();
+  await using rig = createDeliveryRig(redis.url);
+  await rig.subscribe(
+    'a',
+    Array.from({ length: subscriptions }, (_, i) => `${receiver.url}/${i}`),
+  );
+  for (let event = 1; event <= events; event += 1) {
+    // oxlint-disable no-await-in-loop
+    await rig.fill('a', 1);
+    const startedAt = performance.timeOrigin + performance.now();
+    await rig.wake('a');
+    await rig.untilDelivered(subscriptions * event);
+    const delays = (await receiver.arrivals()).map(({ at }) => at - startedAt);
+    // oxlint-enable no-await-in-loop
+    print(`event ${event}, ${subscriptions} subscriptions`, {
+      called: delays.length.toString(),
+      'p50 ms': percentile(delays, 0.5),
+      'all within ms': Math.max(...delays),
+      'RSS MiB': process.memoryUsage().rss / 2 ** 20,
+    });
+  }
+}
