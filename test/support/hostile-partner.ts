@@ -181,12 +181,19 @@ async function answer(
     response.end(body);
   } else {
     const chunk = Buffer.alloc(65_536, ' ');
+    const closed = once(response, 'close');
     for (let sent = 0; sent < odd.floodBytes && !response.destroyed; sent += chunk.length) {
       // oxlint-disable-next-line no-await-in-loop
-      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      if (!response.write(chunk)) await Promise.race([drained(response), closed]);
     }
     response.end();
   }
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  await new Promise<void>((resolve) => {
+    response.once('drain', resolve);
+  });
 }
 
 function understand(incoming: IncomingMessage, number: number): PartnerRequest {

@@ -1,0 +1,261 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPartnerClient, type PartnerClient } from '../../../src/partner/partner-client.ts';
+import { PartnerError } from '../../../src/partner/partner-error.ts';
+import { createRequestBudget } from '../../../src/partner/request-budget.ts';
+import {
+  partnerRow,
+  startHostilePartner,
+  type HostilePartner,
+  type Misbehaviour,
+} from '../../support/hostile-partner.ts';
+
+let partner: HostilePartner;
+let codes: string[];
+beforeEach(async () => {
+  partner = await startHostilePartner([partnerRow('a', 'PAID'), partnerRow('b')]);
+  codes = [];
+});
+afterEach(() => partner[Symbol.asyncDispose]());
+
+const never = new AbortController().signal;
+const firstPage = { offset: 0, limit: 100 };
+
+function connect(
+  options: {
+    baseUrl?: string;
+    key?: string;
+    timeoutMs?: number;
+    maxRps?: number;
+    concurrency?: number;
+    retries?: boolean;
+  } = {},
+): PartnerClient {
+  const budget = createRequestBudget({
+    maxRps: options.maxRps ?? 1000,
+    concurrency: options.concurrency ?? 4,
+  });
+  return createPartnerClient({
+    baseUrl: options.baseUrl ?? partner.baseUrl,
+    partnerKey: options.key ?? partner.key,
+    timeoutMs: options.timeoutMs ?? 1_000,
+    budget: options.retries === true ? budget : { ...budget, pace: () => 0 },
+    clock: { now: Date.now },
+    random: () => 0,
+    onRequest: (endpoint, code) => codes.push(`${endpoint} ${code}`),
+  });
+}
+
+async function failure(work: Promise<unknown>): Promise<PartnerError> {
+  const error: unknown = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof PartnerError)) throw new Error('expected a PartnerError', { cause: error });
+  return error;
+}
+
+describe('reading', () => {
+  it('gives a page, a filing, a missing filing and the account', async () => {
+    const client = connect();
+    const { page, window } = await client.listFilings({ ...firstPage, status: 'PAID' }, never);
+    expect(page.filings.map(({ id }) => id)).toEqual(['a']);
+    expect(window.end).toBeGreaterThanOrEqual(window.start);
+    expect((await client.getFiling('b', never)).filing?.status).toBe('UNPAID');
+    expect((await client.getFiling('c', never)).filing).toBeNull();
+    await client.checkAccount(never);
+    expect(codes).toEqual(['filings 200', 'filing 200', 'filing 404', 'me 200']);
+    expect(partner.requests.map(({ headers }) => headers['partnerkey'])).toEqual(Array(4).fill(partner.key));
+    expect(partner.requests[0]?.headers['accept-encoding']).toBeUndefined();
+  });
+
+  it.each(['a/b', '?', '#', '%2e%2e', '..%2fme', 'é 𝒳', 'a\\..\\b', '\u0000', '__proto__', 'me/..'])(
+    'asks for the id %j and for nothing else',
+    async (id) => {
+      partner.rows = [partnerRow(id)];
+      expect((await connect().getFiling(id, never)).filing?.id).toBe(id);
+    },
+  );
+
+  it('takes the window of the attempt that was answered, not of one that failed before', async () => {
+    const release = Promise.withResolvers<void>();
+    partner.misbehave = ({ number }) =>
+      number === 1 ? { after: release.promise, destroy: true } : undefined;
+    const reading = connect({ retries: true }).listFilings(firstPage, never);
+    await expect.poll(() => partner.requests.length).toBe(1);
+    await new Promise((done) => setTimeout(done, 50));
+    const failedAt = Date.now();
+    release.resolve();
+    const { window } = await reading;
+    expect(window.start).toBeGreaterThanOrEqual(failedAt);
+  });
+});
+
+describe('what is no answer', () => {
+  const html = { headers: { 'content-type': 'text/html' }, body: '<html>down</html>' };
+  it.each<[string, Misbehaviour, string]>([
+    ['401', { status: 401 }, 'auth'],
+    ['403 with HTML', { status: 403, ...html }, 'auth'],
+    ['404', { status: 404 }, 'unexpected_status'],
+    ['400', { status: 400 }, 'unexpected_status'],
+    ['500 with HTML', { status: 500, ...html }, 'unavailable'],
+    ['503', { status: 503 }, 'unavailable'],
+    ['429', { status: 429 }, 'rate_limited'],
+    ['200 with HTML', html, 'invalid_response'],
+    ['200 with nothing', { body: '' }, 'invalid_response'],
+    ['204', { status: 204, body: '' }, 'invalid_response'],
+    ['null', { body: 'null' }, 'invalid_response'],
+    ['a list', { body: '[]' }, 'invalid_response'],
+    ['cut JSON', { body: '{"items":[{"id":"a","sta' }, 'invalid_response'],
+    ['items that are no list', { body: '{"items":{},"total":0}' }, 'invalid_response'],
+    ['bytes that are no text', { body: Buffer.from([0xff, 0xfe, 0x00]) }, 'invalid_response'],
+    [
+      'gzip',
+      { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{"items":[],"total":0}') },
+      'invalid_response',
+    ],
+    [
+      'a gzip bomb',
+      { headers: { 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(50_000_000)) },
+      'invalid_response',
+    ],
+    ['a connection that breaks within the body', { cutAfter: 30 }, 'network'],
+    ['a connection that breaks before the answer', { destroy: true }, 'network'],
+    ['a body of one byte now and then', { dripMs: 30 }, 'timeout'],
+    ['silence', { after: new Promise(() => undefined) }, 'timeout'],
+  ])('%s is a failure of its kind, which names neither key nor body', async (_title, odd, kind) => {
+    partner.misbehave = () => odd;
+    const error = await failure(connect({ timeoutMs: 300 }).listFilings(firstPage, never));
+    expect(error.kind).toBe(kind);
+    expect(JSON.stringify([error.message, error.stack, Object.entries(error), error.cause])).not.toContain(
+      partner.key,
+    );
+    expect(error.message).not.toContain('html');
+    expect(codes).toHaveLength(1);
+  });
+
+  it('is a body beyond 16 MiB, which is not read to its end', async () => {
+    partner.misbehave = () => ({ floodBytes: 1024 ** 3 });
+    const before = process.memoryUsage().rss;
+    const error = await failure(connect({ timeoutMs: 10_000 }).listFilings(firstPage, never));
+    expect([error.kind, error.message]).toEqual([
+      'invalid_response',
+      'GET filings answered more than 16777216 bytes',
+    ]);
+    expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
+  });
+
+  it('is another filing than the one asked for, or an account that is none', async () => {
+    const client = connect();
+    partner.misbehave = () => ({ body: JSON.stringify(partnerRow('x')) });
+    expect((await failure(client.getFiling('a', never))).kind).toBe('invalid_response');
+    for (const body of ['<html>', 'null', '[]', '7']) {
+      partner.misbehave = () => ({ body });
+      expect((await failure(client.checkAccount(never))).kind).toBe('invalid_response');
+    }
+  });
+
+  it.each([
+    ['120', 120_000],
+    ['1e12', 3_600_000],
+    ['soon', null],
+    ['-5', null],
+    [new Date(Date.now() + 86_400_000).toUTCString(), 3_600_000],
+    ['Sat, 21 Nov 1998 10:00:00 GMT', 0],
+  ])('hands on Retry-After: %s as %j ms', async (value, expected) => {
+    partner.misbehave = () => ({ status: 429, headers: { 'retry-after': value } });
+    expect((await failure(connect().listFilings(firstPage, never))).retryAfterMs).toBe(expected);
+    partner.misbehave = () => ({ status: 503, headers: { 'retry-after': value } });
+    expect((await failure(connect().listFilings(firstPage, never))).retryAfterMs).toBe(expected);
+  });
+});
+
+describe('the key', () => {
+  it.each([301, 302, 303, 307, 308])('does not follow a %i', async (status) => {
+    const visits: string[] = [];
+    const canary = createServer((request, response) => {
+      visits.push(JSON.stringify(request.headers));
+      response.end('{"items":[],"total":0}');
+    });
+    canary.listen(0, '127.0.0.1');
+    await once(canary, 'listening');
+    const location = `http://127.0.0.1:${(canary.address() as AddressInfo).port}/v1/partner/filings`;
+    partner.misbehave = () => ({ status, headers: { location } });
+    const error = await failure(connect().listFilings(firstPage, never));
+    canary.close();
+    expect(error).toMatchObject({ kind: 'unexpected_status', status });
+    expect(visits).toEqual([]);
+  });
+
+  it('that no header can carry is not shown in the failure', async () => {
+    const error = await failure(connect({ key: 'secret\r\nx: y' }).listFilings(firstPage, never));
+    expect(JSON.stringify([error.message, error.stack, Object.entries(error)])).not.toContain('secret');
+  });
+
+  it('is refused without a repeat', async () => {
+    const error = await failure(connect({ key: 'wrong', retries: true }).listFilings(firstPage, never));
+    expect(error.kind).toBe('auth');
+    expect(codes).toEqual(['filings 401']);
+  });
+});
+
+describe('repeats', () => {
+  it('what passes quickly, up to two times, each counted', async () => {
+    const odd: (Misbehaviour | undefined)[] = [{ status: 500 }, { cutAfter: 10 }, undefined];
+    partner.misbehave = ({ number }) => odd[number - 1];
+    await connect({ retries: true }).listFilings(firstPage, never);
+    expect(codes).toEqual(['filings 500', 'filings network', 'filings 200']);
+    partner.misbehave = () => ({ body: '<html>' });
+    await failure(connect({ retries: true }).listFilings(firstPage, never));
+    expect(codes.slice(3)).toEqual(['filings 200', 'filings 200', 'filings 200']);
+  });
+});
+
+describe('the budget', () => {
+  it('holds for repeats too: so many requests in any second and so many at once, counted at the service', async () => {
+    const client = connect({ maxRps: 8, concurrency: 3, retries: true });
+    partner.misbehave = ({ number }) =>
+      number % 5 === 0 ? { body: '<html>' } : { after: new Promise((done) => setTimeout(done, 20)) };
+    await Promise.all(Array.from({ length: 18 }, () => client.listFilings(firstPage, never)));
+    expect(partner.requests.length).toBeGreaterThan(20);
+    expect(partner.peaks().perSecond).toBeLessThanOrEqual(8);
+    expect(partner.peaks().atOnce).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('aborting', () => {
+  it('ends requests under way, those that wait, and leaves no listener behind', async () => {
+    const stop = new AbortController();
+    partner.misbehave = () => ({ after: new Promise(() => undefined) });
+    const client = connect({ concurrency: 2, timeoutMs: 10_000 });
+    const all = Array.from({ length: 5 }, () => failure(client.listFilings(firstPage, stop.signal)));
+    await expect.poll(() => partner.requests.length).toBe(2);
+    stop.abort();
+    expect((await Promise.all(all)).map(({ kind }) => kind)).toEqual(Array(5).fill('aborted'));
+    expect(partner.requests).toHaveLength(2);
+    expect((await failure(client.getFiling('a', stop.signal))).kind).toBe('aborted');
+  });
+
+  it('leaves no listeners on a signal that outlives many requests', async () => {
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...given: Parameters<typeof add>) => {
+      listeners += 1;
+      add(...given);
+    };
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+      listeners -= 1;
+      remove(...given);
+    };
+    const client = connect();
+    for (let i = 0; i < 20; i += 1) await client.listFilings(firstPage, signal);
+    partner.misbehave = () => ({ destroy: true });
+    for (let i = 0; i < 5; i += 1) await failure(client.listFilings(firstPage, signal));
+    expect(listeners).toBe(0);
+  });
+});

@@ -1,0 +1,156 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseFiling, parsePage } from '../../../src/partner/filing-schema.ts';
+
+const good = { id: 'a', status: 'PAID' };
+const page = (items: unknown, more: object = {}) =>
+  JSON.stringify({ items, total: 1, offset: 0, limit: 20, ...more });
+
+describe('parseFiling', () => {
+  it.each([
+    ['the fields that detection needs', good, { completedAt: null, rejectionReason: null }],
+    [
+      'what is null',
+      { ...good, completedAt: null, rejectionReason: null },
+      { completedAt: null, rejectionReason: null },
+    ],
+    [
+      'texts verbatim',
+      { ...good, completedAt: 'soon', rejectionReason: '' },
+      { completedAt: 'soon', rejectionReason: '' },
+    ],
+    ['a numeric timestamp', { ...good, completedAt: 1767225600000 }, { completedAt: '1767225600000' }],
+    ['a strange status', { ...good, status: '__proto__' }, { status: '__proto__' }],
+    ['a strange id', { ...good, id: '__proto__' }, { id: '__proto__' }],
+    ['another strange id', { ...good, id: 'a/b?c#d%2e \u0000é𝒳' }, { id: 'a/b?c#d%2e \u0000é𝒳' }],
+    ['a lone surrogate in a reason', { ...good, rejectionReason: '\ud800' }, { rejectionReason: '\ud800' }],
+  ])('takes %s', (_title, record, expected) => {
+    const { document, ...filing } = parseFiling(JSON.stringify(record)) ?? {};
+    expect(filing).toEqual({ ...good, completedAt: null, rejectionReason: null, ...expected });
+    expect(document?.()).toEqual(record);
+  });
+
+  it.each([
+    null,
+    [],
+    'text',
+    7,
+    {},
+    { id: 'a' },
+    { status: 'PAID' },
+    { ...good, id: 7 },
+    { ...good, id: '' },
+    { ...good, id: '.' },
+    { ...good, id: '..' },
+    { ...good, id: 'x'.repeat(10_240) },
+    { ...good, id: 'a\ud800' },
+    { ...good, status: 5 },
+    { ...good, status: '' },
+    { ...good, status: 'A\u0000B' },
+    { ...good, status: 'A\u007fB' },
+    { ...good, status: 'x'.repeat(65) },
+    { ...good, status: '\udfff' },
+    { ...good, completedAt: {} },
+    { ...good, completedAt: true },
+    { ...good, rejectionReason: 5 },
+    { ...good, rejectionReason: ['x'] },
+    { ...good, rejectionReason: 'x'.repeat(65_537) },
+  ])('takes %j for no filing', (record) => {
+    expect(parseFiling(JSON.stringify(record))).toBeNull();
+  });
+
+  it('reads a __proto__ key as a key', () => {
+    const filing = parseFiling('{"id":"a","status":"PAID","__proto__":{"status":"COMPLETED"}}');
+    expect(filing?.status).toBe('PAID');
+    expect(JSON.stringify(filing?.document())).toBe(
+      '{"id":"a","status":"PAID","__proto__":{"status":"COMPLETED"}}',
+    );
+    expect(parseFiling('{"__proto__":{"id":"a","status":"PAID"}}')).toBeNull();
+  });
+
+  it('keeps numbers as they were written', () => {
+    const text = '{"id":"a","status":"PAID","premium":1200.10,"big":12345678901234567890}';
+    expect(JSON.stringify(parseFiling(text)?.document())).toBe(text);
+  });
+});
+
+describe('parsePage', () => {
+  it.each([
+    ['1', 1],
+    ['0', 0],
+    ['"17"', 17],
+    ['"017"', 17],
+    ['-1', null],
+    ['1.5', null],
+    ['1e400', null],
+    ['9007199254740993', null],
+    ['"many"', null],
+    ['"1e3"', null],
+    ['""', null],
+    ['null', null],
+    ['true', null],
+    ['[]', null],
+    ['{}', null],
+  ])('reads a total of %s as %j', (total, expected) => {
+    expect(parsePage(`{"items":[],"total":${total},"limit":${total}}`)).toMatchObject({
+      total: expected,
+      limit: expected,
+    });
+  });
+
+  it('does without total and limit', () => {
+    expect(parsePage('{"items":[]}')).toEqual({
+      filings: [],
+      quarantined: [],
+      length: 0,
+      total: null,
+      limit: null,
+    });
+  });
+
+  it.each([
+    'null',
+    '[]',
+    '7',
+    '"text"',
+    '{}',
+    '{"items":null}',
+    '{"items":{}}',
+    '{"items":"x"}',
+    '{"total":0}',
+  ])('takes %s for no page', (text) => {
+    expect(parsePage(text)).toBeNull();
+  });
+
+  it.each(['', '<html>', '{"items":[', '{"items":[]} x', '\u0000'])('throws on %j', (text) => {
+    expect(() => parsePage(text)).toThrow(SyntaxError);
+  });
+
+  it('quarantines bad records by id or digest and goes on with the others', () => {
+    const read = parsePage(
+      page([good, { id: 'b', status: 5 }, null, { ...good, id: 'x'.repeat(10_240) }, { ...good, id: 'c' }]),
+    );
+    expect(read?.filings.map(({ id }) => id)).toEqual(['a', 'c']);
+    expect(read?.length).toBe(5);
+    expect(read?.quarantined).toHaveLength(3);
+    expect(read?.quarantined[0]).toBe('b');
+    for (const name of read?.quarantined ?? []) expect(name.length).toBeLessThan(50);
+    expect(parsePage(page([null]))?.quarantined).toEqual([read?.quarantined[1]]);
+  });
+
+  it('gives each filing its own document', () => {
+    const items = [good, 5, { ...good, id: 'b', premium: 2 }];
+    expect(parsePage(page(items))?.filings.map(({ document }) => document())).toEqual([items[0], items[2]]);
+  });
+
+  it('survives any JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const read = parsePage(JSON.stringify({ items: [value, good] }));
+        expect((read?.filings.length ?? 0) + (read?.quarantined.length ?? 0)).toBe(2);
+        parsePage(JSON.stringify(value));
+        parseFiling(JSON.stringify(value));
+      }),
+    );
+  });
+});
