@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { healthState, staleAfterMs } from '../../../src/polling/account-health.ts';
+import type { PollOutcome } from '../../../src/polling/poll-account.ts';
+import type { PollingMarks } from '../../../src/polling/polling-store.ts';
+import { buildHealthEvent, healthChange } from '../../../src/polling/report-health.ts';
+
+const marks = (more: Partial<PollingMarks>): PollingMarks => ({
+  generation: 'g',
+  baselined: true,
+  dryPolls: 0,
+  lastPollAt: 0,
+  lastCompletePollAt: 1_000_000,
+  lastSweepAt: 0,
+  sweepTriedAt: 0,
+  consecutiveFailures: 0,
+  backoffUntil: 0,
+  lastError: '',
+  authFailed: false,
+  staleReported: false,
+  toldAt: 0,
+  unsettledSeenAt: 0,
+  allSeenAt: 0,
+  bornSeenAt: 0,
+  countedAt: 0,
+  requestsTotal: 0,
+  requestsLastPoll: 0,
+  ...more,
+});
+const soon = 1_010_000;
+const late = 1_080_000;
+
+describe('healthState', () => {
+  it.each<[string, Partial<PollingMarks>, number, string]>([
+    ['a complete poll a moment ago', {}, soon, 'ok'],
+    ['no baseline yet', { baselined: false }, soon, 'baselining'],
+    ['no baseline for a long while', { baselined: false }, late, 'baselining'],
+    ['no baseline for a long while, failing', { baselined: false, consecutiveFailures: 2 }, late, 'stale'],
+    ['a wait after a failure', { consecutiveFailures: 1, backoffUntil: soon + 1 }, soon, 'backing_off'],
+    [
+      'a wait that is over, the next poll under way',
+      { consecutiveFailures: 1, backoffUntil: soon - 1 },
+      soon,
+      'backing_off',
+    ],
+    ['an incomplete poll', { consecutiveFailures: 1 }, soon, 'ok'],
+    ['no complete poll for long', {}, late, 'stale'],
+    ['failures for long', { consecutiveFailures: 5, backoffUntil: late }, late, 'stale'],
+    ['a refused key', { authFailed: true, consecutiveFailures: 5, backoffUntil: late }, late, 'auth_failed'],
+  ])('%s', (_title, more, now, expected) => {
+    expect(healthState(marks(more), 15_000, 0, now)).toBe(expected);
+  });
+
+  it('counts a new account from its creation', () => {
+    const never = marks({
+      lastCompletePollAt: 0,
+      baselined: false,
+      consecutiveFailures: 1,
+      backoffUntil: late,
+    });
+    expect(healthState(never, 15_000, 1_000_000, soon)).toBe('backing_off');
+    expect(healthState(never, 15_000, 1_000_000, late)).toBe('stale');
+  });
+
+  it('is patient with very short intervals', () => {
+    expect([staleAfterMs(15_000), staleAfterMs(10)]).toEqual([75_000, 2_000]);
+  });
+});
+
+describe('healthChange', () => {
+  const complete: PollOutcome = { kind: 'complete', mode: 'delta', events: 0, unread: 0 };
+  const incomplete: PollOutcome = { kind: 'incomplete', mode: 'delta', events: 0, unread: 0, message: '' };
+  const failed = (reason: 'auth' | 'timeout'): PollOutcome => ({
+    kind: 'failed',
+    reason,
+    message: '',
+    retryInMs: 1,
+  });
+  const waiting: PollOutcome = { kind: 'backing_off' };
+  const failing = { consecutiveFailures: 3, backoffUntil: late };
+
+  it.each<[string, Partial<PollingMarks>, PollOutcome, number, string | null]>([
+    ['all is well', {}, complete, soon, null],
+    ['a key is refused', failing, failed('auth'), soon, 'account.auth_failed'],
+    ['it is refused again', { ...failing, authFailed: true }, failed('auth'), late, null],
+    [
+      'it is refused after the account was stale',
+      { ...failing, staleReported: true },
+      failed('auth'),
+      late,
+      'account.auth_failed',
+    ],
+    ['a poll fails', failing, failed('timeout'), soon, null],
+    ['polls fail for long', failing, failed('timeout'), late, 'account.stale'],
+    ['polls fail for longer', { ...failing, staleReported: true }, failed('timeout'), late, null],
+    ['polls fail otherwise after a refusal', { ...failing, authFailed: true }, failed('timeout'), late, null],
+    ['polls are incomplete for long', { consecutiveFailures: 9 }, incomplete, late, 'account.stale'],
+    ['a poll is incomplete', { consecutiveFailures: 1 }, incomplete, soon, null],
+    ['a wait takes long', failing, waiting, late, 'account.stale'],
+    ['a wait is short', failing, waiting, soon, null],
+    ['a stale account is polled', { staleReported: true }, complete, soon, 'account.recovered'],
+    ['a key works again', { authFailed: true }, complete, soon, 'account.recovered'],
+  ])('when %s', (_title, more, outcome, now, expected) => {
+    expect(healthChange(marks(more), outcome, 15_000, 0, now)).toBe(expected);
+  });
+});
+
+describe('buildHealthEvent', () => {
+  it('has one id per occurrence', () => {
+    const known = { generation: 'g', lastCompletePollAt: 5, lastError: 'auth: no', toldAt: 7 };
+    const id = (type: 'account.stale' | 'account.recovered', more: object, at = 9) =>
+      buildHealthEvent('a', type, { ...known, ...more }, at).id;
+    expect(id('account.stale', {}, 10)).toBe(id('account.stale', {}, 20));
+    const ids = [
+      id('account.stale', {}),
+      id('account.stale', { lastCompletePollAt: 6 }),
+      id('account.stale', { lastCompletePollAt: 0 }),
+      id('account.stale', { lastCompletePollAt: 0, generation: 'h' }),
+      id('account.recovered', {}),
+      id('account.recovered', { toldAt: 8 }),
+    ];
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('tells since when and why', () => {
+    const event = buildHealthEvent(
+      'a',
+      'account.stale',
+      { generation: 'g', lastCompletePollAt: 0, lastError: '', toldAt: 0 },
+      1_000,
+    );
+    expect(JSON.parse(event.body)).toEqual({
+      type: 'account.stale',
+      timestamp: '1970-01-01T00:00:01.000Z',
+      data: { account: 'a', lastCompletePollAt: null, lastError: null },
+    });
+  });
+});
