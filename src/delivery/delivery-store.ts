@@ -183,7 +183,17 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
       const own = key.subscription(id);
       const reply = await settleScript.run(
         redis,
-        [key.subscriptions, own.state, own.lanes, own.attempts, own.dead, own.replays, key.head, key.events],
+        [
+          key.subscriptions,
+          own.state,
+          own.lanes,
+          own.attempts,
+          own.dead,
+          own.replays,
+          key.head,
+          key.events,
+          key.resting,
+        ],
         [id, epoch, version, Math.max(0, now - retentionMs), ...settleArguments(settlement)],
       );
       return toSettleResult(reply as SettleReply);

@@ -2,7 +2,7 @@
 -- write it only looks. What is known of the endpoint is left out when the settings have changed meanwhile: it is about
 -- the endpoint of before.
 --
--- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events
+-- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events  9 resting
 -- ARGV  subscription id, epoch, version, oldest stream id kept of attempts and dead letters,
 --       then lists, each preceded by its length in values:
 --       progress as fields and values; endpoint as fields and values; lanes as filing and JSON ('' = empty now);
@@ -22,7 +22,13 @@ end
 local from, to = list()
 if to >= from then redis.call('HSET', KEYS[2], unpack(ARGV, from, to)) end
 from, to = list()
-if same and to >= from then redis.call('HSET', KEYS[2], unpack(ARGV, from, to)) end
+if same and to >= from then
+  redis.call('HSET', KEYS[2], unpack(ARGV, from, to))
+  for i = from, to, 2 do
+    if ARGV[i] == 'pausedUntil' and ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
+    elseif ARGV[i] == 'pausedUntil' then redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
+  end
+end
 from, to = list()
 for i = from, to, 2 do
   if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[3], ARGV[i]) else redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1]) end
@@ -51,6 +57,7 @@ from, to = list()
 if to >= from and same and enabled == '1' then
   enabled = '0'
   redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[from])
+  redis.call('HSET', KEYS[9], ARGV[1], 'disabled')
   local position = redis.call('INCR', KEYS[7])
   redis.call('XADD', KEYS[8], position .. '-0', 'id', ARGV[from + 1], 'type', ARGV[from + 2], 'filing', '', 'state', '',
     'at', ARGV[from + 3], 'body', ARGV[from + 4])

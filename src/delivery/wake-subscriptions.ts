@@ -6,7 +6,10 @@ import type { DrainQueue } from './drain-queue.ts';
 
 /** Wakes the subscriptions that have something to be delivered. */
 export interface SubscriptionWaker {
-  /** Those that asked for one of these events, right after they were recorded. */
+  /**
+   * Those that asked for one of these events, right after they were recorded. Those that rest are left alone: whatever
+   * ends a pause or enables a subscription wakes it.
+   */
   wakeMatching(account: string, events: readonly Matchable[]): Promise<void>;
   /** Those that lag behind the log or have an attempt due: whatever a crash kept from being woken. */
   wakeLagging(account: string): Promise<void>;
@@ -24,9 +27,14 @@ export interface WakerDeps {
 export function createSubscriptionWaker({ subscriptions, log, queue, now }: WakerDeps): SubscriptionWaker {
   return {
     async wakeMatching(account, events) {
-      const all = await subscriptions.filters(account);
-      const matching = all.filter((subscription) =>
-        events.some((event) => matchesEvent(subscription, event)),
+      const [all, resting] = await Promise.all([
+        subscriptions.filters(account),
+        subscriptions.resting(account),
+      ]);
+      const matching = all.filter(
+        (subscription) =>
+          (resting.get(subscription.id) ?? 0) <= now() &&
+          events.some((event) => matchesEvent(subscription, event)),
       );
       await queue.wake(
         account,

@@ -18,6 +18,7 @@
  * | `P:{a}:lease`              | string  | seconds                | polling                        | polling             |
  * | `P:{a}:tokens`             | hash    | with the account       | token store                    | API                 |
  * | `P:{a}:subscriptions`      | hash    | with the account       | subscription store             | delivery, API       |
+ * | `P:{a}:resting`            | hash    | while any rests        | settle.lua, sub. store         | waking              |
  * | `P:{a}:idempotency:<hash>` | string  | 24 hours               | subscription store             | subscription store  |
  * | `P:{a}:sub:<id>`           | hash    | with the subscription  | drain, subscription store      | drain, API          |
  * | `P:{a}:sub:<id>:lanes`     | hash    | until delivered        | drain (settle.lua)             | drain, API          |
@@ -50,6 +51,7 @@ export interface AccountKeys {
   readonly lease: string;
   readonly tokens: string;
   readonly subscriptions: string;
+  readonly resting: string;
   idempotency(hash: string): string;
   subscription(id: string): SubscriptionKeys;
 }
@@ -89,6 +91,7 @@ function accountKeys(base: string): AccountKeys {
     lease: `${base}:lease`,
     tokens: `${base}:tokens`,
     subscriptions: `${base}:subscriptions`,
+    resting: `${base}:resting`,
     idempotency: (hash) => `${base}:idempotency:${hash}`,
     subscription: (id) => subscriptionKeys(`${base}:sub:${id}`),
   };

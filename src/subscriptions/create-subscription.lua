@@ -1,6 +1,6 @@
 -- Registers a subscription, once per idempotency key.
 --
--- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key
+-- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events
 -- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime (ms)
 -- Reply '' when it was created, else the idempotency record of the request that came first.
 if ARGV[4] ~= '' then
@@ -8,8 +8,12 @@ if ARGV[4] ~= '' then
   if first then return first end
   redis.call('SET', KEYS[4], ARGV[4], 'PX', ARGV[5])
 end
-local cursor = 0
-if ARGV[3] == 'now' then cursor = redis.call('GET', KEYS[3]) or 0 end
+local cursor = redis.call('GET', KEYS[3]) or '0'
+if ARGV[3] == 'earliest' then
+  -- Not simply 0: what retention took before the subscription existed is not missing.
+  local oldest = redis.call('XRANGE', KEYS[5], '-', '+', 'COUNT', 1)[1]
+  if oldest then cursor = string.format('%d', tonumber(string.match(oldest[1], '^%d+')) - 1) end
+end
 redis.call('HSET', KEYS[2], 'epoch', 0, 'version', 1, 'cursor', cursor, 'enabled', 1)
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return ''

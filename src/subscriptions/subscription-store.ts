@@ -46,6 +46,8 @@ export interface SubscriptionStore {
   list(account: string, after: string | null, limit: number): Promise<SubscriptionPage>;
   /** What the subscriptions of an account ask for, without opening their secrets; in no order. */
   filters(account: string): Promise<Pick<Subscription, 'id' | 'eventTypes' | 'states'>[]>;
+  /** Until when subscriptions rest, in milliseconds; Infinity while disabled. Those not in it, or only until now, may be called. */
+  resting(account: string): Promise<ReadonlyMap<string, number>>;
   /** Delivery states of these subscriptions, in their order. */
   deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
   /** Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none. */
@@ -88,7 +90,13 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
       const record = idempotency === null ? '' : JSON.stringify({ request, subscription: text });
       const first = await createScript.run(
         redis,
-        [key.subscriptions, state(account, id), key.head, key.idempotency(sha256(idempotency?.key ?? ''))],
+        [
+          key.subscriptions,
+          state(account, id),
+          key.head,
+          key.idempotency(sha256(idempotency?.key ?? '')),
+          key.events,
+        ],
         [id, text, from, record, String(idempotencyMs)],
       );
       if (first === '') return { kind: 'created', subscription };
@@ -113,6 +121,11 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
       const all = await redis.hvals(keys.account(account).subscriptions);
       return all.map((text) => JSON.parse(text) as Subscription);
     },
+    async resting(account) {
+      const all = await redis.hgetall(keys.account(account).resting);
+      const until = (text: string) => (text === 'disabled' ? Infinity : Number(text));
+      return new Map(Object.entries<string>(all).map(([id, text]) => [id, until(text)]));
+    },
     async deliveries(account, ids) {
       const fields = await Promise.all(ids.map((id) => redis.hgetall(state(account, id))));
       return fields.map(parseDeliveryState);
@@ -124,7 +137,7 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
         const { subscription, enabled, release } = change(before);
         const written = await updateScript.run(
           redis,
-          [keys.account(account).subscriptions, state(account, id)],
+          [keys.account(account).subscriptions, state(account, id), keys.account(account).resting],
           [
             id,
             before.text,
@@ -142,6 +155,7 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
       const own = key.subscription(id);
       const [removed] = await Promise.all([
         redis.hdel(key.subscriptions, id),
+        redis.hdel(key.resting, id),
         redis.unlink(own.state, own.lanes, own.attempts, own.dead, own.replays),
       ]);
       return removed === 1;

@@ -58,8 +58,8 @@ export interface Harness extends AsyncDisposable {
   /** Reasons for which subscriptions were disabled, as they were reported. */
   readonly disabled: readonly string[];
   readonly errors: readonly Error[];
-  /** Registers a subscription at the log's head and returns its id. */
-  subscribe(url: string, settings?: Partial<Subscription>): Promise<string>;
+  /** Registers a subscription, at the log's head unless told otherwise, and returns its id. */
+  subscribe(url: string, settings?: Partial<Subscription>, from?: 'now' | 'earliest'): Promise<string>;
   /** Appends the next event of each of these filings, in this order; returns their positions. */
   append(...filings: readonly string[]): Promise<number[]>;
   /** Appends, then wakes whoever wants it. */
@@ -178,9 +178,9 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     errors,
     append,
     state: stateOf,
-    async subscribe(url, settings = {}) {
+    async subscribe(url, settings = {}, from = 'now') {
       const subscription = newSubscription(account, url, settings);
-      await subscriptions.create(subscription, 'now', null);
+      await subscriptions.create(subscription, from, null);
       return subscription.id;
     },
     async publish(...filings) {

@@ -219,3 +219,38 @@ describe('disabling', () => {
     expect(await harness.state(id)).toMatchObject({ enabled: true, failures: 0, cursor: 1, parked: 0 });
   });
 });
+
+describe('waking beside a pause', () => {
+  test('leaves those alone that rest, until a success, a release or enabling ends that', async () => {
+    await using receiver = await startReceiver(500);
+    await using harness = createHarness(redis, { retryMs: [60_000] });
+    const id = await harness.subscribe(receiver.url);
+    const wake = vi.spyOn(harness.queue, 'wake').mockResolvedValue();
+    const woken = async () => {
+      await harness.publish('a');
+      return wake.mock.lastCall?.[1];
+    };
+    expect(await woken()).toEqual([id]);
+    await harness.append('b', 'c', 'd');
+    await harness.drain(id);
+    expect((await harness.state(id)).pausedUntil).toBeGreaterThan(Date.now());
+    expect(await woken()).toEqual([]);
+    await harness.change(id, {}, { release: true });
+    expect(await woken()).toEqual([id]);
+    await harness.drain(id);
+    expect(await woken()).toEqual([]);
+    await harness.change(id, {}, { enabled: false });
+    await harness.change(id, { description: 'still disabled' });
+    expect(await woken()).toEqual([]);
+    receiver.answer(200);
+    await harness.change(id, {}, { enabled: true, release: true });
+    expect(await woken()).toEqual([id]);
+    await harness.drain(id);
+    receiver.answer(410);
+    await harness.append('e');
+    await harness.drain(id);
+    expect(await woken()).toEqual([]);
+    await harness.subscriptions.remove(harness.account, id);
+    expect(await harness.redis.exists(harness.keys.resting)).toBe(0);
+  });
+});

@@ -89,3 +89,17 @@ test('attempts older than the retention go', async () => {
   await harness.drain(id);
   expect(await harness.redis.xlen(attempts)).toBeLessThan(150);
 });
+
+test('a subscription from the earliest event misses nothing that was gone before it existed', async () => {
+  await using receiver = await startReceiver();
+  await using harness = createHarness(redis);
+  await harness.append(...times(30, (i) => `f${i}`));
+  await harness.redis.xtrim(harness.keys.events, 'MINID', '21-0');
+  const id = await harness.subscribe(receiver.url, {}, 'earliest');
+  expect((await harness.state(id)).cursor).toBe(20);
+  await harness.drain(id);
+  expect(receiver.accepted).toHaveLength(10);
+  await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+  await harness.drain(await harness.subscribe(receiver.url, {}, 'earliest'));
+  expect(harness.expired).toEqual([]);
+});
