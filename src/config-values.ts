@@ -4,8 +4,7 @@ import { parseRedisUrl } from './redis/redis-url.ts';
 import type { EncryptionKey } from './secrets/seal.ts';
 
 /** What a variable's text means. `problem` completes "NAME …" and never repeats the text, which may be a secret. */
-type Parsed<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** Reads the text of one variable; the text is never empty and has no space around it. */
 export type ValueParser<T> = (text: string) => Parsed<T>;

@@ -78,7 +78,7 @@ export async function watchAccount(
     account: name,
     pollIntervalMs: options.pollIntervalMs ?? 60_000,
     sweepIntervalMs: options.sweepIntervalMs ?? 3_600_000,
-    createdAt: 0,
+    createdAt: Date.now(),
   };
   const keys = createKeys(prefix);
   const clock = options.clock ?? createRedisClock(redis);

@@ -1,0 +1,364 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  partnerRow,
+  startHostilePartner,
+  type HostilePartner,
+  type RawPage,
+} from '../../support/hostile-partner.ts';
+import { testRedis } from '../../support/redis.ts';
+import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/watched-account.ts';
+
+const redis = testRedis();
+const client = redis.connect();
+afterAll(() => redis.cleanup());
+
+let partner: HostilePartner;
+let tests = 0;
+beforeEach(async () => {
+  tests += 1;
+  partner = await startHostilePartner();
+});
+afterEach(() => partner[Symbol.asyncDispose]());
+
+const watch = (options: Parameters<typeof watchAccount>[3] = {}) =>
+  watchAccount(client, `${redis.prefix}${tests}`, partner, { retries: false, ...options });
+
+const mixed = (count: number) =>
+  Array.from({ length: count }, (_, i) =>
+    partnerRow(`f${i}`, ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'][i % 5]),
+  );
+
+async function untilBaselined(watched: WatchedAccount, pollsMax: number): Promise<number> {
+  for (let polls = 1; polls <= pollsMax; polls += 1) {
+    await watched.poll();
+    if ((await watched.polling.read('acme')).baselined) return polls;
+  }
+  throw new Error(`no baseline within ${pollsMax} polls`);
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
+
+const editPages = (edit: (page: RawPage) => unknown) => {
+  partner.misbehave = () => ({ edit });
+};
+const types = (events: readonly SeenEvent[]) =>
+  events.map(({ type, filingId }) => `${filingId} ${type}`).toSorted();
+
+/** Ways to list filings badly, and how many polls a baseline may take with them. */
+const manners: [string, number, () => void][] = [
+  ['pages clamped to 20', 1, () => void (partner.clamp = 20)],
+  [
+    'pages clamped to 50 without a word',
+    1,
+    () => void Object.assign(partner, { clamp: 50, silentClamp: true }),
+  ],
+  ['random order, clamped to 20', 3, () => void Object.assign(partner, { clamp: 20, order: shuffled })],
+  [
+    'random order without totals',
+    16,
+    () => {
+      Object.assign(partner, { clamp: 20, order: shuffled });
+      editPages(({ items }) => ({ items }));
+    },
+  ],
+  ['totals as text', 1, () => editPages((page) => ({ ...page, total: String(page.total) }))],
+  ['no totals', 4, () => editPages(({ items }) => ({ items }))],
+  ['totals of null', 4, () => editPages((page) => ({ ...page, total: null }))],
+  ['totals too high', 4, () => editPages((page) => ({ ...page, total: Number(page.total) + 7 }))],
+  ['totals too low', 4, () => editPages((page) => ({ ...page, total: Math.floor(Number(page.total) / 3) }))],
+  ['totals of 0', 4, () => editPages((page) => ({ ...page, total: 0 }))],
+  ['negative totals', 4, () => editPages((page) => ({ ...page, total: -1 }))],
+  ['random totals', 16, () => editPages((page) => ({ ...page, total: Math.floor(Math.random() * 600) }))],
+  [
+    'totals of the page',
+    4,
+    () => editPages((page) => ({ ...page, total: (page.items as unknown[]).length })),
+  ],
+  [
+    'every row twice',
+    20,
+    () =>
+      void Object.assign(partner, { order: (rows: readonly unknown[]) => rows.flatMap((row) => [row, row]) }),
+  ],
+];
+
+describe.each([
+  ['delta', 1],
+  ['full', 1000],
+])('polled by %s', (_name, largeFrom) => {
+  it.each(manners)('with %s: a silent baseline, and then every change', async (_title, pollsMax, behave) => {
+    partner.rows = mixed(330);
+    behave();
+    const watched = await watch({ largeFrom });
+    await untilBaselined(watched, pollsMax);
+    expect(await watched.events()).toEqual([]);
+    expect(await watched.snapshot.known('acme')).toBe(330);
+
+    partner.put('f0', { status: 'PAID' });
+    partner.put('f2', { status: 'COMPLETED', completedAt: '2026-03-01T00:00:00Z' });
+    partner.put('new', { status: 'PENDING' });
+    // Where neither order nor totals help, a filing that enters a list is overlooked now and then.
+    for (let polls = 0; polls < 40 && (await watched.events()).length < 3; polls += 1)
+      await watched.poll(polls % 3 === 2 ? 'sweep' : 'delta');
+    for (const mode of ['delta', 'sweep'] as const) await watched.poll(mode);
+    expect(types(await watched.events())).toEqual([
+      'f0 filing.paid',
+      'f2 filing.completed',
+      'new filing.created',
+    ]);
+    expect((await watched.polling.misses('acme')).size).toBe(0);
+  });
+});
+
+describe('a list that is not to be had', () => {
+  it('repeats its first page for ever: no baseline, no phantom when it is mended', async () => {
+    partner.rows = mixed(330);
+    editPages((page) => ({ ...page, items: partner.rows.slice(0, 100) }));
+    const watched = await watch();
+    for (let polls = 0; polls < 20; polls += 1) expect((await watched.poll()).kind).toBe('incomplete');
+    expect(await watched.polling.read('acme')).toMatchObject({ baselined: false, lastCompletePollAt: 0 });
+    partner.misbehave = () => undefined;
+    await untilBaselined(watched, 1);
+    expect(await watched.events()).toEqual([]);
+  });
+
+  it('repeats its first page for ever after the baseline: known filings are still followed, one by one', async () => {
+    partner.rows = mixed(330);
+    const watched = await watch({ largeFrom: 1000 });
+    await watched.poll();
+    const first = partner.rows.slice(0, 100);
+    editPages((page) => ({ ...page, items: first }));
+    partner.put('f327', { status: 'COMPLETED' });
+    expect((await watched.poll()).kind).toBe('incomplete');
+    expect(types(await watched.events())).toEqual(['f327 filing.completed']);
+  });
+
+  it('ends too early for a while: no baseline, no phantom when it is mended', async () => {
+    partner.rows = mixed(330);
+    partner.misbehave = ({ offset }) =>
+      offset >= 200 ? { edit: (page) => ({ ...page, items: [] }) } : undefined;
+    const watched = await watch();
+    for (let polls = 0; polls < 2; polls += 1) await watched.poll();
+    expect((await watched.polling.read('acme')).baselined).toBe(false);
+    partner.misbehave = () => undefined;
+    await untilBaselined(watched, 1);
+    expect(await watched.events()).toEqual([]);
+  });
+
+  it('has an empty page in the middle: what stands behind it is read', async () => {
+    partner.rows = mixed(330);
+    let empty = true;
+    partner.misbehave = ({ offset }) =>
+      offset === 100 && empty ? { edit: (page) => ({ ...page, items: [] }) } : undefined;
+    const watched = await watch();
+    await watched.poll();
+    expect(await watched.snapshot.known('acme')).toBe(230);
+    expect((await watched.polling.read('acme')).baselined).toBe(false);
+    empty = false;
+    await untilBaselined(watched, 1);
+    expect(await watched.events()).toEqual([]);
+  });
+
+  it.each(['delta', 'sweep'] as const)(
+    'fails on page 7 of 20 for ever: a %s follows everything else, and what is on that page one by one',
+    async (mode) => {
+      partner.clamp = 20;
+      partner.rows = mixed(400).map((row) => ({ ...row, status: 'PENDING' }));
+      const watched = await watch();
+      await watched.poll();
+      partner.misbehave = ({ endpoint, offset, limit }) =>
+        endpoint === 'filings' && limit === 100 && offset >= 120 && offset < 140
+          ? { status: 500 }
+          : undefined;
+      for (const row of partner.rows.slice(0, 400))
+        if (Number(String(row.id).slice(1)) % 40 === 5) partner.put(String(row.id), { status: 'PAID' });
+      const outcome = await watched.poll(mode);
+      expect(outcome).toMatchObject({ kind: 'incomplete', message: 'GET filings answered 500' });
+      expect(await watched.polling.read('acme')).toMatchObject({
+        backoffUntil: 0,
+        consecutiveFailures: 1,
+        lastError: 'unavailable: GET filings answered 500',
+      });
+      expect((await watched.events()).map(({ type }) => type)).toEqual(Array(10).fill('filing.paid'));
+      partner.misbehave = () => undefined;
+      expect((await watched.poll(mode)).kind).toBe('complete');
+      expect(await watched.events()).toHaveLength(10);
+    },
+  );
+
+  it('fails on page 7 once: the page is read again at the end', async () => {
+    partner.clamp = 20;
+    partner.rows = mixed(400);
+    let failures = 1;
+    partner.misbehave = ({ offset }) => (offset === 120 && failures-- > 0 ? { body: '<html>' } : undefined);
+    const watched = await watch();
+    expect((await watched.poll()).kind).toBe('complete');
+    expect(await watched.polling.read('acme')).toMatchObject({ baselined: true });
+  });
+});
+
+describe('a list that moves while it is read', () => {
+  it('loses and invents nothing when rows are inserted and removed between pages, with ties in no order', async () => {
+    partner.clamp = 20;
+    partner.rows = mixed(200);
+    const watched = await watch({ largeFrom: 1000 });
+    await watched.poll();
+    let made = 0;
+    const removed: string[] = [];
+    partner.order = (rows) => rows.toSorted(() => (made % 2 === 0 ? 1 : -1));
+    partner.misbehave = ({ endpoint }) => {
+      if (endpoint !== 'filings') return undefined;
+      made += 1;
+      if (made % 3 === 0) partner.put(`new${made}`, { status: 'UNPAID' });
+      const victim = made % 4 === 0 ? partner.rows[made % partner.rows.length] : undefined;
+      if (victim !== undefined && String(victim.id).startsWith('f')) {
+        removed.push(String(victim.id));
+        partner.remove(String(victim.id));
+      }
+      return undefined;
+    };
+    for (let polls = 0; polls < 4; polls += 1) await watched.poll();
+    partner.misbehave = () => undefined;
+    for (let polls = 0; polls < 3; polls += 1) await watched.poll();
+    const born = partner.rows
+      .filter(({ id }) => String(id).startsWith('new'))
+      .map(({ id }) => `${String(id)} filing.created`);
+    expect(types(await watched.events())).toEqual(
+      [...born, ...removed.map((id) => `${id} filing.removed`)].toSorted(),
+    );
+    expect(born.length).toBeGreaterThan(5);
+    expect(removed.length).toBeGreaterThan(5);
+  });
+
+  it('shows a filing twice in one scan with two statuses: the later read counts, and never flips back', async () => {
+    partner.clamp = 20;
+    partner.rows = mixed(60);
+    const watched = await watch({ largeFrom: 1000 });
+    await watched.poll();
+    const stale = partnerRow('f0', 'UNPAID');
+    partner.put('f0', { status: 'PENDING' });
+    // The second page shows the filing once more, twice, as it was and as it is.
+    partner.misbehave = ({ offset }) =>
+      offset === 20
+        ? { edit: (page) => ({ ...page, items: [partnerRow('f0', 'PENDING'), stale] }) }
+        : undefined;
+    await watched.poll();
+    await watched.poll();
+    const seen = (await watched.events()).map(({ status }) => status);
+    expect(seen[0]).toBe('PENDING');
+    partner.misbehave = () => undefined;
+    await watched.poll();
+    expect((await watched.events()).at(-1)?.status).toBe('PENDING');
+    const onePage = partnerRow('f1', 'PENDING');
+    partner.put('f1', { status: 'PENDING' });
+    partner.misbehave = ({ offset }) =>
+      offset === 0
+        ? {
+            edit: (page) => ({
+              ...page,
+              items: [onePage, partnerRow('f1', 'PAID'), ...(page.items as unknown[])],
+            }),
+          }
+        : undefined;
+    expect((await watched.pollFor()).map(({ status }) => status)).toEqual(['PENDING']);
+  });
+});
+
+describe('records that cannot be read', () => {
+  const bad = { id: 'bad', status: 7 };
+  it('are counted and do not keep the baseline from ending or make every poll a sweep', async () => {
+    partner.rows = [
+      bad,
+      ...mixed(150),
+      { id: 'x'.repeat(10_240), status: 'PAID' },
+      { id: 'a\ud800', status: 'PAID' },
+    ];
+    const watched = await watch({ sweepIntervalMs: 1e9 });
+    await untilBaselined(watched, 1);
+    expect(watched.quarantined).toEqual([3]);
+    const outcomes = [];
+    for (let polls = 0; polls < 12; polls += 1) {
+      if (polls % 3 === 2) partner.put(`new${polls}`, { status: 'COMPLETED' });
+      outcomes.push(await watched.poll());
+    }
+    expect(
+      outcomes.filter((outcome) => outcome.kind === 'complete' && outcome.mode === 'delta'),
+    ).toHaveLength(12);
+    expect(types(await watched.events())).toEqual(
+      [2, 5, 8, 11].map((poll) => `new${poll} filing.created`).toSorted(),
+    );
+  });
+
+  it('standing alone on a page end nothing', async () => {
+    partner.rows = [bad, ...mixed(150).map((row) => ({ ...row, status: 'COMPLETED' }))];
+    const watched = await watch();
+    await untilBaselined(watched, 1);
+    // The probe with limit 1 and the list of PENDING show nothing but what cannot be read.
+    partner.misbehave = ({ status }) =>
+      status === 'PENDING' ? { edit: () => ({ items: [bad], total: 1 }) } : undefined;
+    expect((await watched.poll()).kind).toBe('complete');
+  });
+
+  it('were known before: they are neither removed nor believed, and go on where they stood', async () => {
+    partner.rows = mixed(10);
+    const watched = await watch();
+    await watched.poll();
+    const readable = partner.rows[0];
+    partner.put('f0', { status: 7 });
+    for (let polls = 0; polls < 4; polls += 1) await watched.poll(polls % 2 === 0 ? 'delta' : 'sweep');
+    expect(await watched.events()).toEqual([]);
+    if (readable !== undefined) partner.put('f0', { ...readable, status: 'PAID' });
+    expect(types(await watched.pollFor())).toEqual(['f0 filing.paid']);
+  });
+
+  it('are all there is: the format has changed, and nothing is concluded', async () => {
+    partner.rows = mixed(250);
+    const watched = await watch();
+    await watched.poll();
+    const requests = partner.requests.length;
+    editPages((page) => ({
+      ...page,
+      items: (page.items as { id: unknown }[]).map(({ id, ...row }) => ({ ...row, filingId: id })),
+    }));
+    for (const mode of ['delta', 'sweep', 'delta', 'sweep'] as const) await watched.poll(mode);
+    expect(await watched.events()).toEqual([]);
+    expect(await watched.snapshot.known('acme')).toBe(250);
+    expect(partner.requests.length - requests).toBeLessThan(1200);
+  });
+});
+
+describe('strange ids and statuses', () => {
+  const ids = [
+    '__proto__',
+    'constructor',
+    'toString',
+    'a/b',
+    '../me',
+    '%2e%2e',
+    'é 𝒳',
+    'a\u0000b',
+    ':',
+    '{x}',
+    ' ',
+    'x'.repeat(256),
+  ];
+  it('are followed like any other', async () => {
+    partner.rows = ids.map((id) => partnerRow(id));
+    const watched = await watch();
+    await untilBaselined(watched, 1);
+    for (const status of ['__proto__', 'constructor', 'toString', 'A B/ü?&', 'COMPLETED']) {
+      for (const id of ids) partner.put(id, { status });
+      expect(types(await watched.pollFor())).toHaveLength(ids.length);
+      expect((await watched.snapshot.counts('acme'))[status]).toBe(ids.length);
+    }
+    partner.rows = [];
+    await watched.poll('sweep');
+    expect(types(await watched.pollFor())).toEqual(ids.map((id) => `${id} filing.removed`).toSorted());
+    expect(await watched.snapshot.known('acme')).toBe(0);
+  });
+});
