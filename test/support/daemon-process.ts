@@ -19,7 +19,7 @@ export interface DaemonProcess extends AsyncDisposable {
 export const apiToken = 'token-of-the-operator-in-tests';
 
 /** What every daemon under test runs with: quick polls, quick retries, callbacks to loopback. */
-export const testEnvironment: Readonly<Record<string, string>> = {
+const testEnvironment: Readonly<Record<string, string>> = {
   PORT: '0',
   API_TOKEN: apiToken,
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -63,18 +63,6 @@ export async function startDaemonProcess(
       await end('SIGKILL');
     },
   };
-}
-
-/** Runs the daemon to its end and returns how that was; for configurations it must refuse. */
-export async function runDaemonToEnd(
-  environment: Readonly<Record<string, string>>,
-): Promise<{ code: number | null; output: string }> {
-  const child = spawnDaemon(environment);
-  let output = '';
-  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await once(child, 'exit');
-  return { code: child.exitCode, output };
 }
 
 function spawnDaemon(environment: Readonly<Record<string, string>>): ChildProcess {

@@ -77,7 +77,7 @@ export interface Harness extends AsyncDisposable {
 }
 
 /** The type of the events that `append` writes. */
-export const appendedType = 'filing.pending';
+const appendedType = 'filing.pending';
 
 // As commit-changes.lua does it: in one step, or a drain would take the event for trimmed away.
 const appendScript = defineScript(`
