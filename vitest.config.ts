@@ -18,6 +18,16 @@ export default defineConfig({
         },
       },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, ...withRedis } },
+      // Not part of `npm test`: it takes up to twenty minutes. Its tests start servers of their own.
+      {
+        test: {
+          name: 'crash',
+          include: ['test/crash/**/*.test.ts'],
+          testTimeout: 900_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
       {
         test: { name: 'browser', include: ['test/browser/**/*.test.ts'], testTimeout: 60_000, ...withRedis },
       },

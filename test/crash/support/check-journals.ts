@@ -1,0 +1,161 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { checkChain, stateKey, type TapedEvent } from './check-chain.ts';
+import type { Journals, PartnerState, Subscriber, TapedCallback } from './journals.ts';
+
+/** What a run was allowed to cost. */
+export interface Allowance {
+  /** Deliveries to one subscriber of events that it had acknowledged before. */
+  readonly repeatsMax: number;
+  /**
+   * True where Redis itself was set back: a change that is detected again has its former id, and the times of its observation are new.
+   * Otherwise an id stands for the same bytes for ever.
+   */
+  readonly setBack: boolean;
+}
+
+/** What the comparison of a run's journals came to. */
+export interface Findings {
+  /** Broken promises, each with the rule it breaks in front; empty when nothing was lost, invented or out of order. */
+  readonly violations: readonly string[];
+  /** Different events that were acknowledged, per subscriber, added up. */
+  readonly events: number;
+  readonly callbacks: number;
+  /** Deliveries of events that their subscriber had acknowledged before. */
+  readonly repeats: number;
+}
+
+/** Compares what the partner service showed with what the receivers got, after the run; pure. */
+export function checkJournals(journals: Journals, allowance: Allowance): Findings {
+  const violations = checkBytes(journals.callbacks, allowance.setBack);
+  let events = 0;
+  let repeats = 0;
+  for (const subscriber of journals.subscribers) {
+    const own = journals.callbacks.filter(({ subscription }) => subscription === subscriber.id);
+    violations.push(...own.flatMap((callback) => checkSignature(subscriber, callback)));
+    const taped = own.map(toEvent).toSorted((a, b) => a.arrivedAt - b.arrivedAt);
+    violations.push(...taped.flatMap((event) => checkOrigin(journals, subscriber, event)));
+    for (const [filingId, chain] of Map.groupBy(taped, (event) => event.filingId)) {
+      const baseline = baselineOf(journals, subscriber.account, filingId)?.status ?? null;
+      violations.push(...checkChain(`${filingId} at ${subscriber.id}`, baseline, chain));
+    }
+    violations.push(...checkCompleteness(journals, subscriber, taped));
+    const acknowledged = new Set(taped.filter(isAcknowledged).map(({ id }) => id));
+    const repeated = countRepeats(taped);
+    if (repeated > allowance.repeatsMax)
+      violations.push(
+        `repeats: ${subscriber.id} got ${repeated} after an acknowledgement, allowed are ${allowance.repeatsMax}`,
+      );
+    events += acknowledged.size;
+    repeats += repeated;
+  }
+  return { violations, events, callbacks: journals.callbacks.length, repeats };
+}
+
+function toEvent({ subscription, id, body, arrivedAt, answeredAt, status }: TapedCallback): TapedEvent {
+  const { type, data } = JSON.parse(body.toString()) as { type: string; data: TapedEvent };
+  return { ...data, type, subscription, id, arrivedAt, answeredAt, httpStatus: status };
+}
+
+function baselineOf({ dwells }: Journals, account: string, filingId: string): PartnerState {
+  const first = dwells.find((dwell) => dwell.account === account && dwell.filingId === filingId);
+  return first?.from === -Infinity ? first.state : null;
+}
+
+function isAcknowledged({ answeredAt, httpStatus }: TapedEvent): boolean {
+  return answeredAt !== null && httpStatus >= 200 && httpStatus < 300;
+}
+
+// Standard Webhooks, Signature scheme; computed here once more so that nothing of the sender checks itself.
+function checkSignature({ secret }: Subscriber, callback: TapedCallback): string[] {
+  const { id, timestamp, signature, body, arrivedAt, subscription } = callback;
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+  const isSigned = signature.split(' ').some((part) => {
+    const given = Buffer.from(part.slice('v1,'.length), 'base64');
+    return part.startsWith('v1,') && given.length === expected.length && timingSafeEqual(given, expected);
+  });
+  if (!isSigned) return [`signature: ${id} for ${subscription} does not verify`];
+  const ageMs = Math.abs(arrivedAt - Number(timestamp) * 1000);
+  return ageMs <= 300_000 ? [] : [`signature: ${id} for ${subscription} bears a time ${ageMs} ms off`];
+}
+
+function checkBytes(callbacks: readonly TapedCallback[], setBack: boolean): string[] {
+  const contents = new Map<string, string>();
+  return callbacks.flatMap(({ id, body, subscription }) => {
+    const content = setBack ? withoutTimes(body) : body.toString('base64');
+    const first = contents.get(id) ?? content;
+    contents.set(id, first);
+    return first === content ? [] : [`bytes: ${id} came with another body to ${subscription}`];
+  });
+}
+
+function withoutTimes(body: Buffer): string {
+  const event = JSON.parse(body.toString()) as { data: object };
+  return JSON.stringify({ ...event, timestamp: '', data: { ...event.data, observed: {} } });
+}
+
+// Whose event it is, and that the partner service showed what it tells before it came.
+function checkOrigin({ served }: Journals, subscriber: Subscriber, event: TapedEvent): string[] {
+  if (event.account !== subscriber.account)
+    return [`account: ${event.id} of ${event.account} came to ${subscriber.id} of ${subscriber.account}`];
+  const told = stateKey(event.type === 'filing.removed' ? null : event);
+  const isServed = served.some(
+    ({ account, filingId, state, first }) =>
+      account === event.account &&
+      filingId === event.filingId &&
+      first <= event.arrivedAt &&
+      stateKey(state) === told,
+  );
+  return isServed
+    ? []
+    : [`phantom: ${event.id} tells of ${event.filingId} what was never served: ${event.type} ${told}`];
+}
+
+// Absence takes two polls to be believed, and the first of them may have begun to read before.
+const pollsToSee = 2;
+const pollsToMiss = 3;
+
+// What must have been seen, in its order, has to be among what was acknowledged, and the last state at its end.
+function checkCompleteness(
+  { dwells, polls }: Journals,
+  { id, account }: Subscriber,
+  taped: readonly TapedEvent[],
+): string[] {
+  const ownPolls = polls.filter((poll) => poll.account === account);
+  const own = dwells.filter((dwell) => dwell.account === account);
+  const violations: string[] = [];
+  for (const [filingId, lives] of Map.groupBy(own, (dwell) => dwell.filingId)) {
+    const events = taped.filter((event) => event.filingId === filingId && isAcknowledged(event));
+    const bySequence = new Map(events.map((event) => [event.sequence, event]));
+    const told = [...bySequence.values()]
+      .toSorted((a, b) => a.sequence - b.sequence)
+      .map((event) => stateKey(event.type === 'filing.removed' ? null : event));
+    const [baseline] = lives;
+    const known = baseline?.from === -Infinity ? [stateKey(baseline.state), ...told] : told;
+    let at = -1;
+    for (const { state, from, until } of lives) {
+      const needed = state === null ? pollsToMiss : pollsToSee;
+      const within = ownPolls.filter((poll) => poll.from >= from && poll.to <= until);
+      const key = stateKey(state);
+      if (within.length < needed || known[at] === key) continue;
+      const next = known.indexOf(key, at + 1);
+      if (next === -1) violations.push(`lost: ${id} was never told that ${filingId} was ${key}`);
+      else at = next;
+    }
+    const last = stateKey(lives.at(-1)?.state ?? null);
+    if ((known.at(-1) ?? 'removed') !== last)
+      violations.push(`convergence: ${id} believes ${filingId} to be ${known.at(-1)}, it is ${last}`);
+  }
+  return violations;
+}
+
+function countRepeats(taped: readonly TapedEvent[]): number {
+  let repeats = 0;
+  for (const deliveries of Map.groupBy(taped, ({ id }) => id).values()) {
+    const firstAnswer = Math.min(
+      ...deliveries.filter(isAcknowledged).map(({ answeredAt }) => answeredAt ?? Infinity),
+    );
+    repeats += deliveries.filter(({ arrivedAt }) => arrivedAt > firstAnswer).length;
+  }
+  return repeats;
+}
