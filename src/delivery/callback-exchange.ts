@@ -37,7 +37,7 @@ export function runExchange(
 
 /** A failure that is known before anything is sent. */
 export function failedBeforehand(code: CallbackFailureCode): CallbackFailure {
-  return { kind: 'failure', code, detail: FAILURE_DETAILS[code], durationMs: 0 };
+  return { kind: 'failure', code, detail: FAILURE_DETAILS[code], sent: false, durationMs: 0 };
 }
 
 /**
@@ -165,6 +165,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       kind: 'failure',
       code,
       detail: FAILURE_DETAILS[code],
+      // undici starts a request only on a connection that is ready.
+      sent: this.#controller !== null,
       durationMs: performance.now() - this.#startedAt,
     };
   }

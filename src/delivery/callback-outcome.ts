@@ -35,7 +35,13 @@ export type CallbackOutcome =
   /** Acknowledged: never sent again, except by a replay. */
   | { readonly kind: 'delivered'; readonly code: 'delivered' }
   /** Not acknowledged: tried again by the retry schedule. */
-  | { readonly kind: 'retry'; readonly code: RetryCode; readonly reason: string }
+  | {
+      readonly kind: 'retry';
+      readonly code: RetryCode;
+      /** False when nothing of the event left: then it cannot be what the endpoint failed at. */
+      readonly sent: boolean;
+      readonly reason: string;
+    }
   /** The receiver wants no more callbacks: the subscription is disabled. */
   | { readonly kind: 'gone'; readonly code: 'gone'; readonly reason: string }
   /** Not acknowledged, and the whole subscription rests for so long: at least a second, at most an hour. */
@@ -55,7 +61,10 @@ const SLOW_DOWN_MIN_MS = 1000;
  * would only repeat what was accepted.
  */
 export function classifyOutcome(result: CallbackResult): CallbackOutcome {
-  if (result.kind === 'failure') return { kind: 'retry', code: result.code, reason: result.detail };
+  if (result.kind === 'failure') {
+    const { code, sent, detail } = result;
+    return { kind: 'retry', code, sent, reason: detail };
+  }
   const { statusCode } = result;
   if (statusCode >= 200 && statusCode <= 299) return { kind: 'delivered', code: 'delivered' };
   if (statusCode === 410) return { kind: 'gone', code: 'gone', reason: 'The receiver answered 410.' };
@@ -66,9 +75,9 @@ export function classifyOutcome(result: CallbackResult): CallbackOutcome {
   }
   if (statusCode >= 300 && statusCode <= 399) {
     const reason = `The receiver answered ${statusCode}; redirects are not followed.`;
-    return { kind: 'retry', code: 'redirect', reason };
+    return { kind: 'retry', code: 'redirect', sent: true, reason };
   }
-  return { kind: 'retry', code: 'http_error', reason: `The receiver answered ${statusCode}.` };
+  return { kind: 'retry', code: 'http_error', sent: true, reason: `The receiver answered ${statusCode}.` };
 }
 
 /** Null unless the answer is a 429 (RFC 6585 §4) or 503 (RFC 9110 §15.6.4) with a readable Retry-After. */

@@ -36,6 +36,8 @@ export interface CallbackFailure {
   readonly kind: 'failure';
   readonly code: CallbackFailureCode;
   readonly detail: string;
+  /** False when no connection came about, so that nothing of the event can have reached the receiver. */
+  readonly sent: boolean;
   readonly durationMs: number;
 }
 

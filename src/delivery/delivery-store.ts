@@ -78,6 +78,7 @@ export type EndpointFields = Pick<
   | 'failedFilings'
   | 'failingSince'
   | 'lastSuccessAt'
+  | 'workedAt'
   | 'pausedUntil'
   | 'probes'
   | 'nextAttemptAt'

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../events/event-log.ts';
 import { createFirstTries } from './first-tries.ts';
-import { laneAfterFailure, laneAfterHead, laneKept, newLane } from './lanes.ts';
+import { isProven, laneAfterFailure, laneAfterHead, laneKept, newLane } from './lanes.ts';
 import type { LaneSet } from './lane-set.ts';
 import type { Progress } from './progress.ts';
 
@@ -33,8 +33,10 @@ export interface DeliveryTrack {
   startRetry(now: number): Turn | null;
   /** The event is delivered, given up or no longer wanted. */
   finish(turn: Turn, now: number): void;
+  /** Whether failing now proves the event itself to be at fault, see `isProven`. */
+  isProven(turn: Turn, workedAt: number): boolean;
   /** The event was not delivered: it goes to its filing's lane with those behind it. True when that exhausts its retries. */
-  fail(turn: Turn, charge: Charge, now: number): boolean;
+  fail(turn: Turn, failure: { readonly charge: Charge; readonly proven: boolean }, now: number): boolean;
   /** The outcome of the filing's event in flight is written: the next one may go. */
   free(filingId: string): void;
   /** Whether another event fits into memory. */
@@ -90,8 +92,10 @@ export function createDeliveryTrack(deps: DeliveryTrackDeps): DeliveryTrack {
       if (lane === undefined) progress.markDone(position);
       else lanes.put(filingId, laneAfterHead(lane, now));
     },
-    fail(turn, charge, now) {
-      const lane = laneOfFailed(turn, now);
+    isProven: ({ filingId }, workedAt) => isProven(lanes.get(filingId), workedAt),
+    fail(turn, { charge, proven }, now) {
+      const former = laneOfFailed(turn, now);
+      const lane = proven ? { ...former, proven } : former;
       if (charge !== 'retry') {
         lanes.put(turn.filingId, laneKept(lane, now, charge.dueAt));
         return false;

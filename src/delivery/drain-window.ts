@@ -2,7 +2,7 @@ import type { LogEntry } from '../events/event-log.ts';
 import type { CallbackOutcome } from './callback-outcome.ts';
 import { createDeliveryTrack, type Charge, type DeliveryTrack, type Turn } from './delivery-track.ts';
 import type { LaneSet } from './lane-set.ts';
-import { healthAfter, healthyAgain, isDown, type EndpointHealth } from './pause-policy.ts';
+import { healthAfter, healthyAgain, isBlameless, isDown, type EndpointHealth } from './pause-policy.ts';
 import type { Progress } from './progress.ts';
 
 /** An event to send now. */
@@ -10,6 +10,8 @@ export interface Work extends Turn {
   readonly track: 'live' | 'replay';
   /** True when it is to find out whether a down endpoint is back. */
   readonly probe: boolean;
+  /** Milliseconds on Redis's clock. */
+  readonly startedAt: number;
   /** How many releases there had been when it was started. */
   readonly releases: number;
 }
@@ -108,7 +110,8 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     const due = probe ? Infinity : now;
     const turn =
       kind === 'first' ? live.startFirst() : kind === 'retry' ? live.startRetry(due) : startReplay(due);
-    return turn === null ? null : { ...turn, track: kind === 'replay' ? 'replay' : 'live', probe, releases };
+    if (turn === null) return null;
+    return { ...turn, track: kind === 'replay' ? 'replay' : 'live', probe, startedAt: now, releases };
   }
 
   function releaseLanes(now: number): void {
@@ -117,15 +120,26 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     replay?.lanes.release(now);
   }
 
-  function judge({ filingId, probe }: Work, outcome: CallbackOutcome, now: number): void {
+  // Filings that failed repeatedly with no success between: now that there is one, they need not wait any longer.
+  function releaseDoubted(filings: readonly string[], now: number): void {
+    for (const { lanes } of [start, ...(replay === null ? [] : [replay])])
+      for (const filingId of filings)
+        if ((lanes.get(filingId)?.tried ?? 0) > 1) lanes.releaseOne(filingId, now);
+  }
+
+  function judge(work: Work, outcome: CallbackOutcome, proven: boolean, now: number): void {
     const pauseRules = { firstDelayMs: rules.retryMs[0] ?? 0, random: rules.random };
-    health = healthAfter(health, { outcome, filingId, probe }, now, pauseRules);
+    const former = health;
+    health = healthAfter(former, { ...work, outcome, proven }, now, pauseRules);
+    if (outcome.kind !== 'delivered') return;
+    if (isDown(former)) releaseLanes(now);
+    else releaseDoubted(former.failedFilings, now);
   }
 
   function chargeFor(outcome: CallbackOutcome, judged: boolean, wasDown: boolean, now: number): Charge {
     if (!judged || outcome.kind === 'gone') return { dueAt: now };
     if (outcome.kind === 'slow_down') return { dueAt: health.pausedUntil };
-    const blameless = wasDown || isDown(health) || outcome.code === 'sender_error';
+    const blameless = wasDown || isDown(health) || isBlameless(outcome);
     return blameless ? { dueAt: now + (rules.retryMs[0] ?? 0) } : 'retry';
   }
 
@@ -153,13 +167,13 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     settle(work, outcome, now) {
       const judged = work.releases === releases;
       const wasDown = isDown(health);
-      if (judged) judge(work, outcome, now);
       const track = trackOf(work);
-      if (outcome.kind !== 'delivered')
-        return { givenUp: track.fail(work, chargeFor(outcome, judged, wasDown, now), now), judged };
-      track.finish(work, now);
-      if (wasDown && !isDown(health)) releaseLanes(now);
-      return { givenUp: false, judged };
+      const proven = judged && track.isProven(work, health.workedAt);
+      if (outcome.kind === 'delivered') track.finish(work, now);
+      if (judged) judge(work, outcome, proven, now);
+      if (outcome.kind === 'delivered') return { givenUp: false, judged };
+      const charge = chargeFor(outcome, judged, wasDown, now);
+      return { givenUp: track.fail(work, { charge, proven }, now), judged };
     },
     drop: (work, now) => trackOf(work).finish(work, now),
     free(work) {

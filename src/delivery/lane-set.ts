@@ -1,4 +1,4 @@
-import type { Lane } from './lanes.ts';
+import { laneReleased, type Lane } from './lanes.ts';
 
 /** The lanes of a subscription or of a replay, in the order in which they are due. A lane that was taken is in flight until it is put back. */
 export interface LaneSet {
@@ -12,8 +12,10 @@ export interface LaneSet {
     now: number,
     isBusy: (filingId: string) => boolean,
   ): { readonly filingId: string; readonly lane: Lane } | null;
-  /** Makes every lane due by `now`. */
+  /** Releases every lane, see `laneReleased`. It is written by way of `releasedAt`, not as a change of each lane. */
   release(now: number): void;
+  /** Releases one, unless it is in flight. */
+  releaseOne(filingId: string, now: number): void;
   /** When the first of those not in flight is due, in milliseconds; null when there is none. */
   nextDueAt(): number | null;
   /** Events in all lanes. */
@@ -37,9 +39,9 @@ export function createLaneSet(stored: ReadonlyMap<string, Lane>, releasedAt: num
   const queue: Due[] = [];
 
   for (const [filingId, lane] of stored) {
-    const dueAt = lane.decidedAt < releasedAt ? Math.min(lane.dueAt, releasedAt) : lane.dueAt;
-    lanes.set(filingId, { ...lane, dueAt });
-    queue.push({ dueAt, filingId });
+    const standing = lane.decidedAt < releasedAt ? laneReleased(lane, releasedAt) : lane;
+    lanes.set(filingId, standing);
+    queue.push({ dueAt: standing.dueAt, filingId });
     parked += lane.positions.length;
   }
   queue.sort((a, b) => a.dueAt - b.dueAt);
@@ -51,16 +53,18 @@ export function createLaneSet(stored: ReadonlyMap<string, Lane>, releasedAt: num
     changed.set(filingId, lane);
   }
 
+  function enqueue(filingId: string, lane: Lane | null): void {
+    store(filingId, lane);
+    if (lane !== null) queue.splice(indexAfter(queue, lane.dueAt), 0, { dueAt: lane.dueAt, filingId });
+  }
+
   return {
     get: (filingId) => lanes.get(filingId),
     append(filingId, position) {
       const lane = lanes.get(filingId);
       if (lane !== undefined) store(filingId, { ...lane, positions: [...lane.positions, position] });
     },
-    put(filingId, lane) {
-      store(filingId, lane);
-      if (lane !== null) queue.splice(indexAfter(queue, lane.dueAt), 0, { dueAt: lane.dueAt, filingId });
-    },
+    put: enqueue,
     take(now, isBusy) {
       for (let i = 0; i < queue.length; i += 1) {
         const due = queue[i];
@@ -74,11 +78,17 @@ export function createLaneSet(stored: ReadonlyMap<string, Lane>, releasedAt: num
     },
     release(now) {
       for (const [i, { dueAt, filingId }] of queue.entries()) {
-        if (dueAt <= now) continue;
-        queue[i] = { dueAt: now, filingId };
+        queue[i] = { dueAt: Math.min(dueAt, now), filingId };
         const lane = lanes.get(filingId);
-        if (lane !== undefined) lanes.set(filingId, { ...lane, dueAt: now });
+        if (lane !== undefined) lanes.set(filingId, laneReleased(lane, now));
       }
+    },
+    releaseOne(filingId, now) {
+      const index = queue.findIndex((due) => due.filingId === filingId);
+      const lane = lanes.get(filingId);
+      if (index < 0 || lane === undefined) return;
+      queue.splice(index, 1);
+      enqueue(filingId, laneReleased(lane, now));
     },
     nextDueAt: () => queue[0]?.dueAt ?? null,
     parked: () => parked,

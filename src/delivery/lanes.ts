@@ -10,6 +10,11 @@ export interface Lane {
   readonly tried: number;
   /** When the first position may be tried again, milliseconds on Redis's clock. */
   readonly dueAt: number;
+  /**
+   * Whether the endpoint is known to have worked between two failed attempts of the first position: then these are the
+   * event's own fault, and no recovery of the endpoint is a reason to try it earlier.
+   */
+  readonly proven?: boolean;
   /** When `dueAt` was decided; a release of the whole subscription after that makes the lane due at once. */
   readonly decidedAt: number;
 }
@@ -46,6 +51,22 @@ export function laneAfterFailure(
 /** The lane after an attempt that is not the event's fault (a down or busy endpoint) and costs it nothing; pure. */
 export function laneKept(lane: Lane, now: number, dueAt: number): Lane {
   return { ...lane, tried: lane.tried + 1, dueAt, decidedAt: now };
+}
+
+/**
+ * The lane once the endpoint is found to work again, due at once; pure. What it spent while that was in doubt comes back
+ * to it, unless its event is proven to be at fault.
+ */
+export function laneReleased(lane: Lane, now: number): Lane {
+  return { ...lane, spent: lane.proven === true ? lane.spent : 0, dueAt: Math.min(lane.dueAt, now) };
+}
+
+/**
+ * Whether failing now proves the event to be at fault; pure. `workedAt` is when the newest callback that the endpoint
+ * accepted was sent, milliseconds.
+ */
+export function isProven(lane: Lane | undefined, workedAt: number): boolean {
+  return lane !== undefined && (lane.proven === true || (lane.tried > 0 && workedAt > lane.decidedAt));
 }
 
 /** The lane once its first position is done with, null when that was the last; pure. */

@@ -6,6 +6,8 @@ export interface EndpointHealth {
   readonly failedFilings: readonly string[];
   readonly failingSince: number;
   readonly lastSuccessAt: number;
+  /** When the newest callback that was accepted was sent: the endpoint worked then. */
+  readonly workedAt: number;
   readonly pausedUntil: number;
   readonly probes: number;
 }
@@ -15,6 +17,10 @@ export interface Evidence {
   readonly outcome: CallbackOutcome;
   readonly filingId: string;
   readonly probe: boolean;
+  /** When it was sent, milliseconds. */
+  readonly startedAt: number;
+  /** The event is known to fail although the endpoint works, see `isProven`. */
+  readonly proven: boolean;
 }
 
 export interface PauseRules {
@@ -31,13 +37,29 @@ const jitter = 0.2;
 
 /** The endpoint's health out of more; pure. */
 export function healthOf(state: EndpointHealth): EndpointHealth {
-  const { failures, failedFilings, failingSince, lastSuccessAt, pausedUntil: until, probes } = state;
-  return { failures, failedFilings, failingSince, lastSuccessAt, pausedUntil: until, probes };
+  const {
+    failures,
+    failedFilings,
+    failingSince,
+    lastSuccessAt,
+    workedAt,
+    pausedUntil: until,
+    probes,
+  } = state;
+  return { failures, failedFilings, failingSince, lastSuccessAt, workedAt, pausedUntil: until, probes };
 }
 
 /** Health of which nothing bad is known, as after a release; pure. */
 export function healthyAgain(health: EndpointHealth): EndpointHealth {
-  return { ...health, failures: 0, failedFilings: [], failingSince: 0, pausedUntil: 0, probes: 0 };
+  return {
+    ...health,
+    failures: 0,
+    failedFilings: [],
+    failingSince: 0,
+    workedAt: 0,
+    pausedUntil: 0,
+    probes: 0,
+  };
 }
 
 /** Whether the endpoint counts as down: one probe at a time is sent, and failures cost no retry budget; pure. */
@@ -46,28 +68,37 @@ export function isDown(health: EndpointHealth): boolean {
 }
 
 /**
- * The endpoint's health after an attempt; pure. Several filings failing in a row pause the whole subscription, and
- * each probe in vain doubles the pause; a success ends that. `Retry-After` pauses it for as long as it says, also if
- * callbacks that were under way succeed meanwhile.
+ * Whether an attempt failed for a reason that cannot lie in the event: nothing of it was sent, or it is ours; pure.
+ */
+export function isBlameless(outcome: CallbackOutcome): boolean {
+  return outcome.kind === 'retry' && (!outcome.sent || outcome.code === 'sender_error');
+}
+
+/**
+ * The endpoint's health after an attempt; pure. Several filings failing in a row pause the whole subscription, and so
+ * does a failure after another one if nothing could be sent; each probe in vain doubles the pause; a success ends that.
+ * `Retry-After` pauses it for as long as it says, also if callbacks that were under way succeed meanwhile.
  */
 export function healthAfter(
   health: EndpointHealth,
-  { outcome, filingId, probe }: Evidence,
+  { outcome, filingId, probe, startedAt, proven }: Evidence,
   now: number,
   rules: PauseRules,
 ): EndpointHealth {
   if (outcome.kind === 'delivered') {
     const askedUntil = isDown(health) || health.pausedUntil <= now ? 0 : health.pausedUntil;
-    return { ...healthyAgain(health), lastSuccessAt: now, pausedUntil: askedUntil };
+    const workedAt = Math.max(health.workedAt, startedAt);
+    return { ...healthyAgain(health), lastSuccessAt: now, workedAt, pausedUntil: askedUntil };
   }
   const failed: EndpointHealth = {
     ...health,
     failures: health.failures + 1,
-    failedFilings: withFiling(health.failedFilings, filingId),
+    failedFilings: proven ? health.failedFilings : withFiling(health.failedFilings, filingId),
     failingSince: health.failingSince || now,
   };
   if (outcome.kind === 'slow_down') return pausedUntil(failed, now + outcome.retryAfterMs);
-  const goesDown = !isDown(health) && failed.failedFilings.length >= filingsOfDownEndpoint;
+  const unreachable = isBlameless(outcome) && health.failures > 0;
+  const goesDown = !isDown(health) && (unreachable || failed.failedFilings.length >= filingsOfDownEndpoint);
   if (!goesDown && !probe) return failed;
   const probes = health.probes + 1;
   return pausedUntil({ ...failed, probes }, now + probeDelayMs(probes, rules));

@@ -14,6 +14,7 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>): De
     failedFilings: JSON.parse(fields['failedFilings'] ?? '[]') as string[],
     failingSince: number('failingSince'),
     lastSuccessAt: number('lastSuccessAt'),
+    workedAt: number('workedAt'),
     pausedUntil: number('pausedUntil'),
     probes: number('probes'),
     parked: number('parked'),

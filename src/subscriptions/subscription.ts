@@ -55,6 +55,8 @@ export interface DeliveryState {
   /** When the first of those failures was. */
   readonly failingSince: number;
   readonly lastSuccessAt: number;
+  /** When the newest acknowledged callback was sent. */
+  readonly workedAt: number;
   /** Nothing is sent before this time. */
   readonly pausedUntil: number;
   /** Probes sent in vain since the pause began; 0 when there is no pause because of failures. */

@@ -10,7 +10,8 @@ redis.call('HINCRBY', KEYS[2], 'version', 1)
 if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'enabled', ARGV[4], 'disabledReason', ARGV[5]) end
 if ARGV[4] == '1' or ARGV[6] == '1' then redis.call('HDEL', KEYS[3], ARGV[1]) end
 if ARGV[6] == '1' then
-  redis.call('HSET', KEYS[2], 'failures', 0, 'failedFilings', '[]', 'failingSince', 0, 'pausedUntil', 0, 'probes', 0, 'release', 1)
+  redis.call('HSET', KEYS[2], 'failures', 0, 'failedFilings', '[]', 'failingSince', 0, 'workedAt', 0, 'pausedUntil', 0,
+    'probes', 0, 'release', 1)
 end
 if redis.call('HGET', KEYS[2], 'enabled') == '0' then redis.call('HSET', KEYS[3], ARGV[1], 'disabled') end
 return 1

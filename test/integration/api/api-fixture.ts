@@ -212,7 +212,7 @@ function notingHooks(calls: unknown[][]): ApiHooks {
     async ping({ id }) {
       calls.push(['ping', id]);
       return {
-        outcome: { kind: 'retry', code: 'http_error', reason: 'The receiver answered 500.' },
+        outcome: { kind: 'retry', code: 'http_error', sent: true, reason: 'The receiver answered 500.' },
         statusCode: 500,
         durationMs: 12,
         response: 'no',

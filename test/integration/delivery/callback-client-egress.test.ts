@@ -16,6 +16,7 @@ const OK = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'
 const BLOCKED = {
   kind: 'retry',
   code: 'blocked_address',
+  sent: false,
   reason: REFUSED_DESTINATION,
 };
 

@@ -43,6 +43,7 @@ describe('classifyOutcome', () => {
       expect(classifyOutcome(answer(statusCode))).toEqual({
         kind: 'retry',
         code: 'http_error',
+        sent: true,
         reason: `The receiver answered ${statusCode}.`,
       });
     },
@@ -85,9 +86,10 @@ describe('classifyOutcome', () => {
 
   it.each(failureCodes)('retries %s under its own code', (code) => {
     const detail = FAILURE_DETAILS[code];
-    expect(classifyOutcome({ kind: 'failure', code, detail, durationMs: 1 })).toEqual({
+    expect(classifyOutcome({ kind: 'failure', code, detail, sent: false, durationMs: 1 })).toEqual({
       kind: 'retry',
       code,
+      sent: false,
       reason: detail,
     });
   });

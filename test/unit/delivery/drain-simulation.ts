@@ -43,6 +43,7 @@ const healthy = {
   failedFilings: [],
   failingSince: 0,
   lastSuccessAt: 0,
+  workedAt: 0,
   pausedUntil: 0,
   probes: 0,
 };

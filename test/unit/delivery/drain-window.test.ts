@@ -14,13 +14,14 @@ const healthy: EndpointHealth = {
   failedFilings: [],
   failingSince: 0,
   lastSuccessAt: 0,
+  workedAt: 0,
   pausedUntil: 0,
   probes: 0,
 };
 const outcomes = {
   delivered: { kind: 'delivered', code: 'delivered' },
-  retry: { kind: 'retry', code: 'http_error', reason: '' },
-  ours: { kind: 'retry', code: 'sender_error', reason: '' },
+  retry: { kind: 'retry', code: 'http_error', sent: true, reason: '' },
+  ours: { kind: 'retry', code: 'sender_error', sent: false, reason: '' },
   gone: { kind: 'gone', code: 'gone', reason: '' },
   slow: { kind: 'slow_down', code: 'slow_down', retryAfterMs: 5_000, reason: '' },
 } as const satisfies Record<string, CallbackOutcome>;

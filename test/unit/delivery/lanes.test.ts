@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createLaneSet } from '../../../src/delivery/lane-set.ts';
 import {
+  isProven,
   laneAfterFailure,
   laneAfterHead,
   laneKept,
+  laneReleased,
   newLane,
   type Lane,
 } from '../../../src/delivery/lanes.ts';
@@ -41,6 +43,16 @@ describe('a lane', () => {
       dueAt: 70,
       decidedAt: 50,
     });
+  });
+
+  it('gets back what it spent when the endpoint is found to work again, unless its event is proven to be at fault', () => {
+    const failed = { ...newLane([4], 0), spent: 1, tried: 2, dueAt: 900, decidedAt: 100 };
+    expect(laneReleased(failed, 200)).toEqual({ ...failed, spent: 0, dueAt: 200 });
+    expect(laneReleased({ ...failed, proven: true }, 200)).toEqual({ ...failed, proven: true, dueAt: 200 });
+    expect([isProven(failed, 100), isProven(failed, 101)]).toEqual([false, true]);
+    expect([isProven(newLane([4], 0), 50), isProven(undefined, 50)]).toEqual([false, false]);
+    expect(isProven({ ...failed, proven: true }, 0)).toBe(true);
+    expect(laneAfterHead({ ...failed, positions: [4, 5], proven: true }, 300)).toEqual(newLane([5], 300));
   });
 
   it('ends with its last event', () => {

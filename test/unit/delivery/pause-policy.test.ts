@@ -9,7 +9,8 @@ import {
 } from '../../../src/delivery/pause-policy.ts';
 
 const delivered: CallbackOutcome = { kind: 'delivered', code: 'delivered' };
-const retry: CallbackOutcome = { kind: 'retry', code: 'http_error', reason: '' };
+const retry: CallbackOutcome = { kind: 'retry', code: 'http_error', sent: true, reason: '' };
+const unsent: CallbackOutcome = { kind: 'retry', code: 'connection_refused', sent: false, reason: '' };
 const gone: CallbackOutcome = { kind: 'gone', code: 'gone', reason: '' };
 const slowDown: CallbackOutcome = { kind: 'slow_down', code: 'slow_down', retryAfterMs: 60_000, reason: '' };
 const healthy: EndpointHealth = {
@@ -17,6 +18,7 @@ const healthy: EndpointHealth = {
   failedFilings: [],
   failingSince: 0,
   lastSuccessAt: 0,
+  workedAt: 0,
   pausedUntil: 0,
   probes: 0,
 };
@@ -28,7 +30,7 @@ function after(
 ): EndpointHealth {
   return attempts.reduce(
     (health, [outcome, filingId, now, probe = false]) =>
-      healthAfter(health, { outcome, filingId, probe }, now, rules),
+      healthAfter(health, { outcome, filingId, probe, startedAt: now - 1, proven: false }, now, rules),
     start,
   );
 }
@@ -60,11 +62,24 @@ describe('the health of an endpoint', () => {
   });
 
   it('spreads probes by shortening them up to a fifth', () => {
-    const one = healthAfter(down, { outcome: retry, filingId: 'a', probe: true }, 10_000, {
-      ...rules,
-      random: () => 0.999,
-    });
+    const evidence = { outcome: retry, filingId: 'a', probe: true, startedAt: 9_999, proven: false };
+    const one = healthAfter(down, evidence, 10_000, { ...rules, random: () => 0.999 });
     expect(one.pausedUntil).toBe(10_000 + 8_002);
+  });
+
+  it('goes down at the second failure in a row if nothing could be sent, whatever filing it was about', () => {
+    const once = after(healthy, [unsent, 'a', 1]);
+    expect([isDown(once), isDown(after(once, [unsent, 'a', 2]))]).toEqual([false, true]);
+    expect(isDown(after(once, [delivered, 'b', 2], [unsent, 'a', 3]))).toBe(false);
+  });
+
+  it('does not go down for events that are known to fail while it works', () => {
+    const proven = { outcome: retry, probe: false, startedAt: 0, proven: true };
+    const health = ['a', 'b', 'c', 'd'].reduce(
+      (former, filingId) => healthAfter(former, { ...proven, filingId }, 1, rules),
+      healthy,
+    );
+    expect([isDown(health), health.failures, health.failedFilings]).toEqual([false, 4, []]);
   });
 
   it('does not count stragglers that fail while it is down', () => {
@@ -73,7 +88,11 @@ describe('the health of an endpoint', () => {
   });
 
   it('is well again after one success', () => {
-    expect(after(down, [delivered, 'a', 6_010, true])).toEqual({ ...healthy, lastSuccessAt: 6_010 });
+    expect(after(down, [delivered, 'a', 6_010, true])).toEqual({
+      ...healthy,
+      lastSuccessAt: 6_010,
+      workedAt: 6_009,
+    });
   });
 
   it('rests for as long as Retry-After says, never shorter for a second answer, and whatever succeeds meanwhile', () => {
@@ -92,7 +111,10 @@ describe('the health of an endpoint', () => {
   });
 
   it('is forgotten by a release, the last success excepted', () => {
-    expect(healthyAgain({ ...down, lastSuccessAt: 9 })).toEqual({ ...healthy, lastSuccessAt: 9 });
+    expect(healthyAgain({ ...down, lastSuccessAt: 9, workedAt: 8 })).toEqual({
+      ...healthy,
+      lastSuccessAt: 9,
+    });
   });
 });
 

@@ -160,7 +160,7 @@ async function pingEvent(): Promise<Example> {
     client: {
       post: ({ body }: { body: Buffer }) => {
         sent.push(body);
-        return Promise.resolve({ kind: 'failure', code: 'timeout', detail: '', durationMs: 0 });
+        return Promise.resolve({ kind: 'failure', code: 'timeout', detail: '', sent: true, durationMs: 0 });
       },
     },
   } as unknown as SubscriptionDrainerDeps);
