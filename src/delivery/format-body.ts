@@ -34,7 +34,7 @@ export function formatBody(
     case 'cloudevents':
       return json('application/cloudevents+json', toCloudEvent(subscription.account, entry, event));
     case 'slack':
-      return json('application/json', toSlackMessage(body));
+      return json('application/json', toSlackMessage(event));
   }
 }
 
@@ -63,18 +63,25 @@ function toCloudEvent(account: string, entry: Pick<LogEntry, 'id' | 'filingId'>,
 
 // Slack's incoming webhooks: `text` in mrkdwn, in which &, < and > are control characters.
 function toSlackMessage({ type, data }: EventBody): unknown {
-  const filing = (data['filing'] ?? {}) as Record<string, unknown>;
-  const named = [text(filing['insuredsName']), text(filing['policyNumber'])].filter((part) => part !== '');
-  const subject = text(data['filingId']) === '' ? '' : `filing ${text(data['filingId'])}`;
   const [before, after] = [text(data['previousStatus']), text(data['status'])];
   const line = [
     `*${escapeMrkdwn(type)}*`,
-    escapeMrkdwn(named.length > 0 ? named.join(', ') : subject),
+    escapeMrkdwn(slackSubject(data)),
     before === '' || before === after ? '' : `(${escapeMrkdwn(`${before} → ${after}`)})`,
   ];
-  const reason = text(data['rejectionReason'] ?? data['reason']);
+  const reason = text(data['rejectionReason'] ?? data['reason'] ?? data['lastError']);
   const quoted = reason === '' ? '' : `\n> ${escapeMrkdwn(reason).replaceAll(/\r\n|[\r\n]/g, '\n> ')}`;
   return { text: line.filter((part) => part !== '').join(' ') + quoted };
+}
+
+// What people know the filing by, or else the most specific thing that the event names.
+function slackSubject(data: EventBody['data']): string {
+  const filing = (data['filing'] ?? {}) as Record<string, unknown>;
+  const named = [text(filing['insuredsName']), text(filing['policyNumber'])].filter((part) => part !== '');
+  if (named.length > 0) return named.join(', ');
+  const kinds = { filing: data['filingId'], subscription: data['subscription'], account: data['account'] };
+  const subject = Object.entries(kinds).find(([, id]) => text(id) !== '');
+  return subject === undefined ? '' : `${subject[0]} ${text(subject[1])}`;
 }
 
 function text(value: unknown): string {

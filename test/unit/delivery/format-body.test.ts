@@ -44,6 +44,9 @@ describe('the format cloudevents', () => {
       time: '2026-11-21T10:00:03.120Z',
       datacontenttype: 'application/json',
     });
+    // Attribute names are lower-case letters and digits, the mandatory ones are not empty (CloudEvents 1.0.2, §3).
+    expect(Object.keys(attributes).filter((name) => !/^[a-z0-9]{1,20}$/.test(name))).toEqual([]);
+    expect(Object.values(attributes).every((value) => typeof value === 'string' && value !== '')).toBe(true);
   });
 
   it('has no empty subject, and no filing when it is thin', () => {
@@ -71,6 +74,13 @@ describe('the format slack', () => {
     });
   });
 
+  it('thin says nothing that is in the filing only', () => {
+    const { bytes } = formatBody({ ...subscription, format: 'slack', payload: 'thin' }, entry);
+    expect((JSON.parse(textOf(bytes)) as { text: string }).text.split('\n')[0]).toBe(
+      '*filing.rejected* filing f_1 (PENDING → REJECTED)',
+    );
+  });
+
   it.each([
     [
       {
@@ -92,9 +102,14 @@ describe('the format slack', () => {
     ],
     [
       { type: 'subscription.disabled', data: { subscription: 's', reason: 'gone' } },
-      '*subscription.disabled*\n> gone',
+      '*subscription.disabled* subscription s\n> gone',
     ],
-    [{ type: 'ping', data: { account: 'a' } }, '*ping*'],
+    [
+      { type: 'account.stale', data: { account: 'a<b', lastError: 'timeout: GET <filings>' } },
+      '*account.stale* account a&lt;b\n> timeout: GET &lt;filings&gt;',
+    ],
+    [{ type: 'account.recovered', data: { account: 'a', lastError: null } }, '*account.recovered* account a'],
+    [{ type: 'ping', data: { account: 'a' } }, '*ping* account a'],
   ])('%j', (body, expected) => {
     expect(slackText(body)).toBe(expected);
   });
