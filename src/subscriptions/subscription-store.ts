@@ -62,7 +62,7 @@ export interface SubscriptionStore {
 
 const idempotencyMs = 24 * 3_600_000;
 
-/** Subscriptions in Redis, signing secrets sealed. */
+/** Subscriptions in Redis, signing secrets and custom headers sealed. */
 export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: Sealer): SubscriptionStore {
   const createScript = loadScript(new URL('create-subscription.lua', import.meta.url));
   const updateScript = loadScript(new URL('update-subscription.lua', import.meta.url));
@@ -172,27 +172,38 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+// As it is in Redis: headers are one sealed text, for their values are often credentials. Format 1 has them in clear.
+type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
+  readonly v: number;
+  readonly headers: string | Subscription['headers'];
+};
+
 function sealSubscription(sealer: Sealer, subscription: Subscription): string {
-  const { account, secrets, ...rest } = subscription;
-  const sealed = secrets.map(({ text, expiresAt }) => ({
-    text: sealer.seal(text, sealContext(account)),
-    expiresAt,
-  }));
-  return JSON.stringify({ v: 1, ...rest, secrets: sealed });
+  const { account, secrets, headers, ...rest } = subscription;
+  const seal = (text: string) => sealer.seal(text, sealContext(account));
+  const stored: StoredSubscription = {
+    v: 2,
+    ...rest,
+    headers: Object.keys(headers).length === 0 ? {} : seal(JSON.stringify(headers)),
+    secrets: secrets.map(({ text, expiresAt }) => ({ text: seal(text), expiresAt })),
+  };
+  return JSON.stringify(stored);
 }
 
-/** The subscription in its stored form, secrets opened. Throws SealError when they cannot be. */
+/** The subscription in its stored form, secrets and headers opened. Throws SealError when they cannot be. */
 export function openSubscription(sealer: Sealer, account: string, stored: string): Subscription {
-  const { v, secrets, ...rest } = JSON.parse(stored) as Subscription & { v: number };
-  if (v !== 1)
+  const { v, secrets, headers, ...rest } = JSON.parse(stored) as StoredSubscription;
+  if (v !== 1 && v !== 2)
     throw new Error(
-      `subscription of format ${v}; this version reads format 1: run the newer filing-webhooks`,
+      `subscription of format ${v}; this version reads formats 1 and 2: run the newer filing-webhooks`,
     );
-  const opened = secrets.map(({ text, expiresAt }) => ({
-    text: sealer.open(text, sealContext(account)),
-    expiresAt,
-  }));
-  return { ...rest, account, secrets: opened };
+  const open = (text: string) => sealer.open(text, sealContext(account));
+  return {
+    ...rest,
+    account,
+    headers: typeof headers === 'string' ? (JSON.parse(open(headers)) as Subscription['headers']) : headers,
+    secrets: secrets.map(({ text, expiresAt }) => ({ text: open(text), expiresAt })),
+  };
 }
 
 function sealContext(account: string): string {

@@ -97,7 +97,13 @@ export function validSecrets(secrets: readonly SigningSecret[], now: number): st
   return secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ text }) => text);
 }
 
-/** Puts a new secret first and lets the current ones expire `graceMs` from now (contract, rotate-secret); pure. */
+/** Secrets that callbacks are signed with at once, at most: each costs a signature of every callback. */
+const validSecretsMax = 5;
+
+/**
+ * Puts a new secret first and lets the current ones expire `graceMs` from now (contract, rotate-secret); pure. Beyond
+ * `validSecretsMax` the oldest ends at once.
+ */
 export function rotateSecrets(
   secrets: readonly SigningSecret[],
   text: string,
@@ -107,5 +113,5 @@ export function rotateSecrets(
   const kept = secrets
     .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? Infinity, now + graceMs) }))
     .filter(({ text: old, expiresAt }) => old !== text && expiresAt > now);
-  return [{ text, expiresAt: null }, ...kept];
+  return [{ text, expiresAt: null }, ...kept].slice(0, validSecretsMax);
 }

@@ -5,6 +5,7 @@ import {
   subscriptionLag,
   subscriptionState,
   validSecrets,
+  type SigningSecret,
 } from '../../../src/subscriptions/subscription.ts';
 
 describe('a delivery state', () => {
@@ -88,6 +89,15 @@ describe('signing secrets', () => {
       'three',
       'two',
     ]);
+  });
+
+  it('are never more than five: the oldest ends before its grace', () => {
+    const names = ['two', 'three', 'four', 'five', 'six', 'seven'];
+    const rotated = names.reduce<readonly SigningSecret[]>(
+      (secrets, name, i) => rotateSecrets(secrets, name, 86_400_000, i),
+      current,
+    );
+    expect(validSecrets(rotated, 10)).toEqual(['seven', 'six', 'five', 'four', 'three']);
   });
 
   it('rotated back to a former one list it once', () => {
