@@ -17,6 +17,14 @@ export default defineConfig({
           ...withRedis,
         },
       },
+      {
+        test: {
+          name: 'security',
+          include: ['test/security/**/*.test.ts'],
+          testTimeout: 60_000,
+          ...withRedis,
+        },
+      },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, ...withRedis } },
       // Not part of `npm test`: it takes up to twenty minutes. Its tests start servers of their own.
       {

@@ -1,4 +1,5 @@
 import helmet from '@fastify/helmet';
+import { limitOpenRoutes } from './access-limits.ts';
 import { addAccountRoutes } from './accounts-routes.ts';
 import type { Api } from './api-instance.ts';
 import { addAuth, changesSomething } from './auth.ts';
@@ -26,6 +27,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const routes = recordRoutes(app);
   app.decorate('routeTable', routes);
   await app.register(helmet, securityHeaders);
+  limitOpenRoutes(app, deps);
   await addOpenApi(app, deps);
   await app.register(async (scope) => addOpenRoutes(scope as Api, deps, routes));
   if (deps.dashboard !== undefined) await app.register(deps.dashboard);

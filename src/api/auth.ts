@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { AccountToken } from '../accounts/token-store.ts';
+import { createAccessLimits } from './access-limits.ts';
 import type { Api } from './api-instance.ts';
 import type { ApiDeps } from './deps.ts';
 import { Problem } from './problem.ts';
@@ -56,20 +57,37 @@ export function addCallerDecorator(app: Api): void {
 }
 
 /** Lets nobody pass without a valid token for what it asks for; before the body is read. */
-export function addAuth(app: Api, deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now'>): void {
+export function addAuth(
+  app: Api,
+  deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now' | 'limits'>,
+): void {
   const operatorDigest = digest(deps.apiToken);
+  const limits = createAccessLimits(deps);
 
-  async function identify(text: string): Promise<Caller | null> {
-    if (timingSafeEqual(digest(text), operatorDigest)) return { kind: 'operator' };
+  async function callerWith(text: string, textDigest: Buffer): Promise<Caller | null> {
+    if (timingSafeEqual(textDigest, operatorDigest)) return { kind: 'operator' };
     const token = await deps.tokens.find(text, deps.now());
     return token === null ? null : { kind: 'account', token };
   }
 
-  app.addHook('onRequest', async (request) => {
+  async function identify(request: FastifyRequest): Promise<Caller> {
     const text = bearerToken(request.headers.authorization);
-    const caller = text === null ? null : await identify(text);
-    if (caller === null) throw unauthorized(request.headers.authorization !== undefined);
+    const textDigest = digest(text ?? '');
+    const remembered = text === null ? null : textDigest.toString('base64');
+    limits.beforeToken(request, remembered);
+    const caller = text === null ? null : await callerWith(text, textDigest);
+    if (caller === null || remembered === null) {
+      limits.tokenFailed(request, remembered);
+      throw unauthorized(request.headers.authorization !== undefined);
+    }
+    limits.tokenWorked(remembered);
+    return caller;
+  }
+
+  app.addHook('onRequest', async (request) => {
+    const caller = await identify(request);
     request.setDecorator('caller', caller);
+    if (caller.kind === 'account') limits.useOf(caller.token.id);
     const access = accessOf(request);
     const refused = refusal(caller, access);
     if (refused !== null) throw refused;
@@ -83,9 +101,14 @@ export function changesSomething(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
+/** Who calls; null where no token was asked for, or none was right. */
+export function callerOf(request: FastifyRequest): Caller | null {
+  return request.getDecorator<Caller | null>('caller');
+}
+
 /** How a caller appears in the log; `none` where no token was asked for. */
 export function callerLabel(request: FastifyRequest): string {
-  const caller = request.getDecorator<Caller | null>('caller');
+  const caller = callerOf(request);
   if (caller === null) return 'none';
   return caller.kind === 'operator' ? 'operator' : caller.token.id;
 }

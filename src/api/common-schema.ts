@@ -93,7 +93,7 @@ const statusTexts = {
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not declared as JSON.',
   422: 'Values are not valid; `errors` lists all of them.',
-  429: 'Too many at once.',
+  429: 'Too many at once, or too often; `Retry-After` says for how long to wait.',
   503: 'Redis does not answer, or no changes are taken at the moment.',
   default: 'Any other error.',
 } as const;
@@ -102,7 +102,7 @@ type DocumentedStatus = keyof typeof statusTexts;
 
 /** The error answers of a route: these, and those that all routes have. */
 export function problems(...statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
-  const all: readonly DocumentedStatus[] = [401, 404, 503, 'default', ...statuses];
+  const all: readonly DocumentedStatus[] = [401, 404, 429, 503, 'default', ...statuses];
   const content = { 'application/problem+json': { schema: { $ref: 'Problem#' } } };
   return Object.fromEntries(all.map((status) => [status, { description: statusTexts[status], content }]));
 }

@@ -13,6 +13,7 @@ import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PollingStore } from '../polling/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
+import type { Rate } from './rate-limit.ts';
 
 /** Everything that the API stands on. The stores should fail fast: a request waits for each of their replies. */
 export interface ApiDeps {
@@ -46,6 +47,7 @@ export interface ApiDeps {
   /** Serves `/` and what belongs to it; without it `/` is a page of links. */
   readonly dashboard?: FastifyPluginAsync;
   readonly timing?: Partial<ApiTiming>;
+  readonly limits?: Partial<ApiLimits>;
 }
 
 /** A URL that may be called, or why not. */
@@ -70,6 +72,16 @@ export interface ApiHooks {
   ): Promise<{ id: string; matched: number }>;
   /** Null when there is no such replay. */
   replayProgress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
+}
+
+/** How often the API answers; counted in each process by itself. Tests lower them. */
+export interface ApiLimits {
+  /** Requests to guarded routes without a valid token, per address. */
+  readonly failures: Rate;
+  /** Requests to routes that need no token, those for health left out, per address. */
+  readonly open: Rate;
+  /** Requests with one account token. */
+  readonly token: Rate;
 }
 
 /** Times of the API in milliseconds; tests shorten them. */

@@ -1,5 +1,7 @@
+import type { FastifyRequest } from 'fastify';
 import type { AccountToken } from '../accounts/token-store.ts';
 import type { Api } from './api-instance.ts';
+import { callerOf } from './auth.ts';
 import { isoOrNull, pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
@@ -7,22 +9,21 @@ import { instantMs } from './instant.ts';
 import { invalidRequest, Problem } from './problem.ts';
 import { createToken, listTokens, deleteToken } from './tokens-operations.ts';
 
+const tokensMax = 1_000;
+
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
-  app.post(
-    '/accounts/:account/tokens',
-    { schema: createToken },
-    async ({ params: { account }, body }, reply) => {
-      const expiresAt = instantMs(body.expiresAt);
-      if (expiresAt !== null && expiresAt <= now()) {
-        throw invalidRequest([{ path: 'expiresAt', message: 'must lie in the future' }]);
-      }
-      const settings = { name: body.name, readOnly: body.readOnly ?? false, expiresAt };
-      const { text, token } = await tokens.create(account, settings, now());
-      void reply.code(201);
-      return { ...tokenView(token), token: text };
-    },
-  );
+  app.post('/accounts/:account/tokens', { schema: createToken }, async (request, reply) => {
+    const { account } = request.params;
+    const { name, readOnly = false, expiresAt } = request.body;
+    const settings = { name, readOnly, expiresAt: endOf(instantMs(expiresAt), makersEnd(request), now()) };
+    if ((await tokens.list(account)).length >= tokensMax) {
+      throw new Problem('too_many_tokens', `An account has ${tokensMax} tokens at most: revoke some.`);
+    }
+    const { text, token } = await tokens.create(account, settings, now());
+    void reply.code(201);
+    return { ...tokenView(token), token: text };
+  });
 
   app.get(
     '/accounts/:account/tokens',
@@ -47,6 +48,24 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
       throw new Problem('token_not_found', 'GET the list of tokens for those there are.');
     },
   );
+}
+
+function makersEnd(request: FastifyRequest): number | null {
+  const caller = callerOf(request);
+  return caller?.kind === 'account' ? caller.token.expiresAt : null;
+}
+
+/** When a new token ends; pure. It does not outlive the one that makes it, else whoever has a token for a week has one for ever. */
+function endOf(asked: number | null, makersEndsAt: number | null, now: number): number | null {
+  if (asked !== null && asked <= now) {
+    throw invalidRequest([{ path: 'expiresAt', message: 'must lie in the future' }]);
+  }
+  if (asked !== null && makersEndsAt !== null && asked > makersEndsAt) {
+    throw invalidRequest([
+      { path: 'expiresAt', message: 'must not lie behind the end of the token that asks' },
+    ]);
+  }
+  return asked ?? makersEndsAt;
 }
 
 function tokenView({ id, name, readOnly, createdAt, expiresAt, lastUsedAt }: AccountToken) {

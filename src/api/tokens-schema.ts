@@ -17,7 +17,11 @@ export const tokenInputSchema = record({
     examples: ['billing'],
   }),
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
-  expiresAt: Type.Optional(instantOrNullSchema('It opens nothing from then on; null = never.')),
+  expiresAt: Type.Optional(
+    instantOrNullSchema(
+      "It opens nothing from then on; null = when the token ends with which it is made, never where that is the operator's.",
+    ),
+  ),
 });
 
 const shown = {

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RouteTable } from '../../src/api/method-not-allowed.ts';
+import { createDashboard } from '../../src/dashboard/dashboard.ts';
+import {
+  accountInput,
+  createApiFixture,
+  hookUrl,
+  operatorToken,
+  type ApiFixture,
+} from '../integration/api/api-fixture.ts';
+import { testRedis } from '../support/redis.ts';
+
+const strangers = ['none', 'malformed', 'wrong', 'altered', 'expired', 'revoked'] as const;
+const callers = [
+  ...strangers,
+  'other account',
+  'other read-only',
+  'read-only',
+  'account',
+  'operator',
+] as const;
+type Caller = (typeof callers)[number];
+
+interface Row {
+  readonly body?: unknown;
+  readonly expected: Readonly<Record<Caller, number>>;
+}
+
+const everybody = (status: number): Row['expected'] =>
+  Object.fromEntries(callers.map((caller) => [caller, status])) as Row['expected'];
+const operatorOnly = (status: number): Row['expected'] => ({
+  ...everybody(404),
+  ...(Object.fromEntries(strangers.map((caller) => [caller, 401])) as Row['expected']),
+  operator: status,
+});
+const reading = (status: number): Row['expected'] => ({
+  ...operatorOnly(status),
+  'read-only': status,
+  account: status,
+});
+const changing = (status: number): Row['expected'] => ({ ...reading(status), 'read-only': 403 });
+
+const account = '/v1/accounts/:account';
+const subscription = `${account}/subscriptions/:id`;
+
+// Every route of the API. Adding one without a row here fails the last test.
+const rows: Readonly<Record<string, Row>> = {
+  'GET /': { expected: everybody(200) },
+  'GET /health/live': { expected: everybody(200) },
+  'GET /health/ready': { expected: everybody(200) },
+  'GET /metrics': { expected: everybody(200) },
+  'GET /openapi.json': { expected: everybody(200) },
+  'GET /docs': { expected: everybody(301) },
+  'GET /docs/': { expected: everybody(200) },
+  'GET /docs/js/scalar.js': { expected: everybody(200) },
+  'GET /assets/main.js': { expected: everybody(200) },
+  'GET /v1/accounts': { expected: operatorOnly(200) },
+  [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
+  [`GET ${account}`]: { expected: reading(200) },
+  [`DELETE ${account}`]: { expected: operatorOnly(204) },
+  [`POST ${account}/poll`]: { expected: changing(202) },
+  [`POST ${account}/tokens`]: { body: { name: 'a' }, expected: changing(201) },
+  [`GET ${account}/tokens`]: { expected: reading(200) },
+  [`DELETE ${account}/tokens/:id`]: { expected: changing(204) },
+  [`POST ${account}/subscriptions`]: { body: { url: hookUrl }, expected: changing(201) },
+  [`GET ${account}/subscriptions`]: { expected: reading(200) },
+  [`GET ${subscription}`]: { expected: reading(200) },
+  [`PATCH ${subscription}`]: { body: { enabled: false }, expected: changing(200) },
+  [`DELETE ${subscription}`]: { expected: changing(204) },
+  [`POST ${subscription}/rotate-secret`]: { expected: changing(200) },
+  [`POST ${subscription}/test`]: { expected: changing(200) },
+  [`POST ${subscription}/replay`]: { expected: changing(202) },
+  [`GET ${subscription}/replays/:replay`]: { expected: reading(200) },
+  [`GET ${account}/replays/:replay`]: { expected: reading(200) },
+  [`GET ${subscription}/attempts`]: { expected: reading(200) },
+  [`GET ${subscription}/dead-letters`]: { expected: reading(200) },
+  [`GET ${account}/events`]: { expected: reading(200) },
+  [`GET ${account}/events/stream`]: { expected: reading(200) },
+  [`GET ${account}/filings`]: { expected: reading(200) },
+  [`GET ${account}/filings/:filingId`]: { expected: reading(200) },
+};
+
+const redis = testRedis();
+let api: ApiFixture;
+let base: string;
+let worlds = 0;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix, { dashboard: createDashboard() });
+  base = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  await api.createAccount('other');
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+async function createToken(name: string, settings: object = {}): Promise<string> {
+  const { token } = await api.ok('POST', `/v1/accounts/${name}/tokens`, { name: 'test', ...settings });
+  return String(token);
+}
+
+async function expiredToken(name: string): Promise<string> {
+  const settings = { name: 'expired', readOnly: false, expiresAt: Date.now() - 1 };
+  return (await api.deps.tokens.create(name, settings, 1)).text;
+}
+
+async function revokedToken(name: string): Promise<string> {
+  const { id, token } = await api.ok('POST', `/v1/accounts/${name}/tokens`, { name: 'revoked' });
+  await api.ok('DELETE', `/v1/accounts/${name}/tokens/${String(id)}`);
+  return String(token);
+}
+
+/** A new account in which everything that paths speak of exists. */
+async function createWorld() {
+  const name = `world-${(worlds += 1)}`;
+  const path = await api.createAccount(name);
+  const subscriptionId = String((await api.ok('POST', `${path}/subscriptions`, { url: hookUrl }))['id']);
+  const tokenId = String((await api.ok('POST', `${path}/tokens`, { name: 'spare' }))['id']);
+  await api.putFilings(name, [{ id: `f_${name}`, status: 'PAID' }]);
+  /** The path of a route in `accountName`, with the ids of this world. */
+  const fill = (route: string, accountName = name): string =>
+    route
+      .replace(':account', accountName)
+      .replace('tokens/:id', `tokens/${tokenId}`)
+      .replace(':id', subscriptionId)
+      .replace(':replay', `rpl_1.${subscriptionId}`)
+      .replace(':filingId', `f_${name}`);
+  return { name, fill };
+}
+
+const authorization: Readonly<Record<Caller, (name: string) => Promise<string | null>>> = {
+  none: async () => null,
+  malformed: async (name) => `Bearer ${await createToken(name)} and more`,
+  wrong: async () => `Bearer ${'x'.repeat(40)}`,
+  altered: async (name) => `Bearer ${(await createToken('other')).replace('.other', `.${name}`)}`,
+  expired: async (name) => `Bearer ${await expiredToken(name)}`,
+  revoked: async (name) => `Bearer ${await revokedToken(name)}`,
+  'other account': async () => `Bearer ${await createToken('other')}`,
+  'other read-only': async () => `Bearer ${await createToken('other', { readOnly: true })}`,
+  'read-only': async (name) => `Bearer ${await createToken(name, { readOnly: true })}`,
+  account: async (name) => `Bearer ${await createToken(name)}`,
+  operator: async () => `Bearer ${operatorToken}`,
+};
+
+async function statusOf(method: string, path: string, header: string | null, body: unknown): Promise<number> {
+  const response = await fetch(base + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(header === null ? {} : { authorization: header }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+describe.each(Object.entries(rows))('%s', (route, { body, expected }) => {
+  test.each(callers)(`answers as documented to the caller: %s`, async (caller) => {
+    const { name, fill } = await createWorld();
+    const [method = '', path = ''] = route.split(' ');
+    const header = await authorization[caller](name);
+    expect(await statusOf(method, fill(path), header, body)).toBe(expected[caller]);
+  });
+});
+
+test('every route has a row', () => {
+  const table = api.app.getDecorator<RouteTable>('routeTable');
+  const routes = [...table].flatMap(([path, methods]) => [...methods].map((method) => `${method} ${path}`));
+  // The page's files are all served in one way.
+  const toldApart = routes.filter(
+    (route) => !route.startsWith('HEAD ') && (!route.startsWith('GET /assets/') || route in rows),
+  );
+  expect(toldApart.toSorted()).toEqual(Object.keys(rows).toSorted());
+});
+
+describe('what belongs to another account', () => {
+  const withIds = Object.entries(rows).filter(([route]) => /:account\/.*:/.test(route));
+
+  test.each(withIds)('%s with its id answers as with an id that nobody has', async (route, { body }) => {
+    const [own, theirs] = [await createWorld(), await createWorld()];
+    const [method = '', path = ''] = route.split(' ');
+    const token = await createToken(own.name);
+    const taken = await api.call(method, theirs.fill(path, own.name), body, { token });
+    const unknown = theirs.fill(path, own.name).replaceAll(/(sub|tok|f)_[\w-]+/g, '$1_unknown');
+    const free = await api.call(method, unknown, body, { token });
+    expect(taken.status).toBe(404);
+    expect(taken.text).toBe(free.text);
+  });
+
+  test('looks the same whether or not the account exists', async () => {
+    const answers = await Promise.all(
+      ['/v1/accounts/other', '/v1/accounts/nobody', '/v1/accounts'].map(async (path) => {
+        const token = await createToken((await createWorld()).name);
+        const { status, text } = await api.call('GET', path, undefined, { token });
+        return `${status} ${text}`;
+      }),
+    );
+    expect(new Set(answers).size).toBe(1);
+  });
+});
+
+test('a refusal names the scheme', async () => {
+  const without = await api.call('GET', '/v1/accounts', undefined, { token: null });
+  expect(without.headers['www-authenticate']).toBe('Bearer realm="filing-webhooks"');
+  const wrong = await api.call('GET', '/v1/accounts', undefined, { token: 'wrong' });
+  expect(wrong.headers['www-authenticate']).toContain('error="invalid_token"');
+  expect(wrong.body).toMatchObject({ code: 'unauthorized', status: 401 });
+});

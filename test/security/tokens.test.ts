@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApiFixture, type ApiFixture } from '../integration/api/api-fixture.ts';
+import { testRedis } from '../support/redis.ts';
+
+const redis = testRedis();
+const inAWeek = new Date(Date.now() + 7 * 86_400_000).toISOString();
+const inAYear = new Date(Date.now() + 365 * 86_400_000).toISOString();
+let api: ApiFixture;
+let path: string;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix);
+  path = await api.createAccount('one');
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+async function make(settings: object, token?: string) {
+  const by = token === undefined ? {} : { token };
+  return api.call('POST', `${path}/tokens`, { name: 'made', ...settings }, by);
+}
+
+test('a token has 256 random bits, and none of its text is stored', async () => {
+  const texts = await Promise.all(
+    Array.from({ length: 20 }, async () => String((await make({})).body['token'])),
+  );
+  const secrets = texts.map((text) => /^fwa_([A-Za-z0-9_-]{43})\.one$/.exec(text)?.[1] ?? '');
+  expect(new Set(secrets.map((secret) => Buffer.from(secret, 'base64url').length))).toEqual(new Set([32]));
+  expect(new Set(secrets).size).toBe(20);
+  const stored = JSON.stringify(await redis.connect().hgetall(api.keys.account('one').tokens));
+  expect(secrets.filter((secret) => stored.includes(secret))).toEqual([]);
+});
+
+test('a token that ends makes no token that outlives it', async () => {
+  const maker = await make({ expiresAt: inAWeek });
+  const token = String(maker.body['token']);
+  expect((await make({}, token)).body['expiresAt']).toBe(inAWeek);
+  expect((await make({ expiresAt: null }, token)).body['expiresAt']).toBe(inAWeek);
+  const tooLate = await make({ expiresAt: inAYear }, token);
+  expect([tooLate.status, tooLate.body['code']]).toEqual([422, 'invalid_request']);
+  expect((await make({ expiresAt: inAYear })).body['expiresAt']).toBe(inAYear);
+});
+
+test('an account has a thousand tokens at most', async () => {
+  const full = await api.createAccount('full');
+  const { tokens } = api.deps;
+  const settings = { name: 'one of many', readOnly: true, expiresAt: null };
+  await Promise.all(Array.from({ length: 1_000 }, () => tokens.create('full', settings, Date.now())));
+  const one = await api.call('POST', `${full}/tokens`, { name: 'one more' });
+  expect([one.status, one.body['code']]).toEqual([429, 'too_many_tokens']);
+});
