@@ -6,7 +6,8 @@
 --       details ('' = none), event id ('' = no event), event type, state abbreviation, recorded at (ms), body
 -- Reply for each filing: the event's position in the log (1 and up), 0 = written without an event,
 --       -1 = conflict: the stored state is not the expected one and nothing was written for this filing,
---       -2 = the filing was to be taken in silently, but the baseline is complete: nothing was written for this filing.
+--       -2 = the filing was to be taken in silently, but the baseline is complete and has left out no more filings than have come
+--            to light since (`hidden` of the marks, counted down here): nothing was written for this filing.
 --       Nil instead of a list: the snapshot is of another generation (emptied, or the account was removed meanwhile);
 --       nothing was written at all.
 --
@@ -15,15 +16,19 @@
 local filings, index, details, counts, head, events, of_filing, polling = unpack(KEYS)
 if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end
 local baselined = redis.call('HGET', polling, 'baselined') == 'true'
+local hidden = tonumber(redis.call('HGET', polling, 'hidden') or 0)
 local reply = {}
 for i = 2, #ARGV, 11 do
   local id, expected, state, before, after = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
   local known, event_id = ARGV[i + 5], ARGV[i + 6]
   if (redis.call('HGET', filings, id) or '') ~= expected then
     reply[#reply + 1] = -1
-  elseif expected == '' and event_id == '' and baselined then
+  elseif expected == '' and event_id == '' and baselined and hidden < 1 then
     reply[#reply + 1] = -2
   else
+    if expected == '' and event_id == '' and baselined then
+      hidden = redis.call('HINCRBY', polling, 'hidden', -1)
+    end
     local position = 0
     if event_id ~= '' then
       position = redis.call('INCR', head)

@@ -21,8 +21,8 @@ export interface ObservationContext {
   readonly account: string;
   /** Of the snapshot, as the poll found it. */
   readonly generation: string;
-  /** False while the baseline is not complete: filings never seen are taken in without an event. */
-  readonly announceNew: boolean;
+  /** Whether a filing never seen before is new. Those that are not (the baseline) are taken in without an event. */
+  readonly announces: (id: string) => boolean;
   /** Latest time (ms, Redis's clock) at which a filing is known to have been as stored; `previous` null: not to have been. */
   readonly knownUntil: (id: string, previous: FilingState | null, document: FilingDocument) => number;
 }
@@ -88,18 +88,18 @@ async function observeSome(
   tally: Tally,
 ): Promise<void> {
   let open = observations;
-  let { announceNew } = context;
+  let { announces } = context;
   for (let attempt = 0; open.length > 0; attempt += 1) {
     if (attempt > conflictRetriesMax)
       throw new Error(`${open.length} filings changed under every attempt to commit`);
-    const { steps, overtakenBy } = await decideAll(deps, { ...context, announceNew }, open, window);
+    const { steps, overtakenBy } = await decideAll(deps, { ...context, announces }, open, window);
     tally.overtakenBy = Math.min(tally.overtakenBy, overtakenBy);
     const commits = steps.map(({ commit }) => commit);
     const results = await deps.snapshot.commit(context.account, context.generation, commits, deps.now());
     open = steps.flatMap(({ observation, commit }, i) =>
       take(commit, results[i], tally) ? [] : [observation],
     );
-    announceNew ||= results.some(({ kind }) => kind === 'baselined');
+    if (results.some(({ kind }) => kind === 'baselined')) announces = () => true;
   }
 }
 
@@ -139,12 +139,12 @@ async function decideAll(
 }
 
 function detect(
-  { announceNew }: ObservationContext,
-  { filing }: Observation,
+  { announces }: ObservationContext,
+  { id, filing }: Observation,
   previous: FilingState | null,
   window: Window,
 ): Detection {
-  if (filing !== null) return detectChange(previous, filing, window, announceNew);
+  if (filing !== null) return detectChange(previous, filing, window, announces(id));
   return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, window);
 }
 

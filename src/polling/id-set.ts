@@ -7,10 +7,6 @@ export interface IdSet {
   /** Returns whether the id was new. */
   add(id: string): boolean;
   has(id: string): boolean;
-  /** Takes in everything of another set. */
-  addAll(other: IdSet): void;
-  /** The hashes, for `addAll`. */
-  hashes(): Iterable<number>;
 }
 
 const slotsMin = 64;
@@ -48,10 +44,6 @@ export function createIdSet(): IdSet {
     },
     add: (id) => addHash(hashOf(id)),
     has: (id) => slots[slotOf(hashOf(id))] !== 0,
-    addAll(other) {
-      for (const hash of other.hashes()) addHash(hash);
-    },
-    hashes: () => slots.filter((hash) => hash !== 0),
   };
 }
 

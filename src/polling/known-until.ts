@@ -1,5 +1,6 @@
 import type { FilingState } from '../filings/filing-state.ts';
 import type { FilingDocument } from '../filings/observe-filings.ts';
+import { createdAtOf } from './created-at.ts';
 import type { Miss } from './misses.ts';
 import { isUnsettled } from './plan-poll.ts';
 import type { PollingMarks } from './polling-store.ts';
@@ -29,7 +30,6 @@ export function knownUntil(
 
 // Matching counts alone do not prove that a filing was not there (another may have gone); with its own createdAt they do.
 function unknownUntil({ bornSeenAt, countedAt }: SeenMarks, document: FilingDocument): number {
-  const createdAt = document?.['createdAt'];
-  const createdMs = typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
-  return Number.isNaN(createdMs) ? bornSeenAt : Math.max(bornSeenAt, Math.min(countedAt, createdMs));
+  const createdAt = createdAtOf(document);
+  return Number.isNaN(createdAt) ? bornSeenAt : Math.max(bornSeenAt, Math.min(countedAt, createdAt));
 }

@@ -5,6 +5,8 @@ export interface Pass {
   readonly end: ScanEnd;
   /** The service's count less what is known; null when its count is not to be relied on. */
   readonly difference: number | null;
+  /** What even the lowest count leaves over; 0 when no count is to be relied on. */
+  readonly hidden: number;
   /** Of the difference, the records that cannot be read as filings. */
   readonly unreadable: number;
   /** Filings that this pass saw for the first time ever. */
@@ -64,21 +66,39 @@ export function dryLooks(repeatShare: number): number {
   return share >= 1 ? dryMax : Math.min(Math.ceil(Math.log(oddsMax) / Math.log(share)), dryMax);
 }
 
-/** Whether the account now has its baseline; `dryPolls` is the number of polls in a row that found nothing new. */
+/**
+ * Whether the account now has its baseline; `dryPolls` is the number of polls in a row that found nothing new, `hidden` the fewest filings
+ * that the service counted in these and did not show.
+ */
 export interface BaselineVerdict {
   readonly baselined: boolean;
   readonly dryPolls: number;
+  readonly hidden: number;
 }
 
 /**
  * Decides after a poll without a baseline; pure. It is complete when the known filings number the service's count. Where they do not
  * and cannot (records that cannot be read, wrong counts, none at all), it is complete after enough polls that found
- * nothing new. Pages that are missing or repeat themselves never complete it: what they hide would be announced as new later.
+ * nothing new. A count that is too high and a list that ends too early look alike, so the difference is kept as `hidden`: as many
+ * filings may come to light later without being new. Pages that are missing or repeat themselves never complete a baseline.
  */
-export function baselineVerdict(last: Pass, dryPolls: number): BaselineVerdict {
-  if (last.end === 'broken') return { baselined: false, dryPolls };
+export function baselineVerdict(
+  last: Pass,
+  { dryPolls, hidden: before }: Pick<BaselineVerdict, 'dryPolls' | 'hidden'>,
+): BaselineVerdict {
+  if (last.end === 'broken') return { baselined: false, dryPolls, hidden: before };
+  const hidden = dryPolls === 0 ? last.hidden : Math.min(last.hidden, before);
   const left = unexplained(last);
-  if (left !== null && left <= 0) return { baselined: true, dryPolls: 0 };
-  if (last.added > 0) return { baselined: false, dryPolls: 0 };
-  return { baselined: dryPolls + 1 >= dryLooks(last.repeatShare), dryPolls: dryPolls + 1 };
+  if (left !== null && left <= 0) return { baselined: true, dryPolls: 0, hidden };
+  if (last.added > 0) return { baselined: false, dryPolls: 0, hidden };
+  return { baselined: dryPolls + 1 >= dryLooks(last.repeatShare), dryPolls: dryPolls + 1, hidden };
+}
+
+/**
+ * How many filings that the baseline left out may still come to light, after a later pass; pure. A count that has come down counts no
+ * more of them.
+ */
+export function stillHidden(last: Pass, hidden: number): number {
+  if (last.end === 'broken' || last.added > 0 || last.difference === null) return hidden;
+  return Math.max(0, Math.min(hidden, last.difference));
 }

@@ -1,6 +1,5 @@
 import { PartnerError } from '../partner/partner-error.ts';
 import { concludeListSearch, isExplained, isSearchDue } from './count-doubt.ts';
-import { createIdSet, type IdSet } from './id-set.ts';
 import { isUnsettled, knownUnsettled } from './plan-poll.ts';
 import type { ReadDeps, ReadOutcome } from './poll-full.ts';
 import type { PollRun } from './poll-run.ts';
@@ -18,15 +17,15 @@ export async function readDelta(
 ): Promise<ReadOutcome | null> {
   const counts = await deps.snapshot.counts(run.account);
   const before = await unsettledIds(run, deps, Object.keys(counts));
-  const read = await readLists(run, lists, counts);
-  const vanished = [...before, ...run.dueMisses()].filter((id) => !read.seen.has(id));
+  const whole = await readLists(run, lists, counts);
+  const vanished = [...before, ...run.dueMisses()].filter((id) => !run.shown.has(id));
   if (!(await readVanished(run, [...new Set(vanished)]))) return null;
 
   const differences = run.marks.baselined ? await compareCounts(run, deps) : null;
   if (differences === 'sweep') return null;
   const { startedAt } = run;
   return {
-    whole: read.whole,
+    whole,
     earned: {
       ...(run.tally().overtaken ? {} : { unsettledSeenAt: startedAt }),
       ...(differences === 'none' ? { countedAt: startedAt } : {}),
@@ -49,8 +48,7 @@ async function readLists(
   run: PollRun,
   lists: readonly string[],
   counts: Readonly<Record<string, number>>,
-): Promise<{ seen: IdSet; whole: boolean }> {
-  const seen = createIdSet();
+): Promise<boolean> {
   let whole = true;
   const ended = await Promise.allSettled(
     lists.map(async (status) => {
@@ -58,13 +56,12 @@ async function readLists(
         status,
         trust: { atLeast: counts[status] ?? 0, afterFullPage: true },
       });
-      seen.addAll(scan.seen);
       whole &&= scan.end !== 'broken';
     }),
   );
   for (const [i, each] of ended.entries())
     if (each.status === 'rejected' && !isRefusedStatus(each.reason, lists[i])) throw each.reason;
-  return { seen, whole };
+  return whole;
 }
 
 // A status outside the specification may be one that cannot be asked for; its filings are then read one by one.
@@ -115,10 +112,10 @@ async function rejectedDifference(
 
 async function searchRejected(run: PollRun, deps: ReadDeps): Promise<number | null> {
   const before = await deps.snapshot.idsIn(run.account, 'REJECTED');
-  const { seen, progress } = await run.readList({
+  const { progress } = await run.readList({
     status: 'REJECTED',
     trust: { atLeast: before.length, afterFullPage: false },
   });
-  await run.readFilings(before.filter((id) => !seen.has(id)));
+  await run.readFilings(before.filter((id) => !run.shown.has(id)));
   return rejectedDifference(run, deps, progress.total);
 }

@@ -1,8 +1,13 @@
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import { concludeListSearch, isSearchDue, type CountDoubts } from './count-doubt.ts';
-import { createIdSet, type IdSet } from './id-set.ts';
 import type { ScanResult } from './list-scan.ts';
-import { baselineVerdict, isAnotherPassWorthwhile, unexplained, type Pass } from './pass-policy.ts';
+import {
+  baselineVerdict,
+  isAnotherPassWorthwhile,
+  stillHidden,
+  unexplained,
+  type Pass,
+} from './pass-policy.ts';
 import { readEnds } from './read-ends.ts';
 import type { PollRun } from './poll-run.ts';
 import type { MarksUpdate } from './polling-store.ts';
@@ -38,15 +43,17 @@ export async function readEverything(run: PollRun, deps: ReadDeps): Promise<Read
   const passes = await readPasses(run, deps);
   const { progress, end } = passes.scan;
   const readsMax = Math.max(unseenReadsMin, 2 * progress.pages);
-  const unseen = await sampleUnseen(deps.snapshot, run.account, passes.seen, readsMax, deps.random);
-  const missed = run.dueMisses().filter((id) => !passes.seen.has(id));
+  const unseen = await sampleUnseen(deps.snapshot, run.account, run.shown, readsMax, deps.random);
+  const missed = run.dueMisses().filter((id) => !run.shown.has(id));
   await run.readFilings([...new Set([...unseen.sample, ...missed])]);
 
   const pass = await judge(run, deps, passes.scan, passes);
   const accounted = unexplained(pass) === 0;
   if (passes.searched || accounted)
     concludeListSearch(deps.doubts, '', pass.difference, passes.found || accounted);
-  const verdict = marks.baselined ? { baselined: true, dryPolls: 0 } : baselineVerdict(pass, marks.dryPolls);
+  const verdict = marks.baselined
+    ? { baselined: true, dryPolls: 0, hidden: stillHidden(pass, marks.hidden) }
+    : baselineVerdict(pass, marks);
   const everyKnown = unseen.count <= readsMax;
   const timely = !run.tally().overtaken;
   const stoodStill = passes.count === 1 && isSteady(progress) && passes.unreadable.size === 0;
@@ -55,7 +62,8 @@ export async function readEverything(run: PollRun, deps: ReadDeps): Promise<Read
     earned: {
       sweepTriedAt: startedAt,
       dryPolls: verdict.dryPolls,
-      ...(verdict.baselined ? { baselined: true } : {}),
+      hidden: verdict.hidden,
+      ...(verdict.baselined && !marks.baselined ? { baselined: true, baselinedAt: startedAt } : {}),
       ...(end !== 'broken' && everyKnown ? { lastSweepAt: startedAt } : {}),
       ...(everyKnown && timely ? { allSeenAt: startedAt } : {}),
       ...(verdict.baselined && stoodStill && timely ? { bornSeenAt: startedAt } : {}),
@@ -66,8 +74,6 @@ export async function readEverything(run: PollRun, deps: ReadDeps): Promise<Read
 
 /** What all passes of one poll have shown. */
 interface Passes {
-  /** Ids on any of them. */
-  readonly seen: IdSet;
   /** Records on any of them that cannot be read, by id or digest. */
   readonly unreadable: ReadonlySet<string>;
   readonly count: number;
@@ -81,7 +87,6 @@ interface Passes {
 
 async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
   const { baselined } = run.marks;
-  const seen = createIdSet();
   const unreadable = new Set<string>();
   let unseenBefore = Infinity;
   let searched = false;
@@ -91,17 +96,16 @@ async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
     // What a baseline overlooks would be announced as new later.
     const atLeast = baselined ? await run.known() : Infinity;
     const scan = await run.readList({ trust: { atLeast, afterFullPage: false } });
-    seen.addAll(scan.seen);
     for (const name of scan.quarantined) unreadable.add(name);
     await lookAtEnds(run, scan, unreadable.size);
     const added = run.tally().added - addedBefore;
-    const pass = await judge(run, deps, scan, { seen, unreadable, added });
+    const pass = await judge(run, deps, scan, { unreadable, added });
     if (count === 1) {
       addedAtFirst = run.tally().added;
       searched = baselined && isSearchWanted(deps.doubts, pass);
     }
     if (!isAnotherPassWorthwhile(pass, { passes: count, unseenBefore, baselined, searching: searched })) {
-      return { seen, unreadable, count, scan, added, searched, found: run.tally().added > addedAtFirst };
+      return { unreadable, count, scan, added, searched, found: run.tally().added > addedAtFirst };
     }
     unseenBefore = pass.unseen;
   }
@@ -123,21 +127,23 @@ async function judge(
   run: PollRun,
   { snapshot }: ReadDeps,
   scan: ScanResult,
-  { seen, unreadable, added }: Pick<Passes, 'seen' | 'unreadable' | 'added'>,
+  { unreadable, added }: Pick<Passes, 'unreadable' | 'added'>,
 ): Promise<Pass> {
   const known = await run.known();
   // A record that can no longer be read may be one of those that are known from before.
   const states = await snapshot.read(run.account, [...unreadable].slice(0, namesMax));
   const strangers = states.filter((state) => state === null).length;
-  const { rows, distinct, pages } = scan.progress;
+  const { rows, distinct, pages, totalMin } = scan.progress;
   const total = reliableTotal(scan.progress);
+  const present = known - run.tally().gone;
   return {
     end: scan.end,
-    difference: total === null ? null : total - (known - run.tally().gone),
+    difference: total === null ? null : total - present,
+    hidden: total === null ? 0 : Math.max(0, (totalMin ?? 0) - present),
     unreadable: strangers,
     added,
     repeatShare: rows === 0 ? 0 : 1 - distinct / rows,
-    unseen: Math.max(0, known + strangers - seen.size),
+    unseen: Math.max(0, known + strangers - run.shown.size),
     pages,
   };
 }

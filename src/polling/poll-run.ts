@@ -8,9 +8,11 @@ import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
 import type { PartnerError } from '../partner/partner-error.ts';
 import { createFilingReader } from './filing-reader.ts';
+import type { IdSet } from './id-set.ts';
 import { knownUntil } from './known-until.ts';
-import { scanList, type FetchedPage, type ScanRequest, type ScanResult } from './list-scan.ts';
+import { scanList, type ScanRequest, type ScanResult } from './list-scan.ts';
 import { missByFailure, type Miss } from './misses.ts';
+import { createPageObserver } from './page-observer.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
 
 /** What the reads of one poll need. */
@@ -54,6 +56,8 @@ export interface PollRun {
   /** Reads a whole list, or the part of it in one status. */
   readList(request: ScanRequest): Promise<ScanResult>;
   readPage(offset: number, status?: string): Promise<PageRead>;
+  /** Ids on any page that this run has read, those of records that cannot be read included. */
+  readonly shown: IdSet;
   /** The service's count of filings in a status, or of all; null when it gives none. One request. */
   countOf(status?: string): Promise<number | null>;
   /** Reads filings one by one. 404 on two polls, while the account itself answers, removes a filing. */
@@ -91,15 +95,18 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   let added = 0;
   let overtaken = false;
   let failure: PartnerError | null = null;
-  const context: ObservationContext = {
+  const context: Omit<ObservationContext, 'announces'> = {
     account,
     generation: marks.generation,
-    announceNew: marks.baselined,
     knownUntil: (id, previous, document) => knownUntil(marks, misses.get(id), previous, document),
   };
 
-  async function observe(observations: readonly Observation[], window: ReadWindow): Promise<number> {
-    const observed = await observeFilings(deps, context, observations, window);
+  async function observe(
+    observations: readonly Observation[],
+    window: ReadWindow,
+    announces: (id: string) => boolean = () => marks.baselined,
+  ): Promise<number> {
+    const observed = await observeFilings(deps, { ...context, announces }, observations, window);
     events += observed.events.length;
     added += observed.added;
     overtaken ||= observed.overtakenBy < startedAt;
@@ -120,15 +127,6 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   async function remember(id: string, miss: Miss): Promise<void> {
     misses.set(id, miss);
     await deps.polling.setMiss(account, marks.generation, id, miss);
-  }
-
-  async function observePage({ page, window }: FetchedPage): Promise<number> {
-    const fresh = await observe(
-      page.filings.map((filing) => ({ id: filing.id, filing })),
-      window,
-    );
-    if (page.quarantined.length > 0) await missUnreadable(page.quarantined);
-    return fresh;
   }
 
   // A known filing whose record cannot be read is on the list, but nothing is known of it from then on.
@@ -158,10 +156,21 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     },
   });
 
+  const pages = createPageObserver({
+    ...deps,
+    account,
+    marks,
+    signal,
+    commit: observe,
+    readFilings: reader.read,
+    missUnreadable,
+    gone: () => goneOf(misses),
+  });
+
   async function readPage(offset: number, limit: number, status?: string): Promise<PageRead> {
     const query = { offset, limit, ...(status === undefined ? {} : { status }) };
     const fetched = await deps.client.listFilings(query, signal);
-    const fresh = await observePage(fetched);
+    const fresh = await pages.observe(fetched, status);
     const { total, length, filings } = fetched.page;
     return { total, length, ids: filings.map(({ id }) => id), added: fresh };
   }
@@ -174,7 +183,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
       const result = await scanList(
         {
           fetchPage: (query) => deps.client.listFilings(query, signal),
-          onPage: async (fetched) => void (await observePage(fetched)),
+          onPage: async (fetched) => void (await pages.observe(fetched, request.status)),
           interlude: input.interlude,
         },
         request,
@@ -186,15 +195,20 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     readPage: (offset, status) => readPage(offset, pageSize, status),
     countOf: async (status) => (await readPage(0, 1, status)).total,
     readFilings: reader.read,
+    shown: pages.shown,
     dueMisses: () => [...misses].filter(([, miss]) => miss.retryAt <= deps.now()).map(([id]) => id),
     known: () => deps.snapshot.known(account),
     tally: () => ({
       events,
       added,
       unread: reader.unread(),
-      gone: [...misses.values()].filter(({ gone }) => gone).length,
+      gone: goneOf(misses),
       failure: reader.failure() ?? failure,
       overtaken,
     }),
   };
+}
+
+function goneOf(misses: ReadonlyMap<string, Miss>): number {
+  return [...misses.values()].filter(({ gone }) => gone).length;
 }

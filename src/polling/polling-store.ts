@@ -14,6 +14,13 @@ export interface PollingMarks {
   readonly baselined: boolean;
   /** Polls in a row that have read the whole list and found nothing new although the counts differ. */
   readonly dryPolls: number;
+  /**
+   * Filings that the service counts and no list has shown: the fewest of the dry polls while the baseline goes on, from then on those that may
+   * still come to light without being new. Only falls then.
+   */
+  readonly hidden: number;
+  /** Start of the poll that completed the baseline. */
+  readonly baselinedAt: number;
   readonly lastPollAt: number;
   /** Start of the last poll that read all it had to. */
   readonly lastCompletePollAt: number;
@@ -87,6 +94,8 @@ const noMarks: PollingMarks = {
   generation: '',
   baselined: false,
   dryPolls: 0,
+  hidden: 0,
+  baselinedAt: 0,
   lastPollAt: 0,
   lastCompletePollAt: 0,
   lastSweepAt: 0,
@@ -106,15 +115,17 @@ const noMarks: PollingMarks = {
 };
 
 // Each of these does nothing and says so when the marks are not of the generation in ARGV[1]. Times only move forward: polls overlap,
-// and each of them speaks the truth.
+// and each of them speaks the truth. What a baseline has left out only comes to light.
 const writeMarks = defineScript(`
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HINCRBY', KEYS[1], 'requestsTotal', ARGV[2])
+local baselined = redis.call('HGET', KEYS[1], 'baselined') == 'true'
 for i = 3, #ARGV, 2 do
   local name, value = ARGV[i], ARGV[i + 1]
-  local isTime = string.sub(name, -2) == 'At'
-  local earlier = isTime and tonumber(redis.call('HGET', KEYS[1], name) or 0) or 0
-  if not isTime or tonumber(value) > earlier then redis.call('HSET', KEYS[1], name, value) end
+  local former = tonumber(redis.call('HGET', KEYS[1], name) or 0)
+  local isOlder = string.sub(name, -2) == 'At' and tonumber(value) <= former
+  local isMore = name == 'hidden' and baselined and tonumber(value) > former
+  if not isOlder and not isMore then redis.call('HSET', KEYS[1], name, value) end
 end
 return 1`);
 

@@ -32,6 +32,8 @@ export interface ScanProgress {
   readonly total: number | null;
   /** The highest total that it gave. */
   readonly totalMax: number | null;
+  /** The lowest total that it gave with a page that held something. */
+  readonly totalMin: number | null;
   /** True once two pages told different totals. */
   readonly totalMoved: boolean;
   readonly trust: TotalTrust;
@@ -71,6 +73,7 @@ export function startOfScan(trust: TotalTrust): ScanProgress {
     fullLength: pageSize,
     total: null,
     totalMax: null,
+    totalMin: null,
     totalMoved: false,
     trust,
   };
@@ -98,6 +101,10 @@ export function advance(progress: ScanProgress, page: PartnerPage, fresh: number
           : Math.max(progress.fullLength, progress.lastLength),
     total: page.total ?? total,
     totalMax: page.total === null ? progress.totalMax : Math.max(page.total, progress.totalMax ?? 0),
+    totalMin:
+      page.total === null || page.length === 0
+        ? progress.totalMin
+        : Math.min(page.total, progress.totalMin ?? Infinity),
     totalMoved: progress.totalMoved || (total !== null && page.total !== null && page.total !== total),
   };
 }

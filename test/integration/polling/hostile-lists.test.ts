@@ -235,37 +235,100 @@ describe('a list that moves while it is read', () => {
     expect(removed.length).toBeGreaterThan(5);
   });
 
-  it('shows a filing twice in one scan with two statuses: the later read counts, and never flips back', async () => {
+  // A row that moved while the list was paged is shown again; a cache answers the later page as it was.
+  const showAgain = (offset: number, ...items: unknown[]) => {
+    partner.misbehave = (request) =>
+      request.endpoint === 'filings' && request.offset === offset && request.limit === 100
+        ? { edit: (page) => ({ ...page, items: [...(page.items as unknown[]), ...items] }) }
+        : undefined;
+  };
+
+  it.each(['delta', 'sweep'] as const)(
+    'shows a changed filing as it is and on a later page as it was: a %s tells the change once',
+    async (mode) => {
+      partner.clamp = 20;
+      partner.rows = mixed(60).map((row) => ({ ...row, status: 'PENDING' }));
+      const watched = await watch();
+      await watched.poll();
+      const stale = partner.rows[0];
+      partner.put('f0', { rejectionReason: 'none', status: 'PENDING' });
+      await watched.poll(mode);
+      showAgain(20, stale, { ...stale, status: 'PAID' });
+      for (let polls = 0; polls < 3; polls += 1) await watched.poll(mode);
+      partner.put('f0', { status: 'UNPAID' });
+      partner.put('f1', { status: 'COMPLETED' });
+      partner.order = (rows) => rows.toSorted((a) => (a.id === 'f0' ? -1 : 1));
+      for (let polls = 0; polls < 3; polls += 1) await watched.poll(mode);
+      expect(types(await watched.events())).toEqual(['f0 filing.unpaid', 'f1 filing.completed']);
+    },
+  );
+
+  it('shows an unchanged filing as it is and on a later page as it was once: nothing is told', async () => {
     partner.clamp = 20;
     partner.rows = mixed(60);
     const watched = await watch({ largeFrom: 1000 });
     await watched.poll();
-    const stale = partnerRow('f0', 'UNPAID');
-    partner.put('f0', { status: 'PENDING' });
-    // The second page shows the filing once more, twice, as it was and as it is.
-    partner.misbehave = ({ offset }) =>
-      offset === 20
-        ? { edit: (page) => ({ ...page, items: [partnerRow('f0', 'PENDING'), stale] }) }
-        : undefined;
+    showAgain(40, partnerRow('f0', 'COMPLETED'), partnerRow('f1', 'UNPAID'));
+    for (let polls = 0; polls < 3; polls += 1)
+      expect(await watched.poll()).toMatchObject({ kind: 'complete', events: 0 });
+    const asked = partner.requests.filter(({ endpoint }) => endpoint === 'filing').map(({ id }) => id);
+    expect(asked.toSorted()).toEqual(['f0', 'f0', 'f0', 'f1', 'f1', 'f1']);
+  });
+
+  it.each([['the later copy first'], ['the earlier copy first']])(
+    'shows a filing twice on one page, %s: neither is believed, the filing is read by itself',
+    async (how) => {
+      partner.rows = mixed(60);
+      const watched = await watch({ largeFrom: 1000 });
+      await watched.poll();
+      const copies = [partnerRow('f0', 'UNPAID'), partnerRow('f0', 'REJECTED')];
+      partner.rows = partner.rows.filter(({ id }) => id !== 'f0');
+      partner.misbehave = ({ endpoint, id }) =>
+        id === 'f0'
+          ? { status: 200, body: JSON.stringify(copies[1]) }
+          : endpoint === 'filings'
+            ? {
+                edit: (page) => ({
+                  ...page,
+                  items: [
+                    ...(how === 'the later copy first' ? copies.toReversed() : copies),
+                    ...(page.items as unknown[]),
+                  ],
+                }),
+              }
+            : undefined;
+      for (let polls = 0; polls < 3; polls += 1) await watched.poll();
+      expect((await watched.events()).map(({ status }) => status)).toEqual(['REJECTED']);
+    },
+  );
+
+  it('contradicts itself everywhere: a poll settles some and leaves the others', async () => {
+    partner.rows = mixed(300);
+    const watched = await watch({ largeFrom: 1000 });
     await watched.poll();
+    showAgain(200, ...partner.rows.map((row) => ({ ...row, status: 'ON_HOLD' })));
+    const before = partner.requests.length;
     await watched.poll();
-    const seen = (await watched.events()).map(({ status }) => status);
-    expect(seen[0]).toBe('PENDING');
+    expect(await watched.events()).toEqual([]);
+    expect(partner.requests.length - before).toBeLessThan(120);
+  });
+
+  it('is overtaken: a page that is answered after a newer read changes nothing', async () => {
+    partner.rows = mixed(60);
+    const watched = await watch({ largeFrom: 1000 });
+    const other = await watch({ largeFrom: 1000 });
+    await watched.poll();
+    const release = Promise.withResolvers<void>();
+    partner.misbehave = () => ({ after: release.promise });
+    const slow = watched.poll();
+    await expect.poll(() => partner.requests.length).toBe(2);
     partner.misbehave = () => undefined;
+    partner.put('f0', { status: 'PENDING' });
+    await other.poll();
+    release.resolve();
+    expect((await slow).kind).toBe('complete');
     await watched.poll();
-    expect((await watched.events()).at(-1)?.status).toBe('PENDING');
-    const onePage = partnerRow('f1', 'PENDING');
-    partner.put('f1', { status: 'PENDING' });
-    partner.misbehave = ({ offset }) =>
-      offset === 0
-        ? {
-            edit: (page) => ({
-              ...page,
-              items: [onePage, partnerRow('f1', 'PAID'), ...(page.items as unknown[])],
-            }),
-          }
-        : undefined;
-    expect((await watched.pollFor()).map(({ status }) => status)).toEqual(['PENDING']);
+    expect(types(await watched.events())).toEqual(['f0 filing.pending']);
   });
 });
 

@@ -8,6 +8,8 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   generation: 'g',
   baselined: true,
   dryPolls: 0,
+  hidden: 0,
+  baselinedAt: 0,
   lastPollAt: 0,
   lastCompletePollAt: 1_000_000,
   lastSweepAt: 0,

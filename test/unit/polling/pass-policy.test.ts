@@ -3,6 +3,7 @@ import {
   baselineVerdict,
   dryLooks,
   isAnotherPassWorthwhile,
+  stillHidden,
   type Pass,
   type PassHistory,
 } from '../../../src/polling/pass-policy.ts';
@@ -11,6 +12,7 @@ describe('another pass over the list', () => {
   const pass: Pass = {
     end: 'complete',
     difference: 0,
+    hidden: 0,
     unreadable: 0,
     added: 0,
     repeatShare: 0,
@@ -81,7 +83,38 @@ describe('another pass over the list', () => {
     ['the list ends too early, once', { difference: 2, end: 'short' }, 0, { baselined: false, dryPolls: 1 }],
     ['the list is broken, whatever it counts', { end: 'broken' }, 2, { baselined: false, dryPolls: 2 }],
   ])('completes the baseline when %s: %j', (_title, more, dryPolls, expected) => {
-    expect(baselineVerdict({ ...pass, ...more }, dryPolls)).toEqual(expected);
+    expect(baselineVerdict({ ...pass, ...more }, { dryPolls, hidden: 0 })).toEqual({
+      ...expected,
+      hidden: 0,
+    });
+  });
+
+  it.each<[string, Partial<Pass>, { dryPolls: number; hidden: number }, number]>([
+    ['the first dry poll', { difference: 5, hidden: 5 }, { dryPolls: 0, hidden: 9 }, 5],
+    ['a further one that counts more', { difference: 7, hidden: 7 }, { dryPolls: 2, hidden: 5 }, 5],
+    ['a further one that counts fewer', { difference: 3, hidden: 3 }, { dryPolls: 1, hidden: 5 }, 3],
+    ['a count that wavers', { difference: 200, hidden: 0 }, { dryPolls: 2, hidden: 5 }, 0],
+    [
+      'records that cannot be read',
+      { difference: 2, hidden: 2, unreadable: 2 },
+      { dryPolls: 0, hidden: 0 },
+      2,
+    ],
+    ['a broken list', { end: 'broken', hidden: 9 }, { dryPolls: 2, hidden: 5 }, 5],
+  ])('keeps how many filings a baseline leaves out after %s', (_title, more, before, hidden) => {
+    expect(baselineVerdict({ ...pass, ...more }, before).hidden).toBe(hidden);
+  });
+
+  it.each<[string, Partial<Pass>, number]>([
+    ['the count is as before', { difference: 5 }, 5],
+    ['the count grew with births not seen yet', { difference: 8 }, 5],
+    ['the count came down', { difference: 2 }, 2],
+    ['fewer are counted than known', { difference: -1 }, 0],
+    ['there is no count', { difference: null }, 5],
+    ['filings came while it was read', { difference: 2, added: 1 }, 5],
+    ['the list is broken', { difference: 0, end: 'broken' }, 5],
+  ])('of 5 hidden filings, when %s (%j), %i are left', (_title, more, left) => {
+    expect(stillHidden({ ...pass, ...more }, 5)).toBe(left);
   });
 
   it('overlooks less than one in 100 000 after so many dry looks', () => {

@@ -1,0 +1,125 @@
+import { detectChange } from '../filings/detect-change.ts';
+import type { Observation } from '../filings/observe-filings.ts';
+import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { PartnerFiling } from '../partner/filing-schema.ts';
+import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
+import { createdAtOf } from './created-at.ts';
+import { createIdSet, type IdSet } from './id-set.ts';
+import type { FetchedPage } from './list-scan.ts';
+import { oldNewcomers } from './newcomers.ts';
+import type { PollingMarks, PollingStore } from './polling-store.ts';
+import { splitSights } from './split-sights.ts';
+
+/** Compares the pages of one poll with the snapshot. */
+export interface PageObserver {
+  /**
+   * Takes a page of the list in a status, or of the whole one. A filing counts as its first page in this poll shows it; where a later one
+   * contradicts that (rows shift while a list is paged, a cache answers), it is read by itself. Returns the number of filings on it
+   * that were never seen before.
+   */
+  observe(fetched: FetchedPage, status: string | undefined): Promise<number>;
+  /** Ids on any page so far, those of records that cannot be read included. */
+  readonly shown: IdSet;
+}
+
+export interface PageObserverDeps {
+  readonly client: Pick<PartnerClient, 'listFilings'>;
+  readonly snapshot: Pick<SnapshotStore, 'read' | 'known'>;
+  readonly polling: Pick<PollingStore, 'read'>;
+  readonly account: string;
+  readonly marks: PollingMarks;
+  readonly signal: AbortSignal;
+  /** Compares and writes; `announces` says which filings never seen before are new. Returns how many there were. */
+  readonly commit: (
+    observations: readonly Observation[],
+    window: ReadWindow,
+    announces: (id: string) => boolean,
+  ) => Promise<number>;
+  /** Reads filings one by one. */
+  readonly readFilings: (ids: readonly string[]) => Promise<void>;
+  /** Takes note of records that cannot be read, by id or digest. */
+  readonly missUnreadable: (names: readonly string[]) => Promise<void>;
+  /** Known filings that were 404 when last asked for. */
+  readonly gone: () => number;
+}
+
+// What contradicts itself beyond that waits for the next poll.
+const settledMax = 100;
+
+/** An observer for one poll. */
+export function createPageObserver(deps: PageObserverDeps): PageObserver {
+  const { snapshot, account, marks } = deps;
+  const shown = createIdSet();
+  let settled = 0;
+  let lastTurn: Promise<unknown> = Promise.resolve();
+
+  async function observe({ page, window }: FetchedPage, status: string | undefined): Promise<number> {
+    const { first, again } = splitSights(page.filings, shown);
+    for (const name of page.quarantined) shown.add(name);
+    const old = marks.baselined && marks.hidden > 0 ? await findOld(first, status, page.total) : null;
+    const announces = old === null ? () => marks.baselined : (id: string) => !old.has(id);
+    const added = await deps.commit(first.map(toObservation), window, announces);
+    if (again.length > 0) await settle(again, window);
+    if (page.quarantined.length > 0) await deps.missUnreadable(page.quarantined);
+    return added;
+  }
+
+  async function settle(again: readonly PartnerFiling[], window: ReadWindow): Promise<void> {
+    const states = await snapshot.read(
+      account,
+      again.map(({ id }) => id),
+    );
+    const contradicted = again.filter((filing, i) => {
+      const { kind } = detectChange(states[i]?.state ?? null, filing, window, false);
+      return kind === 'change' || kind === 'silent';
+    });
+    const ids = [...new Set(contradicted.map(({ id }) => id))].slice(0, settledMax - settled);
+    settled += ids.length;
+    await deps.readFilings(ids);
+  }
+
+  async function findOld(
+    filings: readonly PartnerFiling[],
+    status: string | undefined,
+    total: number | null,
+  ): Promise<ReadonlySet<string>> {
+    const states = await snapshot.read(
+      account,
+      filings.map(({ id }) => id),
+    );
+    const unknown = filings.filter((_, i) => states[i] == null);
+    if (unknown.length === 0) return new Set();
+    const newcomers = unknown.map(({ id, document }) => ({ id, createdAt: createdAtOf(document()) }));
+    return oldNewcomers(newcomers, {
+      baselinedAt: marks.baselinedAt,
+      counted: await countBirths(status === undefined ? total : await countAll()),
+    });
+  }
+
+  async function countAll(): Promise<number | null> {
+    const { page } = await deps.client.listFilings({ offset: 0, limit: 1 }, deps.signal);
+    return page.total;
+  }
+
+  async function countBirths(total: number | null): Promise<number | null> {
+    if (total === null) return null;
+    const [known, { hidden }] = await Promise.all([snapshot.known(account), deps.polling.read(account)]);
+    return total - (known - deps.gone()) - hidden;
+  }
+
+  return {
+    shown,
+    // One page after the other where they are counted, so that no birth counts twice.
+    observe(fetched, status) {
+      if (marks.hidden === 0) return observe(fetched, status);
+      const turn = () => observe(fetched, status);
+      const mine = lastTurn.then(turn, turn);
+      lastTurn = mine.catch(() => undefined);
+      return mine;
+    },
+  };
+}
+
+function toObservation(filing: PartnerFiling): Observation {
+  return { id: filing.id, filing };
+}
