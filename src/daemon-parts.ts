@@ -65,7 +65,7 @@ export async function createParts(
   const { problems } = await checkDurability(redis);
   refuseUnsafe(config, problems, logger);
 
-  const watch = createStoreWatch(redis, keys);
+  const watch = createStoreWatch(connections.failFast(), keys);
   const { fresh } = await watch.begin();
   if (fresh) logger.warn('store.empty');
 
@@ -119,7 +119,6 @@ export async function createParts(
     connections,
     liveness,
     keys,
-    problems,
     watch,
     clock,
     logger,

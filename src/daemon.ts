@@ -152,7 +152,7 @@ async function startApi(
     pollQueue,
     drainQueue,
     drainer,
-    problems,
+    keys,
     egress,
     liveness,
   } = parts;
@@ -175,7 +175,7 @@ async function startApi(
     now: clock.now,
     checkUrl,
     liveness: liveness.check,
-    readiness: createReadiness(connections.failFast(), watch, problems),
+    readiness: createReadiness(connections.failFast(), watch, keys.probe),
     mutationsAllowed: watch.problem,
     beforeScrape: () => collectSubscriptions(stores, metrics),
     hooks: {

@@ -5,6 +5,7 @@ import { loadConfig, readEnvironment } from './config.ts';
 import { UnsafeRedisError } from './daemon-parts.ts';
 import { startDaemon } from './daemon.ts';
 import { createLogStream } from './log-stream.ts';
+import { StoreFormatError } from './redis/store-watch.ts';
 
 // sysexits.h: EX_CONFIG, EX_UNAVAILABLE.
 const badConfiguration = 78;
@@ -36,5 +37,6 @@ try {
   });
 } catch (error) {
   logger.fatal({ error: error instanceof Error ? error.message : String(error) }, 'daemon.not_started');
-  process.exit(error instanceof UnsafeRedisError ? badConfiguration : unavailable);
+  const isForOperators = error instanceof UnsafeRedisError || error instanceof StoreFormatError;
+  process.exit(isForOperators ? badConfiguration : unavailable);
 }

@@ -1,3 +1,4 @@
+import { checkDurability } from './redis/check-durability.ts';
 import type { RedisClient } from './redis/connect.ts';
 import type { StoreWatch } from './redis/store-watch.ts';
 
@@ -7,22 +8,36 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-/** Asks Redis each time. `durabilityProblems` are those found at the start: they stay until they are mended and the daemon is restarted. */
+const probeKeptMs = 60_000;
+
+/**
+ * Asks Redis each time: whether it is still the one that this daemon began on, whether it keeps what it is given, and whether it takes a write
+ * (of `probeKey`, with a lifetime of a minute).
+ */
 export function createReadiness(
   redis: RedisClient,
   watch: StoreWatch,
-  durabilityProblems: readonly string[],
+  probeKey: string,
 ): () => Promise<Readiness> {
   return async () => {
-    const reasons = [...durabilityProblems];
+    const reasons: string[] = [];
     try {
       await watch.check();
-      await redis.ping();
-    } catch {
-      reasons.push('Redis does not answer: check that it runs and that REDIS_URL is right.');
+      const { problems, isReplica } = await checkDurability(redis);
+      reasons.push(...problems);
+      // A replica has told what it refuses, and would be left for another connection.
+      if (!isReplica) await redis.set(probeKey, '', 'PX', probeKeptMs);
+    } catch (error) {
+      reasons.push(describe(error));
     }
     const problem = watch.problem();
     if (problem !== null) reasons.push(problem);
     return { ready: reasons.length === 0, reasons };
   };
+}
+
+function describe(error: unknown): string {
+  if (error instanceof Error && error.name === 'ReplyError')
+    return `Redis refuses to write: ${error.message}`;
+  return 'Redis does not answer: check that it runs and that REDIS_URL is right.';
 }

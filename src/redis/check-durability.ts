@@ -14,12 +14,16 @@ const minimumMajorVersion = 7;
 
 /**
  * Asks Redis (in a cluster: every master) whether it keeps what it is given. `problems` is empty when it does; each line says what to
- * set. Uses INFO, and CONFIG only for what INFO leaves out, since many hosted services forbid it. Rejects when Redis does not answer.
+ * set, and `isReplica` tells that it takes no writes at all. Uses INFO, and CONFIG only for what INFO leaves out, since many hosted
+ * services forbid it. Rejects when Redis does not answer.
  */
-export async function checkDurability(redis: RedisClient): Promise<{ problems: string[] }> {
+export async function checkDurability(
+  redis: RedisClient,
+): Promise<{ readonly problems: string[]; readonly isReplica: boolean }> {
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  const found = await Promise.all(nodes.map(async (node) => findProblems(await askFacts(node))));
-  return { problems: [...new Set(found.flat())] };
+  const facts = await Promise.all(nodes.map(askFacts));
+  const problems = new Set(facts.flatMap(findProblems));
+  return { problems: [...problems], isReplica: facts.some(({ role }) => findRoleProblem(role) !== null) };
 }
 
 /** What the facts of one server leave to be wished for. Pure; no facts, no problem, except about eviction and the append-only file. */

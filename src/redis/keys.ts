@@ -5,6 +5,7 @@
  * | key                        | type    | lives                  | written by                     | read by             |
  * |----------------------------|---------|------------------------|--------------------------------|---------------------|
  * | `P:store`                  | string  | for ever               | first start on an empty store  | store watch         |
+ * | `P:probe`                  | string  | a minute               | readiness                      | nobody              |
  * | `P:accounts`               | hash    | for ever               | account store                  | all roles           |
  * | `P:{a}:filings`            | hash    | with the account       | commit-changes.lua             | polling, API        |
  * | `P:{a}:index`              | zset    | with the account       | commit-changes.lua             | polling, API        |
@@ -32,6 +33,7 @@ export interface Keys {
   /** BullMQ's own prefix; `~` cannot start an account's name, so the two never meet. */
   readonly queues: string;
   readonly store: string;
+  readonly probe: string;
   readonly accounts: string;
   account(account: string): AccountKeys;
 }
@@ -71,6 +73,7 @@ export function createKeys(prefix: string): Keys {
     prefix,
     queues: `${prefix}:{~queues}`,
     store: `${prefix}:store`,
+    probe: `${prefix}:probe`,
     accounts: `${prefix}:accounts`,
     account: (account) => accountKeys(`${prefix}:{${account}}`),
   };

@@ -7,13 +7,31 @@ import type { Keys } from './keys.ts';
  * disk). Once noticed it stays so until this process is started again: that is the operator's decision to begin anew.
  */
 export interface StoreWatch {
-  /** Remembers the store as it is, marking it when it is new. Returns whether it was new. */
+  /**
+   * Remembers the store as it is, marking it when it is new. Returns whether it was new. Rejects with StoreFormatError, with nothing
+   * written, when another version has laid it out in another way.
+   */
   begin(): Promise<{ fresh: boolean }>;
   /** Looks again; rejects when Redis does. */
   check(): Promise<void>;
   /** What is wrong and what to do, or null; from the last look. */
   problem(): string | null;
 }
+
+/** The store is of a format that this version neither reads nor writes. */
+export class StoreFormatError extends Error {
+  override readonly name = 'StoreFormatError';
+
+  constructor(found: number) {
+    super(
+      `the store is of format ${found}, this version reads and writes format ${storeFormat}: run the ` +
+        `${found > storeFormat ? 'newer' : 'older'} filing-webhooks, or give this one another REDIS_PREFIX`,
+    );
+  }
+}
+
+// What all keys below the prefix are laid out by; raised when a version cannot read what the one before it wrote.
+const storeFormat = 1;
 
 const emptied =
   'The store was emptied or replaced under the running daemon. Nothing is polled, delivered or changed. Restore the ' +
@@ -25,8 +43,10 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
   let lost = false;
   return {
     async begin() {
-      const fresh = (await redis.setnx(keys.store, randomUUID())) === 1;
+      const fresh = (await redis.setnx(keys.store, `${storeFormat} ${randomUUID()}`)) === 1;
       id = await redis.get(keys.store);
+      const format = formatOf(id ?? '');
+      if (format !== storeFormat) throw new StoreFormatError(format);
       return { fresh };
     },
     async check() {
@@ -34,4 +54,9 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
     },
     problem: () => (lost ? emptied : null),
   };
+}
+
+// The first stores were marked without a format.
+function formatOf(mark: string): number {
+  return Number(/^(\d+) /.exec(mark)?.[1] ?? 1);
 }

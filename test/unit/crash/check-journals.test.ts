@@ -82,13 +82,11 @@ describe('journals of a run in which every promise was kept', () => {
 
   test('may lack a state that no two polls could see', () => {
     const skipped = { ...pending, before: 'UNPAID', sequence: 1 };
-    const polls = [
-      ...Array.from({ length: 6 }, (_, i) => ({
-        account: 'one',
-        from: 1_950 + i * 100,
-        to: 1_980 + i * 100,
-      })),
-    ];
+    const polls = Array.from({ length: 6 }, (_, i) => ({
+      account: 'one',
+      from: 1_950 + i * 100,
+      to: 1_980 + i * 100,
+    }));
     expect(rulesBroken(journals([skipped], { polls }))).toEqual([]);
   });
 
@@ -141,6 +139,6 @@ describe('a broken promise is found', () => {
       ['account', 'id'],
     ],
   ])('%s', (_, told, rules) => {
-    expect(rulesBroken(journals(told)).toSorted()).toEqual(rules.toSorted());
+    expect(new Set(rulesBroken(journals(told)))).toEqual(new Set(rules));
   });
 });

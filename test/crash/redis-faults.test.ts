@@ -1,0 +1,182 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startTcpProxy } from '../integration/redis/tcp-proxy.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
+import { checkJournals, type Findings } from './support/check-journals.ts';
+import { cutTail, lastAppendOnlyFile } from './support/redis-files.ts';
+import { maxInFlight, startWorld, type World } from './support/world.ts';
+
+const awayMs = Number(process.env['CRASH_AWAY_MS'] ?? 30_000);
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 5);
+
+async function startRedis(): Promise<PrivateRedis> {
+  const redis = await startPrivateRedis({ appendfsync: 'always' });
+  onTestFinished(() => redis.close());
+  return redis;
+}
+
+function connect(redis: PrivateRedis): Redis {
+  const client = new Redis(redis.url);
+  client.on('error', () => undefined);
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+async function conclude(world: World, interruptions: number, setBack = false): Promise<Findings> {
+  await world.settle();
+  const findings = checkJournals(world.journals(), { repeatsMax: interruptions * maxInFlight, setBack });
+  console.log(expect.getState().currentTestName, { ...findings, violations: findings.violations.length });
+  expect(findings.violations).toEqual([]);
+  return findings;
+}
+
+/** What readiness says, and how a registration is answered, and in what time. */
+async function ask(world: World) {
+  const ready = await world.api().call<{ reasons: string[] }>('GET', '/health/ready');
+  const since = performance.now();
+  const change = await world.api().call('POST', '/v1/accounts/default/subscriptions', {
+    url: world.receiver.urlOf('never'),
+    eventTypes: ['ping'],
+  });
+  const answeredMs = performance.now() - since;
+  return { ready: ready.status, reasons: ready.body.reasons, change: change.status, answeredMs };
+}
+
+async function untilReady(world: World): Promise<void> {
+  await vi.waitFor(async () => expect((await world.api().call('GET', '/health/ready')).status).toBe(200), {
+    timeout: 30_000,
+    interval: 100,
+  });
+}
+
+test('Redis killed again and again with everything synced: nothing is lost', async () => {
+  const redis = await startRedis();
+  await using world = await startWorld({ redisUrl: redis.url });
+  world.receiver.answer(() => ({ status: 200, afterMs: Math.random() * 60 }));
+  const stop = world.lives.run(10);
+  for (let i = 0; i < rounds; i += 1) {
+    await delay(2_000 + Math.random() * 3_000);
+    await redis.restart();
+  }
+  await stop();
+  await conclude(world, rounds);
+});
+
+test('Redis away for a while: readiness says why, changes are refused at once, and all is told afterwards', async () => {
+  const redis = await startRedis();
+  await using world = await startWorld({ redisUrl: redis.url });
+  world.receiver.answer(() => ({ status: 200, afterMs: 50 }));
+  const stop = world.lives.run(10);
+  await delay(2_000);
+  await redis.kill();
+  await delay(awayMs / 2);
+  const asked = await ask(world);
+  expect(asked).toMatchObject({ ready: 503, reasons: [expect.stringContaining('Redis')], change: 503 });
+  expect(asked.answeredMs).toBeLessThan(2_000);
+  await delay(awayMs / 2);
+  await redis.restart();
+  await untilReady(world);
+  await delay(2_000);
+  await stop();
+  await conclude(world, 1);
+});
+
+test.each([
+  [
+    'out of memory',
+    (client: Redis) => client.config('SET', 'maxmemory', '1'),
+    (client: Redis) => client.config('SET', 'maxmemory', '0'),
+  ],
+  [
+    'read-only',
+    (client: Redis) => client.replicaof('127.0.0.1', 1),
+    (client: Redis) => client.replicaof('NO', 'ONE'),
+  ],
+])(
+  'Redis %s: readiness says so, changes are refused at once, and all is told afterwards',
+  async (_, fail, mend) => {
+    const redis = await startRedis();
+    const client = connect(redis);
+    await using world = await startWorld({ redisUrl: redis.url });
+    world.receiver.answer(() => ({ status: 200, afterMs: 50 }));
+    const stop = world.lives.run(10);
+    await delay(2_000);
+    for (let i = 0; i < 2; i += 1) {
+      await fail(client);
+      await delay(4_000);
+      const asked = await ask(world);
+      expect(asked).toMatchObject({ ready: 503, reasons: [expect.stringContaining('Redis')], change: 503 });
+      expect(asked.answeredMs).toBeLessThan(2_000);
+      await delay(8_000);
+      await mend(client);
+      await untilReady(world);
+      await delay(4_000);
+    }
+    await stop();
+    await conclude(world, 2);
+  },
+);
+
+test('replies of Redis lost after it has written: nothing is lost and nothing told twice', async () => {
+  const redis = await startRedis();
+  const proxy = await startTcpProxy(redis.port);
+  onTestFinished(() => proxy[Symbol.asyncDispose]());
+  await using world = await startWorld({ redisUrl: `redis://127.0.0.1:${proxy.port}` });
+  world.receiver.answer(() => ({ status: 200, afterMs: Math.random() * 60 }));
+  const stop = world.lives.run(20);
+  for (let i = 0; i < 4 * rounds; i += 1) {
+    await delay(1_000 + Math.random() * 2_000);
+    proxy.mode = 'cut-at-reply';
+    await delay(Math.random() * 300);
+    proxy.mode = 'pass';
+  }
+  await stop();
+  await conclude(world, 4 * rounds);
+});
+
+test('the end of the append-only file cut off in mid-command: changes are seen again under the same ids', async () => {
+  const redis = await startRedis();
+  await using world = await startWorld({ redisUrl: redis.url });
+  world.receiver.answer(() => ({ status: 200, afterMs: 200 + Math.random() * 600 }));
+  for (let i = 0; i < 2 * rounds; i += 1) {
+    // Whatever is set back must still show when it is looked at again.
+    for (const account of ['default', 'second'])
+      for (let n = 0; n < 5; n += 1)
+        await world.lives.move(account, `${account}-${n}`, i % 2 === 0 ? 'REJECTED' : 'PENDING');
+    await delay(300 + Math.random() * 500);
+    await redis.kill();
+    await cutTail(await lastAppendOnlyFile(redis.directory), 1 + Math.random() * 12_000);
+    await redis.restart();
+    await untilReady(world);
+    await world.settle();
+  }
+  await conclude(world, 2 * rounds * 10, true);
+});
+
+test('FLUSHALL in a run: nothing is told as new, readiness says why, changes are refused', async () => {
+  const redis = await startRedis();
+  const client = connect(redis);
+  await using world = await startWorld({ redisUrl: redis.url });
+  const stop = world.lives.run(20);
+  await delay(3_000);
+  const flushed = Date.now();
+  await client.flushall();
+  expect(await ask(world)).toMatchObject({
+    ready: 503,
+    reasons: [expect.stringContaining('emptied')],
+    change: expect.toSatisfy((status) => status === 503),
+  });
+  await delay(5_000);
+  await stop();
+  expect(world.journals().callbacks.filter(({ arrivedAt }) => arrivedAt > flushed + 1_000)).toEqual([]);
+  const { violations } = checkJournals(
+    {
+      ...world.journals(),
+      dwells: world.journals().dwells.filter(({ from }) => from === -Infinity),
+      polls: [],
+    },
+    { repeatsMax: maxInFlight, setBack: false },
+  );
+  expect(violations.filter((text) => !text.startsWith('convergence'))).toEqual([]);
+});

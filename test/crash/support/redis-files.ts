@@ -1,0 +1,27 @@
+import { readdir, readFile, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The file at the end of a Redis's append-only log: the one that the last commands went to. */
+export async function lastAppendOnlyFile(directory: string): Promise<string> {
+  const folder = join(directory, 'appendonlydir');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.incr.aof'));
+  const last = names.toSorted((a, b) => numberOf(a) - numberOf(b)).at(-1);
+  if (last === undefined) throw new Error(`no append-only file in ${folder}`);
+  return join(folder, last);
+}
+
+function numberOf(name: string): number {
+  return Number(/\.(\d+)\.incr/.exec(name)?.[1]);
+}
+
+/** Cuts so many bytes off, as a machine does that loses power in the middle of a write. */
+export async function cutTail(file: string, bytes: number): Promise<void> {
+  await truncate(file, Math.max(0, (await stat(file)).size - bytes));
+}
+
+/** Where in a Redis's append-only log a text stands for the last time, in bytes from the end; 0 when nowhere. */
+export async function bytesAfterLast(file: string, text: string): Promise<number> {
+  const content = await readFile(file);
+  const at = content.lastIndexOf(text);
+  return at === -1 ? 0 : content.length - at;
+}
