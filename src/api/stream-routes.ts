@@ -45,7 +45,8 @@ async function* streamText(
   heartbeatMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  yield 'retry: 3000\n\n';
+  // The id says where the stream begins: who loses it before the first event resumes there and misses nothing.
+  yield `retry: 3000\nid: ${positionCursor(start)}\n\n`;
   for (let after = start; ;) {
     // Each step begins where the one before ended.
     // oxlint-disable-next-line no-await-in-loop

@@ -61,6 +61,8 @@ async function listen(account: string, query = '', headers: Record<string, strin
     response,
     /** The next block with data. */
     message: async () => parseMessage(await next((block) => block.includes('data: '))),
+    /** The id that it begins with. */
+    firstId: async () => /^id: (\S+)$/m.exec(await next((block) => block.startsWith('retry: ')))?.[1] ?? '',
     /** The next block that carries an id. */
     id: async () => parseMessage(await next((block) => block.startsWith('id: '))).id,
     comment: () => next((block) => block.startsWith(':')),
@@ -128,6 +130,18 @@ test('Last-Event-ID goes on behind that event, without gap or repeat', async () 
   await put('resumed', 'f_4');
   expect((await second.message()).data?.data.filingId).toBe('f_4');
   second.close();
+});
+
+test('a stream that broke before its first event goes on where it began', async () => {
+  await api.createAccount('early');
+  await put('early', 'f_1');
+  const broken = await listen('early');
+  const id = await broken.firstId();
+  broken.close();
+  await put('early', 'f_2');
+  const resumed = await listen('early', '', { 'last-event-id': id });
+  expect((await resumed.message()).data?.data.filingId).toBe('f_2');
+  resumed.close();
 });
 
 test('a stream goes on from the cursor of a list, and a list from the id of a stream', async () => {
@@ -285,5 +299,5 @@ test('closing the API ends its streams', async () => {
   });
   const text = response.text();
   await closing.app.close();
-  expect(await text).toBe('retry: 3000\n\n');
+  expect(await text).toMatch(/^retry: 3000\nid: \S+\n\n$/);
 });
