@@ -176,7 +176,10 @@ async function startApi(
     checkUrl,
     liveness: liveness.check,
     readiness: createReadiness(connections.failFast(), watch, keys.probe),
-    mutationsAllowed: watch.problem,
+    async mutationsAllowed() {
+      await watch.check();
+      return watch.problem();
+    },
     beforeScrape: () => collectSubscriptions(stores, metrics),
     hooks: {
       async accountSaved({ account, pollIntervalMs }) {

@@ -92,7 +92,19 @@ export function addAuth(
     const refused = refusal(caller, access);
     if (refused !== null) throw refused;
     if (caller.kind === 'account') await rememberUse(deps, caller.token, request);
-    await requireAccount(deps, request, access.account);
+  });
+}
+
+/** Lets nobody pass to an account that does not exist; for requests that `addAuth` has let pass. */
+export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'>): void {
+  app.addHook('onRequest', async (request) => {
+    const { account } = accessOf(request);
+    if (account === null || request.routeOptions.config.accountMayBeNew === true) return;
+    if (await accounts.exists(account)) return;
+    throw new Problem(
+      'account_not_found',
+      'GET /v1/accounts lists the accounts; PUT on this path creates it.',
+    );
   });
 }
 
@@ -117,16 +129,6 @@ function accessOf(request: FastifyRequest): Access {
   const { account = null } = request.params as { account?: string };
   const { operatorOnly = false } = request.routeOptions.config;
   return { operatorOnly, account, changes: changesSomething(request.method) };
-}
-
-async function requireAccount(
-  { accounts }: Pick<ApiDeps, 'accounts'>,
-  request: FastifyRequest,
-  account: string | null,
-): Promise<void> {
-  if (account === null || request.routeOptions.config.accountMayBeNew === true) return;
-  if (await accounts.exists(account)) return;
-  throw new Problem('account_not_found', 'GET /v1/accounts lists the accounts; PUT on this path creates it.');
 }
 
 // Only a note: a Redis that takes no writes must not keep anybody from reading.

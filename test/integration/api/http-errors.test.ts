@@ -160,7 +160,9 @@ test('a failure inside tells nothing of the inside', async () => {
 
 test('while changes are refused, reading goes on', async () => {
   const reason = 'The store was emptied.';
-  const refusing = await createApiFixture(redis.connect(), redis.prefix, { mutationsAllowed: () => reason });
+  const refusing = await createApiFixture(redis.connect(), redis.prefix, {
+    mutationsAllowed: async () => reason,
+  });
   const answers = await Promise.all([
     refusing.call('PUT', '/v1/accounts/two', accountInput),
     refusing.call('POST', '/v1/accounts/one/subscriptions', { url: hookUrl }),
