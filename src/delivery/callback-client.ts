@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { Agent } from 'undici';
 import { createCallbackConnector } from './callback-connector.ts';
 import { failedBeforehand, runExchange } from './callback-exchange.ts';
@@ -6,6 +5,7 @@ import type { CallbackResult } from './callback-result.ts';
 import type { EgressPolicy } from './egress-policy.ts';
 import { createHostLookup } from './host-lookup.ts';
 import type { HostLookup } from './host-lookup.ts';
+import { createSocketWatch } from './socket-watch.ts';
 import { checkCallbackUrl, type UrlRules } from './url-policy.ts';
 
 /**
@@ -22,8 +22,9 @@ interface CallbackRequest {
 /** Sends callbacks. */
 export interface CallbackClient {
   /**
-   * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. Rejects
-   * only if `signal` fires before the headers of the answer are here, or when close() ends it: neither is an
+   * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. If it meets a
+   * kept connection that the receiver has given up meanwhile, it is sent once more on a new one at once: its
+   * webhook-id makes that safe (RFC 9110 §9.2.2). Rejects only if `signal` fires before the headers of the answer are here, or when close() ends it: neither is an
    * attempt, though the receiver may have got the request.
    */
   post(request: CallbackRequest): Promise<CallbackResult>;
@@ -61,8 +62,8 @@ const KEEP_ALIVE_MAX_MS = 25_000;
 export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { policy, timeoutMs, userAgent, lookup = createHostLookup() } = options;
   const { keptSocketsMax = KEPT_SOCKETS_MAX } = options;
-  const sockets = countSockets();
-  const agent = new Agent({
+  const sockets = createSocketWatch();
+  const agentOptions = {
     allowH2: false,
     pipelining: 1,
     maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
@@ -76,9 +77,12 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       policy,
       lookup,
       timeoutMs,
-      onSocket: (socket) => sockets.add(socket),
+      onSocket: sockets.add,
     }),
-  });
+  } as const;
+  const agent = new Agent(agentOptions);
+  // Its requests say `connection: close`, so that each dials anew.
+  const dialling = new Agent(agentOptions);
   const targetOf = rememberTargets(options);
   return {
     post({ url, headers, body, signal }) {
@@ -91,9 +95,17 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
         body,
         reset: sockets.open() > keptSocketsMax,
       };
-      return runExchange((handler) => void agent.dispatch(request, handler), { timeoutMs, signal });
+      return runExchange((handler) => void agent.dispatch(request, handler), {
+        timeoutMs,
+        signal,
+        again: (handler, error) => {
+          const stale = sockets.wasReused(error);
+          if (stale) dialling.dispatch({ ...request, reset: true }, handler);
+          return stale;
+        },
+      });
     },
-    close: () => agent.destroy(),
+    close: async () => void (await Promise.all([agent.destroy(), dialling.destroy()])),
   };
 }
 
@@ -115,19 +127,5 @@ function rememberTargets(rules: UrlRules): (text: string) => Target {
     if (known.size >= targetsMax) known.clear();
     known.set(text, target);
     return target;
-  };
-}
-
-function countSockets(): { add(socket: Socket): void; open(): number } {
-  let open = 0;
-  const remove = (): void => {
-    open -= 1;
-  };
-  return {
-    add(socket) {
-      open += 1;
-      socket.once('close', remove);
-    },
-    open: () => open,
   };
 }

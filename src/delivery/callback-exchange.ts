@@ -13,10 +13,14 @@ const BODY_BYTES_MAX = 16_384;
 
 const INTERIM_RESPONSES_MAX = 16;
 
-/** The bounds of one exchange: a deadline for the whole of it, and the caller's wish to stop. */
+/**
+ * The bounds of one exchange: a deadline for the whole of it, and the caller's wish to stop. `again` is asked once, when
+ * the connection broke before any answer: it may dispatch the same handler anew, and says whether it did.
+ */
 export interface ExchangeLimits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  readonly again?: (handler: Dispatcher.DispatchHandler, error: Error) => boolean;
 }
 
 /**
@@ -51,8 +55,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #reject: (error: unknown) => void;
   readonly #deadline: NodeJS.Timeout;
   readonly #onAbort: (() => void) | undefined;
+  #again: ExchangeLimits['again'];
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
+  #answered = false;
   #interimResponses = 0;
   #statusCode = 0;
   #retryAfter: string | null = null;
@@ -68,6 +74,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#signal = limits.signal;
+    this.#again = limits.again;
     this.#deadline = setTimeout(() => this.#cutOff('timeout'), limits.timeoutMs);
     if (this.#signal !== undefined) {
       this.#onAbort = () => this.#abandon(this.#signal?.reason);
@@ -78,6 +85,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#settled) controller.abort(new Error('settled while waiting for a connection'));
     else this.#controller = controller;
+  }
+
+  /** The first byte of an answer is here. */
+  onResponseStarted(): void {
+    this.#answered = true;
   }
 
   onResponseStart(
@@ -111,8 +123,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error & { readonly code?: unknown }): void {
     if (error.code === 'UND_ERR_DESTROYED' || error.code === 'UND_ERR_CLOSED') this.#abandon(error);
-    else
+    else if (!this.#isSentAgain(error))
       this.#settle(this.#statusCode === 0 ? this.#failure(failureCodeOf(error)) : this.#response('broken'));
+  }
+
+  #isSentAgain(error: Error): boolean {
+    const again = this.#again;
+    this.#again = undefined;
+    return !this.#settled && !this.#answered && again?.(this, error) === true;
   }
 
   /** Copies, for the chunk is a view of a whole read of the socket. */

@@ -26,6 +26,7 @@ export interface DrainWorkerDeps {
   ) => Promise<DrainResult>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
+  /** The worker's own errors, and those for which a drain failed; that one is taken up again a second later. */
   readonly onError: (error: Error) => void;
 }
 
@@ -65,6 +66,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     },
   );
   worker.on('error', deps.onError);
+  worker.on('failed', (_, error) => deps.onError(error));
   return {
     async close() {
       stopping.abort();

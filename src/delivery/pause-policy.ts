@@ -97,7 +97,7 @@ export function healthAfter(
     failingSince: health.failingSince || now,
   };
   if (outcome.kind === 'slow_down') return pausedUntil(failed, now + outcome.retryAfterMs);
-  const unreachable = isBlameless(outcome) && health.failures > 0;
+  const unreachable = isBlameless(outcome) && !proven && health.failures > 0;
   const goesDown = !isDown(health) && (unreachable || failed.failedFilings.length >= filingsOfDownEndpoint);
   if (!goesDown && !probe) return failed;
   const probes = health.probes + 1;

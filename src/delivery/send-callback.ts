@@ -2,7 +2,9 @@ import type { KeyObject } from 'node:crypto';
 import type { LogEntry } from '../events/event-log.ts';
 import { validSecrets, type SigningSecret, type Subscription } from '../subscriptions/subscription.ts';
 import type { CallbackClient } from './callback-client.ts';
+import { failedBeforehand } from './callback-exchange.ts';
 import { classifyOutcome, type CallbackOutcome } from './callback-outcome.ts';
+import type { CallbackResult } from './callback-result.ts';
 import { formatBody } from './format-body.ts';
 import { parseSecret, sign } from './sign.ts';
 
@@ -25,18 +27,21 @@ export interface SendCallbackDeps {
   readonly wallClock: () => number;
 }
 
-/** A sender for a subscription as its settings are now. Whatever happens is an outcome; it rejects only once the client is closed. */
+/**
+ * A sender for a subscription as its settings are now. Whatever happens is an outcome, also an event that cannot be
+ * written in the subscription's format; it rejects only once the client is closed, which is no attempt.
+ */
 export function createCallbackSender(
   { client, wallClock }: SendCallbackDeps,
   subscription: Subscription,
 ): CallbackSender {
   const { url, headers, secrets } = subscription;
   const keysAt = createKeyring(secrets);
-  return async (entry) => {
+  const requestOf = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => {
     const { contentType, bytes } = formatBody(subscription, entry);
     const now = wallClock();
     const timestamp = Math.floor(now / 1000);
-    const result = await client.post({
+    return {
       url,
       headers: {
         ...headers,
@@ -46,13 +51,26 @@ export function createCallbackSender(
         'webhook-signature': sign(keysAt(now), entry.id, timestamp, bytes),
       },
       body: bytes,
-    });
-    return {
-      outcome: classifyOutcome(result),
-      statusCode: result.kind === 'response' ? result.statusCode : null,
-      durationMs: Math.round(result.durationMs),
-      response: result.kind === 'response' ? result.excerpt : null,
     };
+  };
+  return async (entry) => {
+    let request;
+    try {
+      request = requestOf(entry);
+    } catch {
+      return toSent(failedBeforehand('sender_error'));
+    }
+    return toSent(await client.post(request));
+  };
+}
+
+function toSent(result: CallbackResult): Sent {
+  const answered = result.kind === 'response';
+  return {
+    outcome: classifyOutcome(result),
+    statusCode: answered ? result.statusCode : null,
+    durationMs: Math.round(result.durationMs),
+    response: answered ? result.excerpt : null,
   };
 }
 

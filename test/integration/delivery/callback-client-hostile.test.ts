@@ -181,12 +181,46 @@ describe('broken connections', () => {
       ({ outcome }) => expect(outcome.code).toBe('connection_reset'),
     ));
 
-  it('reset on a reused socket is a plain failure, sent once', () =>
+  it('reset on a reused socket is sent again at once, on a new one', () =>
+    postTo(
+      (socket, n) => (n === 2 ? socket.resetAndDestroy() : socket.write(OK)),
+      ({ outcome, receiver }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect(receiver.requests[2]).toContain('connection: close');
+        expect([receiver.requests.length, receiver.connections()]).toEqual([3, 2]);
+      },
+      { again: true },
+    ));
+
+  it('closed on a reused socket, too', () =>
+    postTo(
+      (socket, n) => (n === 2 ? socket.end() : socket.write(OK)),
+      ({ outcome, receiver }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect([receiver.requests.length, receiver.connections()]).toEqual([3, 2]);
+      },
+      { again: true },
+    ));
+
+  it('reset once more on the new one is a failure, not sent a third time', () =>
     postTo(
       (socket, n) => (n === 1 ? socket.write(OK) : socket.resetAndDestroy()),
       ({ outcome, receiver }) => {
-        expect(outcome).toMatchObject({ kind: 'retry', code: 'connection_reset' });
-        expect([receiver.requests.length, receiver.connections()]).toEqual([2, 1]);
+        expect(outcome).toMatchObject({ kind: 'retry', code: 'connection_reset', sent: true });
+        expect([receiver.requests.length, receiver.connections()]).toEqual([3, 2]);
+      },
+      { again: true },
+    ));
+
+  it('reset within the answer on a reused socket is a failure at once', () =>
+    postTo(
+      (socket, n) => {
+        socket.write(n === 1 ? OK : OK_HEAD);
+        if (n > 1) setTimeout(() => socket.resetAndDestroy(), 20);
+      },
+      ({ outcome, receiver }) => {
+        expect(outcome.code).toBe('connection_reset');
+        expect(receiver.requests).toHaveLength(2);
       },
       { again: true },
     ));

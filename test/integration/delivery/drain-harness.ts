@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createCallbackClient } from '../../../src/delivery/callback-client.ts';
+import { createCallbackClient, type CallbackClient } from '../../../src/delivery/callback-client.ts';
 import type { AttemptReport } from '../../../src/delivery/account-for.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../../src/delivery/delivery-store.ts';
 import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-queue.ts';
@@ -49,6 +49,7 @@ export interface Harness extends AsyncDisposable {
   readonly log: EventLog;
   readonly delivery: DeliveryStore;
   readonly queue: DrainQueue;
+  readonly callbacks: CallbackClient;
   readonly waker: SubscriptionWaker;
   readonly drainer: SubscriptionDrainer;
   readonly replayer: Replayer;
@@ -169,6 +170,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     log,
     delivery,
     queue,
+    callbacks,
     waker,
     drainer,
     replayer,

@@ -123,7 +123,7 @@ describe('the drain worker', () => {
     expect(receiver.received).toHaveLength(300);
   });
 
-  test('takes a drain up again that failed, a second later', async () => {
+  test('reports a drain that failed and takes it up again, a second later', async () => {
     await using receiver = await startReceiver();
     await using harness = createHarness(redis);
     await harness.subscribe(receiver.url);
@@ -133,6 +133,7 @@ describe('the drain worker', () => {
     await harness.publish('a');
     await vi.waitFor(() => expect(receiver.accepted).toHaveLength(1), 5_000);
     expect(claim.mock.calls.length).toBeLessThanOrEqual(3);
+    expect(harness.errors.map(({ message }) => message)).toEqual(['Redis is away']);
   });
 });
 

@@ -237,4 +237,29 @@ describe('a failed attempt', () => {
     const { parked, cursor } = await harness.state(id);
     expect({ parked, cursor }).toEqual({ parked: 3, cursor: 4 });
   });
+
+  test('that cannot be written in the asked format waits alone; what is sent when the client closes is no attempt', async () => {
+    const latch = createLatch();
+    await using receiver = await startReceiver(async () => {
+      await latch.opened;
+      return 200;
+    });
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*'], payload: 'thin' });
+    const broken = { id: 'evt_1', type: 'account.stale', filingId: '', state: '', body: 'no JSON' };
+    await harness.log.append(harness.account, broken, Date.now());
+    await harness.drain(id);
+    expect(harness.reports.map(({ attempt }) => attempt.outcome)).toEqual(['sender_error']);
+    expect(await harness.state(id)).toMatchObject({ parked: 1, cursor: 1 });
+
+    const other = await harness.subscribe(receiver.url);
+    await harness.append('a');
+    const drained = expect(harness.drain(other)).rejects.toThrow();
+    await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
+    await harness.callbacks.close();
+    await drained;
+    latch.open();
+    expect(harness.reports).toHaveLength(1);
+    expect(await harness.state(other)).toMatchObject({ failures: 0, cursor: 1 });
+  });
 });

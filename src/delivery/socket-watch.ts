@@ -1,0 +1,37 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+/** What there is to know about the sockets of a client without asking each of them. */
+export interface SocketWatch {
+  /** Takes in a socket that has just been connected. */
+  readonly add: (socket: Socket) => void;
+  /** How many are open. */
+  open(): number;
+  /** Whether an error is that of a socket which had brought something before, an earlier answer that is. */
+  wasReused(error: Error): boolean;
+}
+
+/** Watches nothing yet. */
+export function createSocketWatch(): SocketWatch {
+  const ofReused = new WeakSet<Error>();
+  let open = 0;
+  return {
+    add(socket) {
+      open += 1;
+      socket.once('close', () => {
+        open -= 1;
+      });
+      let silentUntil = socket.bytesRead;
+      // A session ticket follows the handshake of TLS 1.3 and is no answer.
+      if (socket instanceof TLSSocket)
+        socket.once('session', () => {
+          silentUntil = socket.bytesRead;
+        });
+      socket.once('error', (error: Error) => {
+        if (socket.bytesRead > silentUntil) ofReused.add(error);
+      });
+    },
+    open: () => open,
+    wasReused: (error) => ofReused.has(error),
+  };
+}
