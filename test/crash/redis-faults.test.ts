@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startTcpProxy } from '../integration/redis/tcp-proxy.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { checkJournals, type Findings } from './support/check-journals.ts';
+import { checkJournals } from './support/check-journals.ts';
 import { cutTail, lastAppendOnlyFile } from './support/redis-files.ts';
 import { maxInFlight, startWorld, type World } from './support/world.ts';
 
@@ -23,12 +23,11 @@ function connect(redis: PrivateRedis): Redis {
   return client;
 }
 
-async function conclude(world: World, interruptions: number, setBack = false): Promise<Findings> {
+async function expectKept(world: World, interruptions: number, setBack = false): Promise<void> {
   await world.settle();
   const findings = checkJournals(world.journals(), { repeatsMax: interruptions * maxInFlight, setBack });
   console.log(expect.getState().currentTestName, { ...findings, violations: findings.violations.length });
   expect(findings.violations).toEqual([]);
-  return findings;
 }
 
 /** What readiness says, and how a registration is answered, and in what time. */
@@ -60,7 +59,7 @@ test('Redis killed again and again with everything synced: nothing is lost', asy
     await redis.restart();
   }
   await stop();
-  await conclude(world, rounds);
+  await expectKept(world, rounds);
 });
 
 test('Redis away for a while: readiness says why, changes are refused at once, and all is told afterwards', async () => {
@@ -79,7 +78,7 @@ test('Redis away for a while: readiness says why, changes are refused at once, a
   await untilReady(world);
   await delay(2_000);
   await stop();
-  await conclude(world, 1);
+  await expectKept(world, 1);
 });
 
 test.each([
@@ -114,7 +113,7 @@ test.each([
       await delay(4_000);
     }
     await stop();
-    await conclude(world, 2);
+    await expectKept(world, 2);
   },
 );
 
@@ -132,7 +131,7 @@ test('replies of Redis lost after it has written: nothing is lost and nothing to
     proxy.mode = 'pass';
   }
   await stop();
-  await conclude(world, 4 * rounds);
+  await expectKept(world, 4 * rounds);
 });
 
 test('the end of the append-only file cut off in mid-command: changes are seen again under the same ids', async () => {
@@ -151,7 +150,7 @@ test('the end of the append-only file cut off in mid-command: changes are seen a
     await untilReady(world);
     await world.settle();
   }
-  await conclude(world, 2 * rounds * 10, true);
+  await expectKept(world, 2 * rounds * 10, true);
 });
 
 test('FLUSHALL in a run: nothing is told as new, readiness says why, changes are refused', async () => {

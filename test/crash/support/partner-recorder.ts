@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { stateKey } from './check-chain.ts';
 import type { PartnerState, Served } from './journals.ts';
 
@@ -8,8 +9,8 @@ export interface PartnerRecorder extends AsyncDisposable {
   readonly baseUrl: string;
   /** Every state of every filing that was ever served whole, with the first time. */
   readonly served: readonly Served[];
-  /** Requests passed on so far. */
-  requests(): number;
+  /** So long every answer is held back from now on; 0 at first. */
+  latencyMs: number;
 }
 
 interface FilingDocument {
@@ -25,7 +26,6 @@ export async function startPartnerRecorder(
   accountOf: (partnerKey: string) => string,
 ): Promise<PartnerRecorder> {
   const served = new Map<string, Served>();
-  let requests = 0;
 
   function note(account: string, filingId: string, state: PartnerState, first: number): void {
     const key = JSON.stringify([account, filingId, stateKey(state)]);
@@ -47,11 +47,11 @@ export async function startPartnerRecorder(
     const first = Date.now();
     const path = (request.url ?? '').replace(/^\/v1/, '');
     const key = String(request.headers['partnerkey']);
-    requests += 1;
     const answer = await fetch(target + path, { headers: { PartnerKey: key } });
     const text = await answer.text();
     // Written down before it is passed on: what the daemon has, the journal has.
     noteAnswer(accountOf(key), path, answer.status, text, first);
+    if (recorder.latencyMs > 0) await delay(recorder.latencyMs);
     return { status: answer.status, type: answer.headers.get('content-type') ?? '', text };
   }
 
@@ -62,15 +62,16 @@ export async function startPartnerRecorder(
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
+  const recorder: PartnerRecorder = {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     get served() {
       return [...served.values()];
     },
-    requests: () => requests,
+    latencyMs: 0,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return recorder;
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, truncate } from 'node:fs/promises';
+import { readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The file at the end of a Redis's append-only log: the one that the last commands went to. */
@@ -16,12 +16,5 @@ function numberOf(name: string): number {
 
 /** Cuts so many bytes off, as a machine does that loses power in the middle of a write. */
 export async function cutTail(file: string, bytes: number): Promise<void> {
-  await truncate(file, Math.max(0, (await stat(file)).size - bytes));
-}
-
-/** Where in a Redis's append-only log a text stands for the last time, in bytes from the end; 0 when nowhere. */
-export async function bytesAfterLast(file: string, text: string): Promise<number> {
-  const content = await readFile(file);
-  const at = content.lastIndexOf(text);
-  return at === -1 ? 0 : content.length - at;
+  await truncate(file, Math.max(0, (await stat(file)).size - Math.ceil(bytes)));
 }

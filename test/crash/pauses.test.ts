@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
+import { checkJournals } from './support/check-journals.ts';
+import { maxInFlight, startWorld } from './support/world.ts';
+
+const pauses = Number(process.env['CRASH_PAUSES'] ?? 4);
+let redis: PrivateRedis;
+
+beforeAll(async () => {
+  redis = await startPrivateRedis({ appendfsync: 'always' });
+});
+
+afterAll(() => redis.close());
+
+test.each([
+  ['poller', ['api,deliver', 'poll', 'poll']],
+  ['drainer', ['api,poll,deliver', 'deliver', 'deliver']],
+] as const)(
+  'a %s stopped in its work that comes back after others have taken over turns nothing back and tells nothing anew',
+  async (_, roles) => {
+    await using world = await startWorld({ redisUrl: redis.url, roles });
+    // Always something under way when the signal comes.
+    world.recorder.latencyMs = 150;
+    world.receiver.answer(() => ({ status: 200, afterMs: 50 + Math.random() * 300 }));
+    const stop = world.lives.run(10);
+    for (let i = 0; i < pauses; i += 1) {
+      const paused = world.daemons[1 + (i % 2)];
+      await delay(2_000 + Math.random() * 500);
+      paused?.signal('SIGSTOP');
+      // Longer than a lease (8 s), and every other time than a job's lock and the look at it (15 s).
+      await delay(i % 2 === 0 ? 10_000 : 18_000);
+      paused?.signal('SIGCONT');
+    }
+    await stop();
+    await world.settle();
+    const findings = checkJournals(world.journals(), { repeatsMax: pauses * maxInFlight, setBack: false });
+    console.log('pauses', pauses, { ...findings, violations: findings.violations.length });
+    expect(findings.violations).toEqual([]);
+  },
+);

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
+import { checkJournals } from './support/check-journals.ts';
+import { startWorld } from './support/world.ts';
+
+const stops = Number(process.env['CRASH_STOPS'] ?? 12);
+const graceMs = 30_000;
+let redis: PrivateRedis;
+
+beforeAll(async () => {
+  redis = await startPrivateRedis({ appendfsync: 'always' });
+});
+
+afterAll(() => redis.close());
+
+test('SIGTERM with 200 callbacks in flight: exit code 0 within the grace, and none of them is repeated', async () => {
+  await using world = await startWorld({
+    redisUrl: redis.url,
+    filings: 60,
+    environment: { DELIVERY_MAX_IN_FLIGHT: '60' },
+  });
+  const [daemon] = world.daemons;
+  world.receiver.answer(() => ({ status: 200, afterMs: 4_000 }));
+  for (const account of ['default', 'second'])
+    for (let i = 0; i < 60; i += 1) await world.lives.move(account, `${account}-${i}`, 'REJECTED');
+  await vi.waitFor(() => expect(world.receiver.waiting()).toBeGreaterThanOrEqual(200), {
+    timeout: 20_000,
+    interval: 5,
+  });
+  const since = performance.now();
+  expect(await daemon?.stop()).toBe(0);
+  expect(performance.now() - since).toBeLessThan(graceMs);
+  daemon?.start();
+  await daemon?.untilStarted();
+  await world.settle();
+  expect(checkJournals(world.journals(), { repeatsMax: 0, setBack: false })).toMatchObject({
+    violations: [],
+    events: 240,
+    repeats: 0,
+  });
+});
+
+test('SIGTERM at any time: exit code 0, nothing is lost, and nothing that was answered is repeated', async () => {
+  await using world = await startWorld({ redisUrl: redis.url });
+  const [daemon] = world.daemons;
+  world.receiver.answer(() => ({ status: Math.random() < 0.05 ? 503 : 200, afterMs: Math.random() * 200 }));
+  const finish = world.lives.run(15);
+  for (let i = 0; i < stops; i += 1) {
+    await daemon?.untilStarted();
+    await delay(Math.random() * 1_500);
+    expect(await daemon?.stop()).toBe(0);
+    daemon?.start();
+    // Every other time in the midst of its start, where there is no work to finish yet.
+    if (i % 2 === 0) continue;
+    await delay(Math.random() * 800);
+    expect([0, null]).toContain(await daemon?.stop());
+    daemon?.start();
+  }
+  await daemon?.untilStarted();
+  await finish();
+  await world.settle();
+  const findings = checkJournals(world.journals(), { repeatsMax: 0, setBack: false });
+  console.log('stops', stops, { ...findings, violations: findings.violations.length });
+  expect(findings.violations).toEqual([]);
+});
