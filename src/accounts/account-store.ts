@@ -1,18 +1,25 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { replaceField } from '../redis/replace-field.ts';
+import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 import type { Sealer } from '../secrets/seal.ts';
+import type { SealedRecord } from '../secrets/stored-secrets.ts';
 
 /** A partner account whose filings are watched. */
 export interface Account {
   readonly account: string;
   readonly baseUrl: string;
-  /** In clear, in memory only; in Redis it is sealed. */
-  readonly partnerKey: string;
   readonly pollIntervalMs: number;
   readonly sweepIntervalMs: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** An account with the key that the partner service knows it by. */
+export interface KeyedAccount extends Account {
+  /** In clear, in memory only; in Redis it is sealed. */
+  readonly partnerKey: string;
 }
 
 /** What a caller sets of an account; null intervals mean the deployment's defaults. */
@@ -28,9 +35,14 @@ export const accountNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 
 /** The accounts of this deployment. */
 export interface AccountStore {
+  /** All of them, by name. */
   list(): Promise<Account[]>;
-  /** Null when there is no such account. Throws SealError when its key cannot be opened. */
+  /** Null when there is no such account. */
   get(account: string): Promise<Account | null>;
+  /** The same with its key. Throws SealError when that cannot be opened. */
+  getKeyed(account: string): Promise<KeyedAccount | null>;
+  /** The sealed keys of all accounts. */
+  sealedRecords(): Promise<SealedRecord[]>;
   exists(account: string): Promise<boolean>;
   /** Creates or replaces the settings; what is known of the filings stays. Returns whether it was new. */
   put(account: string, settings: AccountSettings, now: number): Promise<{ created: boolean }>;
@@ -60,12 +72,10 @@ export interface AccountStoreDeps {
 
 /** Accounts in one Redis hash, partner keys sealed. */
 export function createAccountStore({ redis, keys, sealer, defaults }: AccountStoreDeps): AccountStore {
-  function open(account: string, text: string): Account {
-    const stored = JSON.parse(text) as StoredAccount;
+  function toAccount(account: string, stored: StoredAccount): Account {
     return {
       account,
       baseUrl: stored.baseUrl,
-      partnerKey: sealer.open(stored.sealedKey, sealContext(account)),
       pollIntervalMs: stored.pollIntervalMs ?? defaults.pollIntervalMs,
       sweepIntervalMs: stored.sweepIntervalMs ?? defaults.sweepIntervalMs,
       createdAt: stored.createdAt,
@@ -73,21 +83,44 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
     };
   }
 
+  function sealedRecord(account: string, text: string): SealedRecord {
+    const stored = parse(text);
+    return {
+      context: sealContext(account),
+      texts: [stored.sealedKey],
+      replace([sealedKey = stored.sealedKey]) {
+        const value = JSON.stringify({ ...stored, sealedKey });
+        return replaceField(redis, keys.accounts, account, { expected: text, value });
+      },
+    };
+  }
+
   return {
     async list() {
       const all = await redis.hgetall(keys.accounts);
       return Object.entries<string>(all)
-        .map(([account, text]) => open(account, text))
+        .map(([account, text]) => toAccount(account, parse(text)))
         .toSorted((a, b) => (a.account < b.account ? -1 : 1));
     },
     async get(account) {
       const text = await redis.hget(keys.accounts, account);
-      return text === null ? null : open(account, text);
+      return text === null ? null : toAccount(account, parse(text));
+    },
+    async getKeyed(account) {
+      const text = await redis.hget(keys.accounts, account);
+      if (text === null) return null;
+      const stored = parse(text);
+      const partnerKey = sealer.open(stored.sealedKey, sealContext(account));
+      return { ...toAccount(account, stored), partnerKey };
+    },
+    async sealedRecords() {
+      const all = await redis.hgetall(keys.accounts);
+      return Object.entries<string>(all).map(([account, text]) => sealedRecord(account, text));
     },
     exists: async (account) => (await redis.hexists(keys.accounts, account)) === 1,
     async put(account, settings, now) {
       const text = await redis.hget(keys.accounts, account);
-      const before = text === null ? null : (JSON.parse(text) as StoredAccount);
+      const before = text === null ? null : parse(text);
       if (before === null) await removeKeys(redis, keys.account(account).base);
       const { partnerKey, ...rest } = settings;
       const sealedKey = sealer.seal(partnerKey, sealContext(account));
@@ -113,18 +146,10 @@ function sealContext(account: string): string {
   return `account:${account}`;
 }
 
-async function removeKeys(redis: RedisClient, base: string): Promise<void> {
-  const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
-  for (const node of nodes) {
-    let cursor = '0';
-    do {
-      const [next, found] = await node.scan(cursor, 'MATCH', `${escapeGlob(base)}:*`, 'COUNT', 1000);
-      if (found.length > 0) await node.unlink(...found);
-      cursor = next;
-    } while (cursor !== '0');
-  }
+function parse(text: string): StoredAccount {
+  return JSON.parse(text) as StoredAccount;
 }
 
-function escapeGlob(text: string): string {
-  return text.replaceAll(/[\\*?[\]]/g, String.raw`\$&`);
+async function removeKeys(redis: RedisClient, base: string): Promise<void> {
+  for await (const { node, keys } of scanKeys(redis, `${escapeGlob(base)}:*`)) await node.unlink(...keys);
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { defineScript } from '../redis/scripts.ts';
+import { replaceField } from '../redis/replace-field.ts';
 
 /** What is known of an account's token; its text is not. Times are milliseconds on Redis's clock. */
 export interface AccountToken {
@@ -48,12 +48,6 @@ const touchEveryMs = 5 * 60_000;
 // The text names its account, so that a valid token on another account's path is told from a wrong one without a search.
 const textPattern = /^fwa_[A-Za-z0-9_-]{43}\.([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 
-// KEYS 1 tokens. ARGV id, expected token, new token. Replies 1, or 0 when it is no longer the expected one.
-const replaceToken = defineScript(`
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-return 1`);
-
 /** Tokens in one Redis hash per account, so that they go with it. */
 export function createTokenStore(redis: RedisClient, keys: Keys): TokenStore {
   const tokensOf = (account: string) => keys.account(account).tokens;
@@ -85,11 +79,8 @@ export function createTokenStore(redis: RedisClient, keys: Keys): TokenStore {
       if (lastUsedAt !== null && now - lastUsedAt < touchEveryMs) return;
       const text = await redis.hget(tokensOf(account), id);
       if (text === null) return;
-      await replaceToken.run(
-        redis,
-        [tokensOf(account)],
-        [id, text, JSON.stringify({ ...parse(text), lastUsedAt: now })],
-      );
+      const value = JSON.stringify({ ...parse(text), lastUsedAt: now });
+      await replaceField(redis, tokensOf(account), id, { expected: text, value });
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError, type SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
@@ -59,7 +59,7 @@ export function createAccountPoller(
   const takeLargeRead = createPlaces(largeReadsMax);
 
   return async (job, signal) => {
-    const account = await deps.accounts.get(job.account);
+    const account = await deps.accounts.getKeyed(job.account);
     if (account === null) return forget(job.account);
     await deps.clock.synchronise();
     try {
@@ -78,7 +78,7 @@ export function createAccountPoller(
     await deps.onUnknownAccount(account);
   }
 
-  async function pollAndReport(account: Account, job: PollJob, signal: AbortSignal): Promise<void> {
+  async function pollAndReport(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<void> {
     const { connection, isNew } = connectionOf(account);
     const startedAt = performance.now();
     const sentBefore = connection.requestsSent();
@@ -102,7 +102,7 @@ export function createAccountPoller(
     });
   }
 
-  function connectionOf(account: Account): { connection: Connection; isNew: boolean } {
+  function connectionOf(account: KeyedAccount): { connection: Connection; isNew: boolean } {
     const known = connections.get(account.account);
     if (known?.baseUrl === account.baseUrl && known.partnerKey === account.partnerKey)
       return { connection: known, isNew: false };
@@ -111,7 +111,7 @@ export function createAccountPoller(
     return { connection, isNew: true };
   }
 
-  function connect({ baseUrl, partnerKey }: Account): Connection {
+  function connect({ baseUrl, partnerKey }: KeyedAccount): Connection {
     let sent = 0;
     const client = createPartnerClient({
       baseUrl,

@@ -41,6 +41,11 @@ export function createSealer(keys: readonly EncryptionKey[]): Sealer {
   };
 }
 
+/** The id of the key that sealed a text, as the text says; empty where it says nothing. */
+export function keyIdOf(sealed: string): string {
+  return sealed.split('.', 2)[1] ?? '';
+}
+
 function sealWith(keyId: string, key: KeyObject, text: string, context: string): string {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });

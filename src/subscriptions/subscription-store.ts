@@ -172,15 +172,15 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-// As it is in Redis: headers are one sealed text, for their values are often credentials. Format 1 has them in clear.
-type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
+/** As it is in Redis: headers are one sealed text, for their values are often credentials. Format 1 has them in clear. */
+export type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
   readonly v: number;
   readonly headers: string | Subscription['headers'];
 };
 
 function sealSubscription(sealer: Sealer, subscription: Subscription): string {
   const { account, secrets, headers, ...rest } = subscription;
-  const seal = (text: string) => sealer.seal(text, sealContext(account));
+  const seal = (text: string) => sealer.seal(text, subscriptionSealContext(account));
   const stored: StoredSubscription = {
     v: 2,
     ...rest,
@@ -197,7 +197,7 @@ export function openSubscription(sealer: Sealer, account: string, stored: string
     throw new Error(
       `subscription of format ${v}; this version reads formats 1 and 2: run the newer filing-webhooks`,
     );
-  const open = (text: string) => sealer.open(text, sealContext(account));
+  const open = (text: string) => sealer.open(text, subscriptionSealContext(account));
   return {
     ...rest,
     account,
@@ -206,6 +206,7 @@ export function openSubscription(sealer: Sealer, account: string, stored: string
   };
 }
 
-function sealContext(account: string): string {
+/** What the sealed texts of an account's subscriptions open under. */
+export function subscriptionSealContext(account: string): string {
   return `subscription:${account}`;
 }
