@@ -1,6 +1,7 @@
 import type { NewEvent } from '../events/event.ts';
 import { toLogEntry, type LogEntry } from '../events/event-log.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { ConnectionLostError, countLosses } from '../redis/connection-losses.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
@@ -62,6 +63,8 @@ export interface Standing {
 /** What a drain starts from, all of one moment. */
 export interface Claim extends Standing {
   readonly lanes: ReadonlyMap<string, Lane>;
+  /** Connections lost before it; a drain that has lost one since knows nothing for certain any more. */
+  readonly losses: number;
   /** Position of the newest event in the log. */
   readonly head: number;
   /** The first entries after the cursor; none while the subscription is disabled. */
@@ -127,12 +130,13 @@ export interface DeliveryStore {
   claim(account: string, id: string, entries: number): Promise<Claim | null>;
   /**
    * Writes all of it or, for a drain that is no longer the latest, nothing; null only looks. `version` is that of the
-   * settings which the drain works with, `now` milliseconds on Redis's clock.
+   * settings which the drain works with, `losses` those of its claim, `now` milliseconds on Redis's clock. Rejects with
+   * ConnectionLostError, with nothing written, when a connection was lost since the claim.
    */
   settle(
     account: string,
     id: string,
-    drain: { readonly epoch: number; readonly version: number },
+    drain: { readonly epoch: number; readonly version: number; readonly losses: number },
     settlement: Settlement | null,
     now: number,
   ): Promise<SettleResult>;
@@ -154,6 +158,7 @@ type SettleReply = [0] | [1, number, number] | [1, number, number, string, strin
 export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs: number): DeliveryStore {
   const claimScript = loadScript(new URL('claim.lua', import.meta.url));
   const settleScript = loadScript(new URL('settle.lua', import.meta.url));
+  const losses = countLosses(redis);
 
   async function list<T>(
     key: string,
@@ -172,14 +177,16 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
     async claim(account, id, entries) {
       const key = keys.account(account);
       const own = key.subscription(id);
+      const lossesBefore = losses();
       const reply = await claimScript.runBuffer(
         redis,
         [key.subscriptions, own.state, own.lanes, key.head, key.events, own.replays],
         [id, entries],
       );
-      return reply === null ? null : toClaim(reply as ClaimReply);
+      return reply === null ? null : { ...toClaim(reply as ClaimReply), losses: lossesBefore };
     },
-    async settle(account, id, { epoch, version }, settlement, now) {
+    async settle(account, id, { epoch, version, losses: lossesBefore }, settlement, now) {
+      if (losses() !== lossesBefore) throw new ConnectionLostError();
       const key = keys.account(account);
       const own = key.subscription(id);
       const reply = await settleScript.run(
@@ -206,7 +213,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
   };
 }
 
-function toClaim([settings, state, lanes, head, entries, running]: ClaimReply): Claim {
+function toClaim([settings, state, lanes, head, entries, running]: ClaimReply): Omit<Claim, 'losses'> {
   const laneTexts = [...pairs(lanes.map(String))];
   return {
     ...toStanding(settings.toString(), state.map(String), running.toString()),

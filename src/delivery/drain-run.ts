@@ -135,7 +135,7 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
     lookMs = looksOnly ? Math.min(2 * lookMs, lookMsMax) : firstLookMs;
     const { settlement, reports } = looksOnly ? nothing : settlementOf(landed, at);
     dirty = false;
-    const drain = { epoch, version };
+    const drain = { epoch, version, losses: claim.losses };
     const written = await deps.store.settle(account, id, drain, settlement, at);
     for (const { work } of landed) window.free(work);
     if (written.kind === 'fenced') return 'fenced';

@@ -90,6 +90,28 @@ describe('a drain that loses Redis', () => {
   });
 });
 
+test('a drain whose connection broke writes nothing, for Redis may have been set back meanwhile', async () => {
+  const latch = createLatch();
+  await using receiver = await startReceiver(async ({ filingId, attempt }) => {
+    if (filingId === 'set back' && attempt === 1) await latch.opened;
+    return 200;
+  });
+  await using harness = createHarness(redis);
+  const admin = redis.connect();
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('set back');
+  const drained = harness.drain(id).catch((error: Error) => error.name);
+  await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
+  // As after a failover to a replica that had not got the event yet; another one takes its position.
+  await admin.del(harness.keys.head, harness.keys.events);
+  await admin.call('CLIENT', 'KILL', 'ID', String(await harness.redis.call('CLIENT', 'ID')));
+  await vi.waitFor(async () => expect(await harness.append('other')).toEqual([1]));
+  latch.open();
+  expect(await drained).toBe('ConnectionLostError');
+  await harness.drain(id);
+  expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['set back', 'other']);
+});
+
 test('killed at any write, a drain leaves a state from which the next one goes on in order', async () => {
   await using receiver = await startReceiver(({ filingId, attempt }) =>
     filingId === 'f1' && attempt === 1 ? 500 : 200,
