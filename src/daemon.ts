@@ -100,7 +100,7 @@ async function startPolling(config: Config, parts: Parts, stack: AsyncDisposable
       liveness.pollStarted();
       try {
         await watch.check();
-        if (watch.problem() === null) await poll(job, signal);
+        return watch.problem() === null ? await poll(job, signal) : true;
       } finally {
         liveness.pollEnded();
       }

@@ -18,14 +18,17 @@ export function healthState(
   now: number,
 ): HealthState {
   if (marks.authFailed) return 'auth_failed';
-  const lastComplete = Math.max(marks.lastCompletePollAt, createdAt);
-  const isLate = now - lastComplete > staleAfterMs(pollIntervalMs);
+  const { lastCompletePollAt, lastCompleteEndAt } = marks;
+  const lastComplete = Math.max(lastCompletePollAt, lastCompleteEndAt, createdAt);
+  // Where polls take long, the next one may too.
+  const tookMs = Math.max(0, lastCompleteEndAt - lastCompletePollAt);
+  const isLate = now - lastComplete > staleAfterMs(pollIntervalMs) + tookMs;
   if (isLate && (marks.baselined || marks.consecutiveFailures > 0)) return 'stale';
   if (marks.backoffUntil > 0) return 'backing_off';
   return marks.baselined ? 'ok' : 'baselining';
 }
 
-/** After how many milliseconds without a complete poll an account counts as stale. */
+/** After how many milliseconds without a complete poll an account counts as stale, beside the time that a poll takes. */
 export function staleAfterMs(pollIntervalMs: number): number {
   return Math.max(staleIntervals * pollIntervalMs, staleMsMin);
 }

@@ -19,6 +19,8 @@ export interface PollReport {
   readonly requests: number;
   /** Known filings per status after the poll. */
   readonly counts: Readonly<Record<string, number>>;
+  /** Start of the account's last complete poll, by whomever, in milliseconds on Redis's clock; 0 before the first. */
+  readonly lastCompletePollAt: number;
 }
 
 export interface AccountPollerDeps {
@@ -51,23 +53,28 @@ interface Connection {
 // The others of a process's polls are left for what is quickly done.
 const largeReadsMax = 100;
 
-/** Polls accounts by name; keeps one client and request budget per account. */
+/** Polls accounts by name; keeps one client and request budget per account. False: there was no place for it, nothing was read. */
 export function createAccountPoller(
   deps: AccountPollerDeps,
-): (job: PollJob, signal: AbortSignal) => Promise<void> {
+): (job: PollJob, signal: AbortSignal) => Promise<boolean> {
   const connections = new Map<string, Connection>();
   const takeLargeRead = createPlaces(largeReadsMax);
 
   return async (job, signal) => {
     const account = await deps.accounts.getKeyed(job.account);
-    if (account === null) return forget(job.account);
+    if (account === null) {
+      await forget(job.account);
+      return true;
+    }
     await deps.clock.synchronise();
     try {
-      await pollAndReport(account, job, signal);
+      const { kind } = await pollAndReport(account, job, signal);
+      return kind !== 'crowded';
     } catch (error) {
       if (!(error instanceof SnapshotLostError)) throw error;
       // Removed, or emptied and begun anew, while it was polled: what was read of it is void.
       if (!(await deps.accounts.exists(job.account))) await forget(job.account);
+      return true;
     } finally {
       await deps.afterPoll(job.account);
     }
@@ -78,28 +85,47 @@ export function createAccountPoller(
     await deps.onUnknownAccount(account);
   }
 
-  async function pollAndReport(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<void> {
+  async function pollAndReport(
+    account: KeyedAccount,
+    job: PollJob,
+    signal: AbortSignal,
+  ): Promise<PollOutcome> {
     const { connection, isNew } = connectionOf(account);
     const startedAt = performance.now();
     const sentBefore = connection.requestsSent();
     const now = deps.clock.now;
     const request = { mode: job.mode, asked: job.asked, newSettings: isNew };
     const outcome = await pollAccount(
-      { ...deps, ...connection, now, takeLargeRead, largeFrom: largeAccountFilings },
+      {
+        ...deps,
+        ...connection,
+        now,
+        takeLargeRead,
+        largeFrom: largeAccountFilings,
+        onInterlude: (poll) => report(account, poll),
+      },
       account,
       request,
       signal,
     );
-    const told = await reportHealth({ ...deps, now }, account, outcome);
+    const durationMs = performance.now() - startedAt;
+    await report(account, { outcome, durationMs, requests: connection.requestsSent() - sentBefore });
+    return outcome;
+  }
+
+  async function report(
+    account: KeyedAccount,
+    poll: Pick<PollReport, 'outcome' | 'durationMs' | 'requests'>,
+  ): Promise<void> {
+    const { outcome } = poll;
+    const told = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
     if (told !== null) await deps.onEvents(account.account, [told]);
-    if (outcome.kind === 'backing_off') return;
-    deps.onPoll({
-      account: account.account,
-      outcome,
-      durationMs: performance.now() - startedAt,
-      requests: connection.requestsSent() - sentBefore,
-      counts: await deps.snapshot.counts(account.account),
-    });
+    if (outcome.kind === 'backing_off' || outcome.kind === 'crowded') return;
+    const [counts, { lastCompletePollAt }] = await Promise.all([
+      deps.snapshot.counts(account.account),
+      deps.polling.read(account.account),
+    ]);
+    deps.onPoll({ ...poll, account: account.account, counts, lastCompletePollAt });
   }
 
   function connectionOf(account: KeyedAccount): { connection: Connection; isNew: boolean } {

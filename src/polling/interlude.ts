@@ -6,12 +6,12 @@ import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from
 /**
  * A full read of a large account takes longer than a poll interval. So that nobody waits for it, a delta poll is made
  * between two of its pages whenever one is due. Asked for the next such interlude, the result is null while none is due
- * or one is under way. `onRead` is told what each has come to.
+ * or one is under way. `onRead` is told what each has come to, and how many requests it took.
  */
 export function createInterludes(
-  deps: PollRunDeps & ReadDeps & { readonly largeFrom: number },
+  deps: PollRunDeps & ReadDeps & { readonly largeFrom: number; readonly requestsSent: () => number },
   input: Omit<PollRunInput, 'interlude'>,
-  onRead: (run: PollRun, read: ReadOutcome) => Promise<void>,
+  onRead: (run: PollRun, read: ReadOutcome, requests: number) => Promise<void>,
 ): PollRunInput['interlude'] {
   const { account, pollIntervalMs } = input.account;
   let dueAt = input.startedAt + pollIntervalMs;
@@ -20,6 +20,7 @@ export function createInterludes(
     const counts = await deps.snapshot.counts(account);
     if (!isLarge(counts, deps.largeFrom)) return;
     const startedAt = deps.now();
+    const sentBefore = deps.requestsSent();
     const marks = await deps.polling.read(account);
     const misses = await deps.polling.misses(account);
     const run = createPollRun(deps, { ...input, marks, misses, startedAt, interlude: () => null });
@@ -27,7 +28,7 @@ export function createInterludes(
     // What is back is not missing to the poll under way either.
     for (const id of input.misses.keys()) if (!misses.has(id)) input.misses.delete(id);
     // Null calls for a sweep, which is what is under way. What polls without a baseline come to is told at their end.
-    if (read !== null && marks.baselined) await onRead(run, read);
+    if (read !== null && marks.baselined) await onRead(run, read, deps.requestsSent() - sentBefore);
   }
 
   return () => {

@@ -46,6 +46,11 @@ export function planPoll(input: PlanInput): PollPlan {
   const { mode, marks, counts } = input;
   if (mode === 'sweep' || !marks.baselined || !isLarge(counts, input.largeFrom) || isSweepDue(input))
     return { kind: 'full' };
+  return deltaPlan(counts);
+}
+
+/** The plan of a delta poll; pure. */
+export function deltaPlan(counts: Readonly<Record<string, number>>): PollPlan {
   return { kind: 'delta', lists: unsettledLists(counts) };
 }
 

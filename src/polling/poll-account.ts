@@ -2,7 +2,7 @@ import { PartnerError, type PartnerErrorKind } from '../partner/partner-error.ts
 import { backoffMs } from './backoff-policy.ts';
 import { createInterludes } from './interlude.ts';
 import { phaseOf } from './phase.ts';
-import { isLarge, planPoll, type PollMode } from './plan-poll.ts';
+import { deltaPlan, isLarge, planPoll, type PollMode } from './plan-poll.ts';
 import { readDelta } from './poll-delta.ts';
 import { readEverything, type ReadDeps, type ReadOutcome } from './poll-full.ts';
 import { createPollRun, type PollRun, type PollRunDeps, type RunTally } from './poll-run.ts';
@@ -32,8 +32,10 @@ export type PollOutcome =
       readonly message: string;
       readonly retryInMs: number;
     }
-  /** Nothing was read: the wait after a failure is not over, or too many large reads are under way. */
-  | { readonly kind: 'backing_off' };
+  /** Nothing was read: the wait after a failure is not over. */
+  | { readonly kind: 'backing_off' }
+  /** Nothing was read: too many large reads are under way. */
+  | { readonly kind: 'crowded' };
 
 /** An account as polling needs it. */
 export interface PolledAccount {
@@ -59,6 +61,12 @@ export interface PollAccountDeps extends PollRunDeps, ReadDeps {
   readonly largeFrom: number;
   /** Takes one of the places for large reads, to be given back; null when none is free. */
   readonly takeLargeRead: () => (() => void) | null;
+  /** Called after each poll made in between while a long one goes on. */
+  readonly onInterlude: (poll: {
+    readonly outcome: PollOutcome;
+    readonly durationMs: number;
+    readonly requests: number;
+  }) => Promise<void>;
 }
 
 /**
@@ -79,20 +87,34 @@ export async function pollAccount(
   const counts = await deps.snapshot.counts(account.account);
   const phase = phaseOf(account.account);
   const { largeFrom } = deps;
-  const plan = planPoll({ ...account, mode: request.mode, marks, counts, now: startedAt, largeFrom, phase });
-  const isLongRead = plan.kind === 'full' && (isLarge(counts, largeFrom) || !marks.baselined);
+  const wanted = planPoll({
+    ...account,
+    mode: request.mode,
+    marks,
+    counts,
+    now: startedAt,
+    largeFrom,
+    phase,
+  });
+  const isLongRead = wanted.kind === 'full' && (isLarge(counts, largeFrom) || !marks.baselined);
   const giveBack = isLongRead ? deps.takeLargeRead() : () => undefined;
-  if (giveBack === null) return { kind: 'backing_off' };
+  if (giveBack === null && (!marks.baselined || request.mode === 'sweep')) return { kind: 'crowded' };
+  // A sweep that is due has to wait for a place; what may be missed meanwhile is as ever.
+  const plan = giveBack === null ? deltaPlan(counts) : wanted;
 
   const write = requestCounter(deps, account.account, marks.generation);
   const misses = await deps.polling.misses(account.account);
   const input = { account, marks, misses, startedAt, signal };
-  const interlude = createInterludes(deps, input, async (run, read) => write(conclusion(run, read)));
+  const interlude = createInterludes(deps, input, async (run, read, requests) => {
+    await write(conclusion(run, read, deps.now()), requests);
+    const durationMs = deps.now() - run.startedAt;
+    await deps.onInterlude({ outcome: outcomeOf('delta', read, run.tally()), durationMs, requests });
+  });
   try {
     const run = createPollRun(deps, { ...input, interlude });
     const delta = plan.kind === 'delta' ? await readDelta(run, deps, plan.lists) : null;
     const read = delta ?? (await readEverything(run, deps));
-    await write(conclusion(run, read));
+    await write(conclusion(run, read, deps.now()));
     return outcomeOf(delta === null ? 'sweep' : 'delta', read, run.tally());
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
@@ -107,7 +129,7 @@ export async function pollAccount(
     });
     return { kind: 'failed', reason: error.kind, message: error.message, retryInMs };
   } finally {
-    giveBack();
+    giveBack?.();
   }
 }
 
@@ -119,23 +141,25 @@ function requestCounter(
   { polling, requestsSent }: PollAccountDeps,
   account: string,
   generation: string,
-): (update: MarksUpdate) => Promise<void> {
+): (update: MarksUpdate, ofInterlude?: number) => Promise<void> {
   let written = requestsSent();
-  return async (update) => {
+  let own = 0;
+  return async (update, ofInterlude) => {
     const sent = requestsSent() - written;
     written += sent;
-    await polling.write(account, generation, { ...update, requestsLastPoll: sent }, sent);
+    own += sent - (ofInterlude ?? 0);
+    await polling.write(account, generation, { ...update, requestsLastPoll: ofInterlude ?? own }, sent);
   };
 }
 
 /** The marks after a poll that came to its end. */
-function conclusion(run: PollRun, { earned, whole }: ReadOutcome): MarksUpdate {
+function conclusion(run: PollRun, { earned, whole }: ReadOutcome, now: number): MarksUpdate {
   const { failure } = run.tally();
   const { startedAt, marks } = run;
   return {
     ...earned,
     lastPollAt: startedAt,
-    ...(whole ? { lastCompletePollAt: startedAt } : {}),
+    ...(whole ? { lastCompletePollAt: startedAt, lastCompleteEndAt: now } : {}),
     consecutiveFailures: whole ? 0 : marks.consecutiveFailures + 1,
     backoffUntil: 0,
     lastError: failure === null ? (whole ? '' : brokenList) : describe(failure),

@@ -17,8 +17,8 @@ export interface PollWorkerDeps {
   readonly holder: string;
   /** Polls under way at once; they mostly wait for the partner service. */
   readonly concurrency: number;
-  /** Rejects when the poll cannot go on; the next one starts over. */
-  readonly poll: (job: PollJob, signal: AbortSignal) => Promise<void>;
+  /** Rejects when the poll cannot go on; the next one starts over. False: it had no place, nothing was read. */
+  readonly poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>;
   readonly onError: (error: Error) => void;
 }
 
@@ -33,14 +33,15 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   async function process(job: Job<PollJob>, token: string | undefined): Promise<void> {
     const { account, asked } = job.data;
     const holder = `${deps.holder}:${job.id ?? ''}`;
-    if (await deps.polling.lease(account, holder, leaseMs)) return pollUnderLease(job.data, holder);
+    const isLeased = await deps.polling.lease(account, holder, leaseMs);
+    if (isLeased && (await pollUnderLease(job.data, holder))) return;
     if (!asked) return;
-    // What somebody asked for comes after the poll under way, without a place being held for it meanwhile.
+    // What somebody asked for comes after the polls under way, without a place being held for it meanwhile.
     await job.moveToDelayed(Date.now() + askAgainMs, token);
     throw new DelayedError();
   }
 
-  async function pollUnderLease(job: PollJob, holder: string): Promise<void> {
+  async function pollUnderLease(job: PollJob, holder: string): Promise<boolean> {
     const stop = new AbortController();
     running.add(stop);
     if (closing) stop.abort();
@@ -49,7 +50,7 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
       deps.polling.lease(job.account, holder, leaseMs).catch(deps.onError);
     }, leaseMs / 3);
     try {
-      await deps.poll(job, stop.signal);
+      return await deps.poll(job, stop.signal);
     } finally {
       running.delete(stop);
       clearInterval(keep);

@@ -24,6 +24,8 @@ export interface PollingMarks {
   readonly lastPollAt: number;
   /** Start of the last poll that read all it had to. */
   readonly lastCompletePollAt: number;
+  /** End of the last poll that read all it had to. */
+  readonly lastCompleteEndAt: number;
   /** Start of the last full listing that read all it had to. */
   readonly lastSweepAt: number;
   /** Start of the last full listing, however it ended. */
@@ -98,6 +100,7 @@ const noMarks: PollingMarks = {
   baselinedAt: 0,
   lastPollAt: 0,
   lastCompletePollAt: 0,
+  lastCompleteEndAt: 0,
   lastSweepAt: 0,
   sweepTriedAt: 0,
   consecutiveFailures: 0,

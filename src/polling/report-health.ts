@@ -15,6 +15,8 @@ export function healthChange(
   createdAt: number,
   now: number,
 ): HealthChange {
+  // An incomplete poll does not make an account well, but it shows that its key is good.
+  if (outcome.kind === 'incomplete' && marks.authFailed) return 'account.recovered';
   if (outcome.kind === 'complete')
     return marks.authFailed || marks.staleReported ? 'account.recovered' : null;
   if (outcome.kind === 'failed' && outcome.reason === 'auth' && !marks.authFailed)

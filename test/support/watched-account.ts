@@ -48,6 +48,8 @@ export interface WatchedAccount {
   /** Events handed to delivery so far. */
   readonly handed: RecordedEvent[];
   readonly quarantined: number[];
+  /** What the polls between the pages of long ones have come to. */
+  readonly interludes: PollOutcome[];
 }
 
 export interface WatchOptions {
@@ -62,6 +64,8 @@ export interface WatchOptions {
   readonly random?: () => number;
   /** One to share with others; by default an own one, synchronised with Redis. */
   readonly clock?: Clock;
+  /** Gives places for large reads; by default there is always one. */
+  readonly takeLargeRead?: () => (() => void) | null;
   /** False: failed requests are not repeated within a poll. */
   readonly retries?: boolean;
 }
@@ -89,6 +93,7 @@ export async function watchAccount(
   const random = options.random ?? Math.random;
   const handed: RecordedEvent[] = [];
   const quarantined: number[] = [];
+  const interludes: PollOutcome[] = [];
   let sent = 0;
   const budget = createRequestBudget({
     maxRps: options.maxRps ?? 100_000,
@@ -113,7 +118,8 @@ export async function watchAccount(
     random,
     doubts: new Map(),
     largeFrom: options.largeFrom ?? 1,
-    takeLargeRead: () => () => undefined,
+    takeLargeRead: options.takeLargeRead ?? (() => () => undefined),
+    onInterlude: async ({ outcome }: { outcome: PollOutcome }) => void interludes.push(outcome),
     requestsSent: () => sent,
     onEvents: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
     onQuarantined: (_account: string, records: number) => void quarantined.push(records),
@@ -140,6 +146,7 @@ export async function watchAccount(
     events,
     handed,
     quarantined,
+    interludes,
   };
   return watched;
 }

@@ -1,0 +1,69 @@
+import { afterAll, expect, it } from 'vitest';
+import { createPollQueue, type PollJob } from '../../../src/polling/poll-queue.ts';
+import { createPollWorker } from '../../../src/polling/poll-worker.ts';
+import { createPollingStore } from '../../../src/polling/polling-store.ts';
+import { createRedisConnections } from '../../../src/redis/connect.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { testRedis } from '../../support/redis.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+let rigs = 0;
+
+/** A queue and its worker, whose polls come to what `poll` says. */
+async function rig(poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>) {
+  rigs += 1;
+  const keys = createKeys(`${redis.prefix}${rigs}`);
+  const connections = createRedisConnections(redis.url, { connectionName: 'test', onStateChange: () => {} });
+  const fail = (error: Error) => {
+    throw error;
+  };
+  const queue = createPollQueue(connections.failFast(), keys.queues, fail);
+  const polling = createPollingStore(connections.command(), keys);
+  const worker = createPollWorker({
+    connection: connections.blocking(),
+    prefix: keys.queues,
+    polling,
+    holder: 'test',
+    concurrency: 10,
+    poll,
+    onError: fail,
+  });
+  return {
+    queue,
+    polling,
+    async [Symbol.asyncDispose]() {
+      await worker.close();
+      await queue.close();
+      await connections.close();
+    },
+  };
+}
+
+it('keeps a sweep that somebody asked for until there is a place for it', async () => {
+  const polls: string[] = [];
+  await using poller = await rig(async ({ account, mode }) => polls.push(`${account} ${mode}`) >= 3);
+  await poller.queue.pollNow('acme', 'sweep');
+  await expect.poll(() => polls, { timeout: 5_000 }).toEqual(Array(3).fill('acme sweep'));
+});
+
+it('keeps what somebody asked for until the poll under way has ended', async () => {
+  const polls: string[] = [];
+  await using poller = await rig(async ({ mode }) => polls.push(mode) > 0);
+  await poller.polling.lease('acme', 'somebody else', 60_000);
+  await poller.queue.pollNow('acme', 'sweep');
+  await poller.queue.pollNow('acme', 'delta');
+  await poller.queue.pollNow('other', 'delta');
+  await expect.poll(() => polls).toEqual(['delta']);
+  await poller.polling.release('acme', 'somebody else');
+  await expect.poll(() => polls.toSorted(), { timeout: 5_000 }).toEqual(['delta', 'delta', 'sweep']);
+});
+
+it('skips a tick that finds no place, and comes again with the next', async () => {
+  const polls: PollJob[] = [];
+  await using poller = await rig(async (job) => polls.push(job) < 0);
+  await poller.queue.schedule('acme', 50);
+  await expect.poll(() => polls.length, { timeout: 5_000 }).toBeGreaterThan(2);
+  expect(polls.every(({ asked }) => !asked)).toBe(true);
+  await poller.queue.unschedule('acme');
+});
