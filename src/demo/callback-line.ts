@@ -13,10 +13,15 @@ const styleOf: Readonly<Record<string, Parameters<Paint>[0]>> = {
 const notPrintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * One line about a verified callback: time, status before → after, insured, policy, state and, when it was rejected, why. Pure. What
- * is missing is left out; nothing from the callback can move the cursor, colour the terminal or start a new line.
+ * One line about a callback: time, what came of it (`verdict`, as it is), status before → after, insured, policy, state and, when it was
+ * rejected, why. Pure. What is missing is left out; nothing from the callback can move the cursor, colour the terminal or start a new
+ * line.
  */
-export function formatCallback(event: unknown, paint: Paint): string {
+export function formatCallback(
+  event: unknown,
+  paint: Paint,
+  verdict: string = paint('green', 'verified'),
+): string {
   const status = textAt(event, 'data', 'status');
   const before = textAt(event, 'data', 'previousStatus') || 'new';
   const reason = status === 'REJECTED' ? textAt(event, 'data', 'rejectionReason') : '';
@@ -28,7 +33,7 @@ export function formatCallback(event: unknown, paint: Paint): string {
   ];
   return [
     paint('dim', clock(textAt(event, 'timestamp'))),
-    paint('green', 'verified'),
+    verdict,
     `${paintStatus(before, paint)} → ${paintStatus(status, paint)}`,
     about.filter((part) => part !== '').join(' · '),
   ].join('  ');

@@ -1,0 +1,128 @@
+import { CliError } from './cli-error.ts';
+import { baseUrlFrom, type Context, type Input, type Option } from './command.ts';
+
+/** A daemon's API as one account's commands see it. Paths begin behind `/v1/accounts/{account}`. Rejects with a CliError. */
+export interface ApiClient {
+  readonly account: string;
+  readonly url: string;
+  get<T>(path: string): Promise<T>;
+  post<T>(path: string, body: unknown): Promise<T>;
+  /** The answer itself, 2xx, its body unread. */
+  open(path: string, headers: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+/** The options of every command that asks the API. */
+export const apiOptions = {
+  account: { value: 'NAME', text: 'the account (FILING_WEBHOOKS_ACCOUNT; default: default)' },
+  url: {
+    value: 'URL',
+    text: 'where the daemon listens (FILING_WEBHOOKS_URL; default: http://127.0.0.1:3000)',
+  },
+  token: {
+    value: 'TOKEN',
+    text: 'the operator token or one of the account (better: FILING_WEBHOOKS_TOKEN or API_TOKEN, also from .env)',
+  },
+} satisfies Record<string, Option>;
+
+interface Request {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+const requestMs = 120_000;
+
+/** A client for what the options, the environment and `.env` name, options first. Refuses to go without a token. */
+export function createApiClient(input: Input, { env, signal }: Context): ApiClient {
+  const url = baseUrlFrom(
+    input.text('url') ?? (env['FILING_WEBHOOKS_URL'] || `http://127.0.0.1:${env['PORT'] || 3000}`),
+    '--url (or FILING_WEBHOOKS_URL)',
+  );
+  const token = input.text('token') ?? (env['FILING_WEBHOOKS_TOKEN'] || env['API_TOKEN']);
+  if (!token)
+    throw new CliError(
+      'usage',
+      'No token: set API_TOKEN or FILING_WEBHOOKS_TOKEN, or run this where the .env of the daemon is.',
+    );
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new CliError('usage', 'The token has characters that no token has: copy it again.');
+  const account = input.text('account') ?? (env['FILING_WEBHOOKS_ACCOUNT'] || 'default');
+
+  async function request(method: string, path: string, init: Request): Promise<Response> {
+    const response = await fetch(`${url}/v1/accounts/${encodeURIComponent(account)}${path}`, {
+      ...init,
+      method,
+      headers: { authorization: `Bearer ${token}`, ...init.headers },
+      redirect: 'error',
+    }).catch((error: unknown) => {
+      throw signal.aborted ? error : unreachable(url, error);
+    });
+    if (response.ok) return response;
+    throw await refusal(response, url, account);
+  }
+
+  async function json<T>(method: string, path: string, init: Request): Promise<T> {
+    const response = await request(method, path, {
+      ...init,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(requestMs)]),
+    });
+    try {
+      return (await response.json()) as T;
+    } catch {
+      throw new CliError(
+        'unavailable',
+        `What answers at ${url} is not the API of filing-webhooks: check --url.`,
+      );
+    }
+  }
+
+  return {
+    account,
+    url,
+    get: (path) => json('GET', path, {}),
+    post: (path, body) =>
+      json('POST', path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    open: (path, headers) => request('GET', path, { headers, signal }),
+  };
+}
+
+/** The query of a path, with what is null left out; empty without any. */
+export function query(fields: Readonly<Record<string, string | null>>): string {
+  const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== null);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
+
+function unreachable(url: string, error: unknown): CliError {
+  const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
+  const why = cause?.code ?? cause?.message ?? message;
+  return new CliError(
+    'unavailable',
+    `Nothing answers at ${url} (${why}): start the daemon, or name its address with --url or FILING_WEBHOOKS_URL.`,
+  );
+}
+
+async function refusal(response: Response, url: string, account: string): Promise<CliError> {
+  const problem = (await response.json().catch(() => ({}))) as {
+    code?: string;
+    title?: string;
+    detail?: string;
+  };
+  if (response.status === 401)
+    return new CliError(
+      'refused',
+      `${url} does not know the token: take API_TOKEN of that daemon, or a token of the account.`,
+    );
+  if (problem.code === 'account_not_found')
+    return new CliError(
+      'refused',
+      `There is no account ${account} for this token: name another with --account.`,
+    );
+  if (problem.code === undefined)
+    return new CliError(
+      'unavailable',
+      `What answers at ${url} is not the API of filing-webhooks (status ${response.status}): check --url.`,
+    );
+  const isBusy = response.status >= 500 || response.status === 429;
+  const failure = isBusy ? 'unavailable' : response.status === 403 ? 'refused' : 'no';
+  return new CliError(failure, `${problem.title ?? problem.code}: ${problem.detail ?? ''}`);
+}

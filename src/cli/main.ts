@@ -1,0 +1,37 @@
+import { addAbortSignal } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { readEnvironment } from '../config.ts';
+import { stopOnSignals } from '../demo/stop-on-signals.ts';
+import type { Context } from './command.ts';
+import { commands } from './commands.ts';
+import { runCommand } from './run-command.ts';
+
+const stop = stopOnSignals();
+const isWatched = process.stderr.isTTY;
+let shown = false;
+
+function endProgress(): void {
+  if (shown) process.stderr.write('\n');
+  shown = false;
+}
+
+const context: Context = {
+  env: readEnvironment('.env'),
+  signal: stop.signal,
+  out(text) {
+    endProgress();
+    process.stdout.write(`${text}\n`);
+  },
+  note(text) {
+    endProgress();
+    process.stderr.write(`${text}\n`);
+  },
+  progress(text) {
+    if (!isWatched) return;
+    process.stderr.write(`\r\u001b[K${text}`);
+    shown = true;
+  },
+  readInput: () => buffer(addAbortSignal(stop.signal, process.stdin)),
+};
+
+process.exitCode = await runCommand(process.argv.slice(2), commands, context);

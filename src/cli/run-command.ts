@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util';
+import packageJson from '../../package.json' with { type: 'json' };
+import { CliError, exitCodes } from './cli-error.ts';
+import type { Command, Context, Input } from './command.ts';
+import { helpOf, overview } from './help.ts';
+
+/** Runs what the words of the command line ask for and resolves to the exit code; failures are told on standard error with what to do. */
+export async function runCommand(
+  words: readonly string[],
+  commands: readonly Command[],
+  context: Context,
+): Promise<number> {
+  const [first = 'help'] = words;
+  if (['help', '--help', '-h'].includes(first)) return show(context, helpFor(words.slice(1), commands));
+  if (['--version', '-v'].includes(first)) return show(context, packageJson.version);
+  try {
+    const { command, rest } = findCommand(words, commands);
+    if (rest.includes('--help') || rest.includes('-h')) return show(context, helpOf(command));
+    return await command.run(readInput(command, rest), context);
+  } catch (error) {
+    if (context.signal.aborted) return exitCodes.interrupted;
+    if (!(error instanceof CliError)) throw error;
+    context.note(`filing-webhooks: ${error.message}`);
+    return error.exitCode;
+  }
+}
+
+function show(context: Context, text: string): number {
+  context.out(text);
+  return exitCodes.ok;
+}
+
+function helpFor(words: readonly string[], commands: readonly Command[]): string {
+  const command = commands.find(({ name }) => name === words.join(' '));
+  return command === undefined ? overview(commands) : helpOf(command);
+}
+
+function findCommand(
+  words: readonly string[],
+  commands: readonly Command[],
+): { command: Command; rest: readonly string[] } {
+  for (const command of commands) {
+    const length = command.name.split(' ').length;
+    if (words.slice(0, length).join(' ') === command.name) return { command, rest: words.slice(length) };
+  }
+  const names = commands.map(({ name }) => name).join(', ');
+  throw new CliError(
+    'usage',
+    `There is no command "${words[0] ?? ''}"; there are ${names}. Try filing-webhooks --help.`,
+  );
+}
+
+function readInput(command: Command, words: readonly string[]): Input {
+  const { values, positionals } = parse(command, words);
+  return {
+    positionals,
+    text: (name) => textOf(values[name]),
+    texts(name) {
+      const value = values[name];
+      return Array.isArray(value) ? value.map(String) : [];
+    },
+    flag: (name) => values[name] === true,
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function parse(command: Command, words: readonly string[]) {
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, { value, multiple = false }]) => [
+      name,
+      { type: value === undefined ? 'boolean' : 'string', multiple } as const,
+    ]),
+  );
+  try {
+    return parseArgs({ args: [...words], options, allowPositionals: true });
+  } catch (error) {
+    const [what = ''] = (error as Error).message.split('. ', 1);
+    throw new CliError('usage', `${what}: see filing-webhooks ${command.name} --help.`);
+  }
+}
