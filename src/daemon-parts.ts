@@ -111,7 +111,7 @@ export async function createParts(
     now: clock.now,
     random,
     onAttempt: reportAttempt(logger, metrics),
-    onExpired: reportExpired(logger, metrics),
+    onExpired: reportExpired(logger, metrics, waker),
     onDisabled: reportDisabled(logger, metrics, waker),
   });
   const liveness = createLiveness(() => performance.now(), config.roles.has('poll'));

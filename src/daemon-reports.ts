@@ -51,14 +51,21 @@ export function reportAttempt(logger: Logger, metrics: Metrics): (report: Attemp
   };
 }
 
-/** One log line and the dead letter metric for events that retention took before a subscription got them. */
+/**
+ * One log line and the dead letter metric for events that retention took before a subscription got them; wakes whoever
+ * asked for the event about it.
+ */
 export function reportExpired(
   logger: Logger,
   metrics: Metrics,
-): (subscription: Subscription, events: number) => void {
-  return ({ account, id }, events) => {
+  waker: SubscriptionWaker,
+): (subscription: Subscription, events: number) => Promise<void> {
+  return async ({ account, id }, events) => {
+    const type = 'subscription.fell_behind';
     metrics.deadLetters.inc(events);
+    metrics.events.inc({ type });
     logger.warn({ account, subscription: id, events }, 'delivery.expired');
+    await waker.wakeMatching(account, [{ type, state: '' }]);
   };
 }
 

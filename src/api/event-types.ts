@@ -18,6 +18,7 @@ export const eventTypes = {
   'account.recovered': 'Polls complete again.',
   'subscription.disabled':
     'A subscription was disabled because its endpoint answered 410 or failed for too long.',
+  'subscription.fell_behind': 'Events left the log for their age before a subscription got them.',
 } as const;
 
 /** The name of an event type. */

@@ -39,11 +39,17 @@ const accountData = record({
   lastError: nullable(Type.String(), { description: 'What the last poll died of.' }),
 });
 
-const disabledData = record({
+const aboutSubscription = {
   account,
   subscription: Type.String(),
-  url: Type.String({ description: 'Origin of the URL that was called.' }),
-  reason: Type.String(),
+  url: Type.String({ description: 'Origin of the URL that is called.' }),
+};
+
+const disabledData = record({ ...aboutSubscription, reason: Type.String() });
+
+const fellBehindData = record({
+  ...aboutSubscription,
+  events: Type.Integer({ description: 'How many, of all types: the log does not know any more which.' }),
 });
 
 const pingData = record({ account, subscription: Type.String() });
@@ -79,5 +85,6 @@ export const callbackExample = {
 function dataOf(type: EventType) {
   if (type === 'ping') return pingData;
   if (type === 'subscription.disabled') return disabledData;
+  if (type === 'subscription.fell_behind') return fellBehindData;
   return type.startsWith('account.') ? accountData : filingData;
 }

@@ -103,6 +103,8 @@ export interface Settlement {
   readonly recovered: readonly string[];
   /** Where a replay stands, as JSON. */
   readonly replay: { readonly id: string; readonly state: string; readonly finished: boolean } | null;
+  /** Told of the subscription in the account's log; null = nothing. */
+  readonly announced: { readonly event: NewEvent; readonly at: number } | null;
   /** Disables the subscription, if the settings are still of that version, and puts the event about it into the log. */
   readonly disabling: { readonly reason: string; readonly event: NewEvent; readonly at: number } | null;
 }

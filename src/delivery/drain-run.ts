@@ -4,13 +4,13 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 import { accountFor, type AttemptReport, type Landed } from './account-for.ts';
 import type {
   Claim,
+  DeadLetter,
   DeliveryStore,
   EndpointFields,
   ProgressFields,
   Settlement,
   Standing,
 } from './delivery-store.ts';
-import { buildDisabledEvent } from './disabled-event.ts';
 import { createDrainWindow, type Work } from './drain-window.ts';
 import { createFieldChanges } from './field-changes.ts';
 import { createFlights } from './flights.ts';
@@ -21,6 +21,7 @@ import { createProgress } from './progress.ts';
 import { createReplayFeed } from './replay-feed.ts';
 import type { ReplayStore } from './replay-store.ts';
 import type { CallbackSender } from './send-callback.ts';
+import { buildDisabledEvent, buildFellBehindEvent } from './subscription-events.ts';
 
 /** A subscription ready to be called. */
 export interface Opened {
@@ -41,8 +42,8 @@ export interface DrainRunDeps {
   readonly maxInFlight: number;
   readonly disableAfterMs: number;
   readonly onAttempt: (report: AttemptReport) => void;
-  /** Retention took events before the subscription got them. */
-  readonly onExpired: (subscription: Subscription, events: number) => void;
+  /** Retention took events before the subscription got them, and the event that says so is in the log. */
+  readonly onExpired: (subscription: Subscription, events: number) => Promise<void>;
   /** The subscription is disabled, and the event that says so is in the log. */
   readonly onDisabled: (subscription: Subscription, reason: string) => Promise<void>;
 }
@@ -149,6 +150,8 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
   function settlementOf(landed: readonly Landed[], at: number) {
     const accounted = accountFor(landed, window, replays, at);
     const reason = disablingReason(accounted.judged, window.health(), at, deps.disableAfterMs);
+    const deadLetters = [...feed.takeExpired(), ...accounted.deadLetters];
+    const expired = expiredOf(deadLetters);
     const settlement: Settlement = {
       progress: progressChanges.since({
         cursor: progress.cursor(),
@@ -163,9 +166,11 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
       }),
       lanes: lanes.changes(),
       attempts: accounted.reports.map(({ attempt }) => attempt),
-      deadLetters: [...feed.takeExpired(), ...accounted.deadLetters],
+      deadLetters,
       recovered: accounted.recovered,
       replay: replays.state(),
+      announced:
+        expired.events === 0 ? null : { event: buildFellBehindEvent(opened.subscription, expired, at), at },
       disabling:
         reason === null
           ? null
@@ -176,9 +181,8 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
 
   async function tell(settlement: Settlement | null, reports: readonly AttemptReport[]): Promise<void> {
     for (const report of reports) deps.onAttempt(report);
-    const expired = settlement?.deadLetters.filter(({ lastOutcome }) => lastOutcome === 'expired') ?? [];
-    const events = expired.reduce((sum, letter) => sum + letter.events, 0);
-    if (events > 0) deps.onExpired(opened.subscription, events);
+    const { events } = expiredOf(settlement?.deadLetters ?? []);
+    if (events > 0) await deps.onExpired(opened.subscription, events);
     if (settlement?.disabling != null)
       await deps.onDisabled(opened.subscription, settlement.disabling.reason);
   }
@@ -199,6 +203,15 @@ export function createDrainRun(deps: DrainRunDeps, account: string, id: string, 
     wakeAt: (stop) =>
       stop === 'fenced' || stop === 'disabled' ? null : stop === null ? window.nextDueAt(now()) : now(),
     untilLanded: flights.untilLanded,
+  };
+}
+
+// How many events retention has taken, and the last of them.
+function expiredOf(letters: readonly DeadLetter[]): { events: number; position: number } {
+  const expired = letters.filter(({ lastOutcome }) => lastOutcome === 'expired');
+  return {
+    events: expired.reduce((sum, { events }) => sum + events, 0),
+    position: Math.max(0, ...expired.map(({ position }) => position)),
   };
 }
 

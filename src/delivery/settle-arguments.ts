@@ -1,9 +1,11 @@
+import type { NewEvent } from '../events/event.ts';
 import type { Settlement } from './delivery-store.ts';
 
 /** A settlement as the lists that settle.lua takes, each preceded by its length; null is nothing to write. Pure. */
 export function settleArguments(settlement: Settlement | null): (string | number)[] {
-  if (settlement === null) return [0, 0, 0, 0, 0, 0, 0, 0];
-  const { progress, endpoint, lanes, attempts, deadLetters, recovered, replay, disabling } = settlement;
+  if (settlement === null) return [0, 0, 0, 0, 0, 0, 0, 0, 0];
+  const { progress, endpoint, lanes, attempts, deadLetters, recovered, replay, announced, disabling } =
+    settlement;
   const lists: (string | number)[][] = [
     fields(progress),
     fields(endpoint),
@@ -12,11 +14,14 @@ export function settleArguments(settlement: Settlement | null): (string | number
     deadLetters.map((letter) => JSON.stringify(letter)),
     [...recovered],
     replay === null ? [] : [replay.id, replay.state, replay.finished ? '1' : ''],
-    disabling === null
-      ? []
-      : [disabling.reason, disabling.event.id, disabling.event.type, disabling.at, disabling.event.body],
+    announced === null ? [] : eventFields(announced),
+    disabling === null ? [] : [disabling.reason, ...eventFields(disabling)],
   ];
   return lists.flatMap((values) => [values.length, ...values]);
+}
+
+function eventFields({ event, at }: { readonly event: NewEvent; readonly at: number }): (string | number)[] {
+  return [event.id, event.type, at, event.body];
 }
 
 function fields(values: object): (string | number)[] {

@@ -7,7 +7,7 @@
 --       then lists, each preceded by its length in values:
 --       progress as fields and values; endpoint as fields and values; lanes as filing and JSON ('' = empty now);
 --       attempts; dead letters; ids of dead letters that were delivered after all; replay as id, its state and
---       '1' when it is finished; disabling as reason, event id, event type, recorded at (ms), event body
+--       '1' when it is finished; an event as id, type, recorded at (ms) and body; disabling as reason and such an event
 -- Reply { 1, head, enabled }, followed, if the settings have changed, by { settings, state fields and values, ids of
 --       the unfinished replays }; or { 0 } when nothing was written: the subscription is gone or another drain holds it.
 local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled')
@@ -17,6 +17,12 @@ local function list()
   local from = at + 1
   at = from + tonumber(ARGV[at])
   return from, at - 1
+end
+
+local function append(first)
+  local position = redis.call('INCR', KEYS[7])
+  redis.call('XADD', KEYS[8], position .. '-0', 'id', ARGV[first], 'type', ARGV[first + 1], 'filing', '', 'state', '',
+    'at', ARGV[first + 2], 'body', ARGV[first + 3])
 end
 
 local from, to = list()
@@ -54,13 +60,13 @@ if to >= from then
 end
 
 from, to = list()
+if to >= from then append(from) end
+from, to = list()
 if to >= from and same and enabled == '1' then
   enabled = '0'
   redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[from])
   redis.call('HSET', KEYS[9], ARGV[1], 'disabled')
-  local position = redis.call('INCR', KEYS[7])
-  redis.call('XADD', KEYS[8], position .. '-0', 'id', ARGV[from + 1], 'type', ARGV[from + 2], 'filing', '', 'state', '',
-    'at', ARGV[from + 3], 'body', ARGV[from + 4])
+  append(from + 1)
 end
 
 local head = tonumber(redis.call('GET', KEYS[7]) or '0')

@@ -62,7 +62,7 @@ export function buildFilingEvent(change: FilingChange): NewEvent {
 }
 
 /**
- * Builds an operational event (`account.*`, `subscription.disabled`). `occasion` tells one occurrence from the next,
+ * Builds an operational event (`account.*`, `subscription.*`). `occasion` tells one occurrence from the next,
  * so that reporting the same one twice gives the same id.
  */
 export function buildOperationalEvent(

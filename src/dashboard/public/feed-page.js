@@ -24,6 +24,7 @@ const types = [
   'account.stale',
   'account.recovered',
   'subscription.disabled',
+  'subscription.fell_behind',
 ];
 
 /**

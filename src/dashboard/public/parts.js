@@ -27,6 +27,7 @@ const tones = new Map([
   ['account.stale', 'bad'],
   ['account.recovered', 'good'],
   ['subscription.disabled', 'bad'],
+  ['subscription.fell_behind', 'bad'],
   ['ok', 'good'],
   ['baselining', 'busy'],
   ['backing_off', 'warn'],

@@ -82,7 +82,7 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
       if (attempt.sent.outcome.kind === 'delivered') delivered += 1;
       if (delivered >= awaited.count) awaited.resolve();
     },
-    onExpired: reportExpired(logger, metrics),
+    onExpired: reportExpired(logger, metrics, waker),
     onDisabled: reportDisabled(logger, metrics, waker),
   });
   const worker = createDrainWorker({

@@ -105,6 +105,10 @@ function realBody(type: string): string {
       reason: 'gone',
     }).body;
   }
+  if (type === 'subscription.fell_behind') {
+    const about = { subscription: 'sub_1', url: 'https://a', events: 3 };
+    return buildOperationalEvent('a', type, '1', 1, about).body;
+  }
   if (type.startsWith('account.')) return buildOperationalEvent('a', type, '1', 1, details).body;
   return buildFilingEvent({
     account: 'a',

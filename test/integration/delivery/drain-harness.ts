@@ -128,7 +128,10 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     maxInFlight,
     disableAfterMs: options.disableAfterMs ?? 86_400_000,
     onAttempt: (report) => void reports.push(report),
-    onExpired: (_, events) => void expired.push(events),
+    onExpired: async (_, events) => {
+      expired.push(events);
+      await waker.wakeMatching(account, [{ type: 'subscription.fell_behind', state: '' }]);
+    },
     onDisabled: async (_, reason) => {
       disabled.push(reason);
       await waker.wakeMatching(account, [{ type: 'subscription.disabled', state: '' }]);

@@ -25,7 +25,28 @@ describe('events that retention takes before they are delivered', () => {
       { lastOutcome: 'expired', position: 100, events: 100, attempts: 0, eventId: '' },
     ]);
     expect(harness.expired).toEqual([100]);
-    expect(await harness.state(id)).toMatchObject({ cursor: 120, done: '' });
+    expect(await harness.state(id)).toMatchObject({ cursor: 121, done: '' });
+  });
+
+  test('are told to whoever asked for that event, and counted in the lag until then', async () => {
+    await using receiver = await startReceiver();
+    await using watching = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    const watcher = await harness.subscribe(watching.url, { eventTypes: ['subscription.fell_behind'] });
+    await harness.append(...times(30, (i) => `f${i}`));
+    await harness.drain(watcher);
+    await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+    expect(subscriptionLag(await harness.state(id), 30)).toBe(30);
+    await harness.drain(id);
+    expect(subscriptionLag(await harness.state(id), 31)).toBe(0);
+    await harness.drain(watcher);
+    expect(JSON.parse(watching.accepted[0]?.raw ?? '{}')).toMatchObject({
+      type: 'subscription.fell_behind',
+      data: { subscription: id, url: new URL(receiver.url).origin, events: 30 },
+    });
+    await harness.drain(id);
+    expect(await harness.log.head(harness.account)).toBe(31);
   });
 
   test('are told when nothing at all is left of the log', async () => {
@@ -37,8 +58,9 @@ describe('events that retention takes before they are delivered', () => {
     await harness.drain(id);
     expect(harness.expired).toEqual([3]);
     const state = await harness.state(id);
-    expect(state.cursor).toBe(3);
-    expect(subscriptionLag(state, 3)).toBe(0);
+    // The fourth is the event about it.
+    expect(state.cursor).toBe(4);
+    expect(subscriptionLag(state, 4)).toBe(0);
     await harness.drain(id);
     expect(harness.expired).toEqual([3]);
   });
@@ -61,7 +83,7 @@ describe('events that retention takes before they are delivered', () => {
       { lastOutcome: 'expired', filingId: 'poison', position: 1, attempts: 1 },
     ]);
     expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['a']);
-    expect(await harness.state(id)).toMatchObject({ parked: 0, cursor: 3 });
+    expect(await harness.state(id)).toMatchObject({ parked: 0, done: '' });
     expect(harness.expired.reduce((sum, events) => sum + events, 0)).toBe(2);
   });
 });

@@ -1,4 +1,4 @@
-import { buildDisabledEvent } from '../../../src/delivery/disabled-event.ts';
+import { buildDisabledEvent, buildFellBehindEvent } from '../../../src/delivery/subscription-events.ts';
 import { createSubscriptionDrainer } from '../../../src/delivery/subscription-drainer.ts';
 import type { SubscriptionDrainerDeps } from '../../../src/delivery/subscription-drainer.ts';
 import { buildFilingEvent, type NewEvent } from '../../../src/events/event.ts';
@@ -188,6 +188,11 @@ export async function eventExamples(): Promise<Readonly<Record<string, Example>>
       '2026-11-21T10:22:31.480Z',
     ),
     disabled: disabledEvent(),
+    fellBehind: buildFellBehindEvent(
+      exampleSubscription(),
+      { events: 412, position: 90_412 },
+      Date.parse('2026-11-21T11:02:00.018Z'),
+    ),
   };
   return { ...filingEvents, ping: await pingEvent(), ...operational };
 }

@@ -1,0 +1,32 @@
+import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
+
+type Subject = Pick<Subscription, 'account' | 'id' | 'url'>;
+
+/** The event `subscription.disabled`; pure. `occasion` tells one disabling of a subscription from the next. */
+export function buildDisabledEvent(subject: Subject, reason: string, occasion: number, at: number): NewEvent {
+  return build(subject, 'subscription.disabled', occasion, at, { reason });
+}
+
+/**
+ * The event `subscription.fell_behind`: retention took so many events, the last of them at `position`, before the
+ * subscription got them; pure.
+ */
+export function buildFellBehindEvent(
+  subject: Subject,
+  { events, position }: { readonly events: number; readonly position: number },
+  at: number,
+): NewEvent {
+  return build(subject, 'subscription.fell_behind', position, at, { events });
+}
+
+function build(
+  { account, id, url }: Subject,
+  type: string,
+  occasion: number,
+  at: number,
+  details: Readonly<Record<string, unknown>>,
+): NewEvent {
+  const data = { subscription: id, url: new URL(url).origin, ...details };
+  return buildOperationalEvent(account, type, `${id} ${occasion}`, at, data);
+}
