@@ -23,6 +23,7 @@ import { createRedisClock } from './redis/clock.ts';
 import { createRedisConnections, type RedisClient } from './redis/connect.ts';
 import { createKeys } from './redis/keys.ts';
 import { createStoreWatch } from './redis/store-watch.ts';
+import { createPartStopper } from './stop-parts.ts';
 import { createSealer } from './secrets/seal.ts';
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts';
 
@@ -39,6 +40,7 @@ export class UnsafeRedisError extends Error {
 }
 
 const redisTimeoutMs = 10_000;
+const clientEndMs = 2_000;
 
 /** What the roles of one process share. */
 export type Parts = Awaited<ReturnType<typeof createParts>>;
@@ -87,9 +89,15 @@ export async function createParts(
   const stores = storesOn(redis);
   const onError = logSparingly(logger, Date.now);
   const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
-  stack.defer(() => pollQueue.close());
   const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
-  stack.defer(() => drainQueue.close());
+  const stopParts = createPartStopper({ logger, redisAway: connections.untilAway });
+  stack.defer(() =>
+    stopParts([
+      { name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close },
+      { name: 'drain queue', deadlineMs: clientEndMs, needsRedis: true, stop: drainQueue.close },
+      { name: 'callback client', deadlineMs: clientEndMs, needsRedis: false, stop: () => client.close() },
+    ]),
+  );
   const metrics = createMetrics();
   const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
@@ -99,7 +107,6 @@ export async function createParts(
     timeoutMs: config.delivery.timeoutMs,
     userAgent: `filing-webhooks/${version}`,
   });
-  stack.defer(() => client.close());
   const drainer = createSubscriptionDrainer({
     ...config.delivery,
     store: stores.delivery,
@@ -132,6 +139,7 @@ export async function createParts(
     waker,
     egress,
     drainer,
+    stopParts,
   };
 }
 

@@ -8,10 +8,11 @@ import { createDrainWorker } from './delivery/drain-worker.ts';
 import { createReplayer } from './delivery/replayer.ts';
 import { createHostLookup } from './delivery/host-lookup.ts';
 import { checkCallbackUrl, resolveCallbackHost } from './delivery/url-policy.ts';
+import { collectGauges } from './gauges.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
 import { createReadiness } from './readiness.ts';
-import { collectSubscriptions } from './subscription-gauges.ts';
+import type { Part } from './stop-parts.ts';
 
 /** A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection. */
 export interface Daemon extends AsyncDisposable {
@@ -26,6 +27,9 @@ const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
 const drainsAtOnce = 2_000;
 
+// How long each part may take to end; the stores and connections behind them need a few seconds more, and there are 30.
+const endMs = { api: 12_000, polling: 5_000, delivery: 20_000 };
+
 /**
  * Starts the parts that the configured roles name. Rejects when Redis cannot be reached (then nothing is left running)
  * or is not safe (UnsafeRedisError).
@@ -33,11 +37,14 @@ const drainsAtOnce = 2_000;
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
   const parts = await createParts(config, deps, stack);
+  // What takes work ends first, all of it at once: nothing new may begin while something else is waited for.
+  const workers: Part[] = [];
+  stack.defer(() => parts.stopParts(workers));
   await putDefaultAccount(config, parts);
-  if (config.roles.has('deliver')) startDelivery(parts, stack);
-  if (config.roles.has('poll')) await startPolling(config, parts, stack);
-  startUpkeep(config, parts, stack);
-  const url = config.roles.has('api') ? await startApi(config, deps, parts, stack) : null;
+  if (config.roles.has('deliver')) workers.push(startDelivery(parts));
+  if (config.roles.has('poll')) await startPolling(config, parts, workers);
+  stack.defer(startUpkeep(config, parts));
+  const url = config.roles.has('api') ? await startApi(config, deps, parts, workers) : null;
   deps.logger.info({ url, roles: [...config.roles], redis: parts.connections.describe }, 'daemon.started');
   const running = stack.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
@@ -53,10 +60,7 @@ async function putDefaultAccount({ defaultAccount }: Config, { stores }: Parts):
   );
 }
 
-function startDelivery(
-  { connections, keys, drainQueue, drainer, clock, onError }: Parts,
-  stack: AsyncDisposableStack,
-): void {
+function startDelivery({ connections, keys, drainQueue, drainer, clock, onError }: Parts): Part {
   const worker = createDrainWorker({
     connection: connections.blocking(),
     prefix: keys.queues,
@@ -66,10 +70,10 @@ function startDelivery(
     now: clock.now,
     onError,
   });
-  stack.defer(() => worker.close());
+  return { name: 'delivery', deadlineMs: endMs.delivery, needsRedis: true, stop: worker.close };
 }
 
-async function startPolling(config: Config, parts: Parts, stack: AsyncDisposableStack): Promise<void> {
+async function startPolling(config: Config, parts: Parts, workers: Part[]): Promise<void> {
   const { stores, clock, logger, metrics, waker, pollQueue, watch, keys, connections, liveness, onError } =
     parts;
   const poll = createAccountPoller({
@@ -107,15 +111,15 @@ async function startPolling(config: Config, parts: Parts, stack: AsyncDisposable
     },
     onError,
   });
-  stack.defer(() => worker.close());
+  workers.push({ name: 'polling', deadlineMs: endMs.polling, needsRedis: true, stop: worker.close });
   for (const { account, pollIntervalMs } of await stores.accounts.list()) {
     await pollQueue.schedule(account, pollIntervalMs);
     await waker.wakeLagging(account);
   }
 }
 
-// What has to be looked after whether or not anything happens.
-function startUpkeep(config: Config, parts: Parts, stack: AsyncDisposableStack): void {
+// What has to be looked after whether or not anything happens. Returns what ends it.
+function startUpkeep(config: Config, parts: Parts): () => void {
   const { watch, stores, clock, logger, onError } = parts;
   let told = false;
   const look = setInterval(() => {
@@ -131,17 +135,17 @@ function startUpkeep(config: Config, parts: Parts, stack: AsyncDisposableStack):
   const trim = setInterval(() => {
     trimLogs(stores, clock.now() - config.eventRetentionMs).catch(onError);
   }, trimEveryMs);
-  stack.defer(() => {
+  return () => {
     clearInterval(look);
     clearInterval(trim);
-  });
+  };
 }
 
 async function startApi(
   config: Config,
   { version, logger }: DaemonDeps,
   parts: Parts,
-  stack: AsyncDisposableStack,
+  workers: Part[],
 ): Promise<string> {
   const {
     storesOn,
@@ -165,6 +169,8 @@ async function startApi(
       : checked;
   }
   const replayer = createReplayer({ ...stores, queue: drainQueue, now: clock.now });
+  const redis = connections.failFast();
+  const readiness = createReadiness(redis, watch, keys.probe, parts.secrets.problem);
   const api = await createApi({
     ...stores,
     version,
@@ -175,12 +181,12 @@ async function startApi(
     now: clock.now,
     checkUrl,
     liveness: liveness.check,
-    readiness: createReadiness(connections.failFast(), watch, keys.probe),
+    readiness,
     async mutationsAllowed() {
       await watch.check();
       return watch.problem();
     },
-    beforeScrape: () => collectSubscriptions(stores, metrics),
+    beforeScrape: () => collectGauges({ ...stores, redis, watch, readiness, now: clock.now }, metrics),
     hooks: {
       async accountSaved({ account, pollIntervalMs }) {
         await pollQueue.schedule(account, pollIntervalMs);
@@ -194,7 +200,7 @@ async function startApi(
       replayProgress: replayer.progress,
     },
   });
-  stack.defer(() => api.close());
+  workers.push({ name: 'api', deadlineMs: endMs.api, needsRedis: false, stop: () => api.close() });
   return api.listen({ host: config.http.host, port: config.http.port });
 }
 

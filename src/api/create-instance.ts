@@ -5,6 +5,7 @@ import type { Api } from './api-instance.ts';
 import { addCallerDecorator, callerLabel } from './auth.ts';
 import { defaultTiming } from './deps.ts';
 import type { ApiDeps } from './deps.ts';
+import { endConnectionsOnClose } from './end-connections.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
 import { compileValidator } from './validator.ts';
 
@@ -42,6 +43,7 @@ export function createInstance({ logger, timing }: Pick<ApiDeps, 'logger' | 'tim
   takeOnlyJson(app);
   addCallerDecorator(app);
   logRequests(app);
+  endConnectionsOnClose(app);
   return app;
 }
 

@@ -6,8 +6,8 @@ import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
   /**
-   * Takes no more jobs and lets running drains finish what is in flight; resolves when they have, or after 20 s. What
-   * is in flight then is sent again, under the same ids, by whoever takes the drain up next.
+   * Takes no more jobs and lets running drains finish what is in flight; resolves when they have, which may be never while Redis is
+   * away. What the process leaves in flight is sent again, under the same ids, by whoever takes the drain up next.
    */
   close(): Promise<void>;
 }
@@ -29,8 +29,6 @@ export interface DrainWorkerDeps {
   /** The worker's own errors, and those for which a drain failed; that one is taken up again a second later. */
   readonly onError: (error: Error) => void;
 }
-
-const closeMs = 20_000;
 
 /** Starts the worker of the queue `drain`. Its jobs are safe to run again, so a killed one is taken up within 15 s. */
 export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
@@ -70,9 +68,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   return {
     async close() {
       stopping.abort();
-      const closed = worker.close();
-      // On its own it waits for ever.
-      await Promise.race([closed, new Promise<void>((resolve) => setTimeout(resolve, closeMs).unref())]);
+      await worker.close();
     },
   };
 }

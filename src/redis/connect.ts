@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { openClient, untilClientReady } from './open-client.ts';
 import type { ClientUse, RedisClient } from './open-client.ts';
 import { createOutage } from './outage.ts';
@@ -29,9 +30,13 @@ export type RedisConnections = AsyncDisposable & {
   blocking(): RedisClient;
   /** Resolves when `command` and `failFast` answer; rejects after `timeoutMs` with the last reason. */
   untilReady(timeoutMs: number): Promise<void>;
+  /** Resolves when Redis does not answer, asking it again and again; also when `signal` aborts. */
+  untilAway(signal: AbortSignal): Promise<void>;
   /** Waits up to `deadlineMs` (default 2000) for replies under way, then cuts every connection. Never rejects. */
   close(deadlineMs?: number): Promise<void>;
 };
+
+const askAgainMs = 500;
 
 /** Opens nothing yet. Throws when `url` is not a REDIS_URL as docs/configuration.md describes it; the message does not repeat it. */
 export function createRedisConnections(url: string, options: RedisConnectionsOptions): RedisConnections {
@@ -62,9 +67,18 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
       const inTime = await withDeadline(Promise.all(needed.map(untilClientReady)), timeoutMs);
       if (!inTime) throw new Error(`no answer from ${describeRedis(address)}: ${outage.reason()}`);
     },
+    untilAway: (signal) => untilAway(client('failFast'), signal),
     close,
     [Symbol.asyncDispose]: () => close(),
   };
+}
+
+async function untilAway(client: RedisClient, signal: AbortSignal): Promise<void> {
+  try {
+    for (; !signal.aborted; await delay(askAgainMs, undefined, { signal })) await client.ping();
+  } catch {
+    // Away, or nobody wants to know any more.
+  }
 }
 
 async function closeClient(client: RedisClient, deadlineMs: number): Promise<void> {

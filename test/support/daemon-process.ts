@@ -29,9 +29,10 @@ const testEnvironment: Readonly<Record<string, string>> = {
   DELIVERY_ALLOW_HTTP: 'true',
 };
 
-/** Starts `src/main.ts` with this environment and nothing of ours; resolves when its API listens. */
+/** Starts `src/main.ts` with this environment and nothing of ours; resolves when its API listens, or when it logs another line. */
 export async function startDaemonProcess(
   environment: Readonly<Record<string, string>>,
+  untilLine = 'daemon.started',
 ): Promise<DaemonProcess> {
   const child = spawnDaemon({ ...testEnvironment, ...environment });
   const logs: Record<string, unknown>[] = [];
@@ -44,7 +45,7 @@ export async function startDaemonProcess(
     createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
       const entry = JSON.parse(line) as Record<string, unknown>;
       logs.push(entry);
-      if (entry['msg'] === 'daemon.started') resolve(String(entry['url']));
+      if (entry['msg'] === untilLine) resolve(String(entry['url']));
     });
   });
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {

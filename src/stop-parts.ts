@@ -1,0 +1,53 @@
+import type { Logger } from 'pino';
+
+/** Something that has to be ended before the process is. */
+export interface Part {
+  /** For the log. */
+  readonly name: string;
+  /** It is left behind after so long. */
+  readonly deadlineMs: number;
+  /** Whether it cannot end well without Redis, and is left behind once Redis is away. */
+  readonly needsRedis: boolean;
+  stop(): Promise<unknown>;
+}
+
+/** Ends parts, all at once. Never rejects; a part that fails or takes too long is logged and left behind. */
+export type PartStopper = (parts: readonly Part[]) => Promise<void>;
+
+export interface PartStopperDeps {
+  readonly logger: Logger;
+  /** Resolves when Redis does not answer; asked for no longer once the signal aborts. */
+  readonly redisAway: (signal: AbortSignal) => Promise<void>;
+}
+
+/** A stopper for the parts of one process. */
+export function createPartStopper({ logger, redisAway }: PartStopperDeps): PartStopper {
+  async function stopPart(part: Part, away: Promise<void>): Promise<void> {
+    const { name, deadlineMs, needsRedis } = part;
+    const since = performance.now();
+    const late = Promise.withResolvers<string>();
+    const timer = setTimeout(() => late.resolve(`not done after ${deadlineMs} ms`), deadlineMs);
+    const left = needsRedis ? [late.promise, away.then(() => 'Redis does not answer')] : [late.promise];
+    const reason = await Promise.race([ended(part), ...left]);
+    clearTimeout(timer);
+    const line = { part: name, durationMs: Math.round(performance.now() - since) };
+    if (reason === null) logger.debug(line, 'daemon.part_stopped');
+    else logger.warn({ ...line, reason }, 'daemon.part_left');
+  }
+
+  return async (parts) => {
+    const over = new AbortController();
+    const away = redisAway(over.signal);
+    await Promise.all(parts.map((part) => stopPart(part, away)));
+    over.abort();
+  };
+}
+
+async function ended(part: Part): Promise<string | null> {
+  try {
+    await part.stop();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
