@@ -17,10 +17,6 @@ export interface PollReport {
   readonly outcome: PollOutcome;
   readonly durationMs: number;
   readonly requests: number;
-  /** Known filings per status after the poll. */
-  readonly counts: Readonly<Record<string, number>>;
-  /** Start of the account's last complete poll, by whomever, in milliseconds on Redis's clock; 0 before the first. */
-  readonly lastCompletePollAt: number;
 }
 
 export interface AccountPollerDeps {
@@ -121,11 +117,7 @@ export function createAccountPoller(
     const told = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
     if (told !== null) await deps.onEvents(account.account, [told]);
     if (outcome.kind === 'backing_off' || outcome.kind === 'crowded') return;
-    const [counts, { lastCompletePollAt }] = await Promise.all([
-      deps.snapshot.counts(account.account),
-      deps.polling.read(account.account),
-    ]);
-    deps.onPoll({ ...poll, account: account.account, counts, lastCompletePollAt });
+    deps.onPoll({ ...poll, account: account.account });
   }
 
   function connectionOf(account: KeyedAccount): { connection: Connection; isNew: boolean } {

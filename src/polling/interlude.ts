@@ -1,4 +1,4 @@
-import { isLarge, unsettledLists } from './plan-poll.ts';
+import { isLarge } from './plan-poll.ts';
 import { readDelta } from './poll-delta.ts';
 import type { ReadDeps, ReadOutcome } from './poll-full.ts';
 import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from './poll-run.ts';
@@ -24,7 +24,7 @@ export function createInterludes(
     const marks = await deps.polling.read(account);
     const misses = await deps.polling.misses(account);
     const run = createPollRun(deps, { ...input, marks, misses, startedAt, interlude: () => null });
-    const read = await readDelta(run, deps, unsettledLists(counts));
+    const read = await readDelta(run, deps);
     // What is back is not missing to the poll under way either.
     for (const id of input.misses.keys()) if (!misses.has(id)) input.misses.delete(id);
     // Null calls for a sweep, which is what is under way. What polls without a baseline come to is told at their end.

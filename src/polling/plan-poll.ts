@@ -5,8 +5,8 @@ export type PollMode = 'delta' | 'sweep';
 
 /** What one poll reads. */
 export type PollPlan =
-  | { readonly kind: 'full' } // the whole list, then every known filing that was not on it
-  | { readonly kind: 'delta'; readonly lists: readonly string[] }; // these statuses, the vanished, the counts
+  | 'full' // the whole list, then every known filing that was not on it
+  | 'delta'; // the lists of unsettled filings, those that left them, the counts
 
 /** What a plan rests on. Times are milliseconds on Redis's clock. */
 export interface PlanInput {
@@ -26,11 +26,17 @@ export interface PlanInput {
 /** The statuses of the partner specification in which a filing is expected to move on. */
 export const knownUnsettled = ['UNPAID', 'PAID', 'PENDING'] as const;
 
+const unsettledStatuses: ReadonlySet<string> = new Set(knownUnsettled);
 const settledStatuses: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED']);
 
-/** Whether a filing in this status is expected to move on. Statuses nobody knows yet count as such. */
+/** Whether a filing in this status is expected to move on by the partner specification; pure. */
 export function isUnsettled(status: string): boolean {
-  return !settledStatuses.has(status);
+  return unsettledStatuses.has(status);
+}
+
+/** Whether one in this status is done with by the partner specification; pure. Statuses beyond it are neither. */
+export function isSettled(status: string): boolean {
+  return settledStatuses.has(status);
 }
 
 /** Below this many filings a full listing takes about as many requests as the lists and counts of a delta, and sees more. */
@@ -44,23 +50,9 @@ export function isLarge(counts: Readonly<Record<string, number>>, largeFrom: num
 /** Decides what a poll reads; pure. */
 export function planPoll(input: PlanInput): PollPlan {
   const { mode, marks, counts } = input;
-  if (mode === 'sweep' || !marks.baselined || !isLarge(counts, input.largeFrom) || isSweepDue(input))
-    return { kind: 'full' };
-  return deltaPlan(counts);
-}
-
-/** The plan of a delta poll; pure. */
-export function deltaPlan(counts: Readonly<Record<string, number>>): PollPlan {
-  return { kind: 'delta', lists: unsettledLists(counts) };
-}
-
-/** The lists that a delta reads: those of the specification, and the statuses beyond it that filings are in. */
-export function unsettledLists(counts: Readonly<Record<string, number>>): string[] {
-  const others = Object.entries(counts).filter(
-    ([status, count]) =>
-      count > 0 && isUnsettled(status) && !knownUnsettled.some((known) => known === status),
-  );
-  return [...knownUnsettled, ...others.map(([status]) => status)];
+  const isEverything =
+    mode === 'sweep' || !marks.baselined || !isLarge(counts, input.largeFrom) || isSweepDue(input);
+  return isEverything ? 'full' : 'delta';
 }
 
 const phaseShare = 0.1;

@@ -2,7 +2,7 @@ import { PartnerError, type PartnerErrorKind } from '../partner/partner-error.ts
 import { backoffMs } from './backoff-policy.ts';
 import { createInterludes } from './interlude.ts';
 import { phaseOf } from './phase.ts';
-import { deltaPlan, isLarge, planPoll, type PollMode } from './plan-poll.ts';
+import { isLarge, planPoll, type PollMode } from './plan-poll.ts';
 import { readDelta } from './poll-delta.ts';
 import { readEverything, type ReadDeps, type ReadOutcome } from './poll-full.ts';
 import { createPollRun, type PollRun, type PollRunDeps, type RunTally } from './poll-run.ts';
@@ -96,11 +96,11 @@ export async function pollAccount(
     largeFrom,
     phase,
   });
-  const isLongRead = wanted.kind === 'full' && (isLarge(counts, largeFrom) || !marks.baselined);
+  const isLongRead = wanted === 'full' && (isLarge(counts, largeFrom) || !marks.baselined);
   const giveBack = isLongRead ? deps.takeLargeRead() : () => undefined;
   if (giveBack === null && (!marks.baselined || request.mode === 'sweep')) return { kind: 'crowded' };
   // A sweep that is due has to wait for a place; what may be missed meanwhile is as ever.
-  const plan = giveBack === null ? deltaPlan(counts) : wanted;
+  const plan = giveBack === null ? 'delta' : wanted;
 
   const write = requestCounter(deps, account.account, marks.generation);
   const misses = await deps.polling.misses(account.account);
@@ -112,7 +112,7 @@ export async function pollAccount(
   });
   try {
     const run = createPollRun(deps, { ...input, interlude });
-    const delta = plan.kind === 'delta' ? await readDelta(run, deps, plan.lists) : null;
+    const delta = plan === 'delta' ? await readDelta(run, deps) : null;
     const read = delta ?? (await readEverything(run, deps));
     await write(conclusion(run, read, deps.now()));
     return outcomeOf(delta === null ? 'sweep' : 'delta', read, run.tally());
@@ -122,7 +122,7 @@ export async function pollAccount(
     const retryInMs = backoffMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
     await write({
       lastPollAt: startedAt,
-      ...(plan.kind === 'full' ? { sweepTriedAt: startedAt } : {}),
+      ...(plan === 'full' ? { sweepTriedAt: startedAt } : {}),
       consecutiveFailures: failures,
       backoffUntil: deps.now() + retryInMs,
       lastError: describe(error),

@@ -1,24 +1,21 @@
-import { PartnerError } from '../partner/partner-error.ts';
 import { concludeListSearch, isExplained, isSearchDue } from './count-doubt.ts';
-import { isUnsettled, knownUnsettled } from './plan-poll.ts';
+import { knownUnsettled } from './plan-poll.ts';
 import type { ReadDeps, ReadOutcome } from './poll-full.ts';
 import type { PollRun } from './poll-run.ts';
 import { readEnds } from './read-ends.ts';
+import { readStrange } from './strange-statuses.ts';
 import { readVanished } from './vanished.ts';
 
 /**
  * Reads what may have changed since the last poll: the unsettled lists, the filings that left them, and the counts that
  * tell whether anything settled moved. Null when only a sweep can tell.
  */
-export async function readDelta(
-  run: PollRun,
-  deps: ReadDeps,
-  lists: readonly string[],
-): Promise<ReadOutcome | null> {
+export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutcome | null> {
   const counts = await deps.snapshot.counts(run.account);
-  const before = await unsettledIds(run, deps, Object.keys(counts));
-  const whole = await readLists(run, lists, counts);
-  const vanished = [...before, ...run.dueMisses()].filter((id) => !run.shown.has(id));
+  const before = await unsettledIds(run, deps);
+  const whole = await readLists(run, counts);
+  const strangers = await readStrange(run, deps.snapshot, counts, deps.random);
+  const vanished = [...before, ...strangers, ...run.dueMisses()].filter((id) => !run.shown.has(id));
   if (!(await readVanished(run, [...new Set(vanished)]))) return null;
 
   const differences = run.marks.baselined ? await compareCounts(run, deps) : null;
@@ -33,25 +30,17 @@ export async function readDelta(
   };
 }
 
-async function unsettledIds(
-  run: PollRun,
-  { snapshot }: ReadDeps,
-  statuses: readonly string[],
-): Promise<string[]> {
-  const lists = statuses.filter(isUnsettled).map((status) => snapshot.idsIn(run.account, status));
+async function unsettledIds(run: PollRun, { snapshot }: ReadDeps): Promise<string[]> {
+  const lists = knownUnsettled.map((status) => snapshot.idsIn(run.account, status));
   return (await Promise.all(lists)).flat();
 }
 
 // All at once: the budget says how many really are, and a filing that moves between two of them meanwhile is either on one of
 // them or among the vanished.
-async function readLists(
-  run: PollRun,
-  lists: readonly string[],
-  counts: Readonly<Record<string, number>>,
-): Promise<boolean> {
+async function readLists(run: PollRun, counts: Readonly<Record<string, number>>): Promise<boolean> {
   let whole = true;
   const ended = await Promise.allSettled(
-    lists.map(async (status) => {
+    knownUnsettled.map(async (status) => {
       const scan = await run.readList({
         status,
         trust: { atLeast: counts[status] ?? 0, afterFullPage: true },
@@ -59,18 +48,8 @@ async function readLists(
       whole &&= scan.end !== 'broken';
     }),
   );
-  for (const [i, each] of ended.entries())
-    if (each.status === 'rejected' && !isRefusedStatus(each.reason, lists[i])) throw each.reason;
+  for (const each of ended) if (each.status === 'rejected') throw each.reason;
   return whole;
-}
-
-// A status outside the specification may be one that cannot be asked for; its filings are then read one by one.
-function isRefusedStatus(error: unknown, status: string | undefined): boolean {
-  return (
-    error instanceof PartnerError &&
-    error.kind === 'unexpected_status' &&
-    !knownUnsettled.some((known) => known === status)
-  );
 }
 
 /**

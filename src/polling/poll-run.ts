@@ -44,6 +44,8 @@ export interface PageRead {
   readonly total: number | null;
   readonly length: number;
   readonly ids: readonly string[];
+  /** True when it held filings in another status than the one asked for. */
+  readonly strayed: boolean;
   /** Filings on it that were never seen before. */
   readonly added: number;
 }
@@ -172,7 +174,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     const fetched = await deps.client.listFilings(query, signal);
     const fresh = await pages.observe(fetched, status);
     const { total, length, filings } = fetched.page;
-    return { total, length, ids: filings.map(({ id }) => id), added: fresh };
+    const strayed = status !== undefined && filings.some((filing) => filing.status !== status);
+    return { total, length, ids: filings.map(({ id }) => id), strayed, added: fresh };
   }
 
   return {

@@ -33,7 +33,12 @@ describe('knownUntil', () => {
       { status: 'COMPLETED' },
       200,
     ],
-    ['the unsettled marks, in a status nobody knows', { unsettledSeenAt: 300 }, { status: 'ON_HOLD' }, 300],
+    [
+      'not those either for a status nobody knows: not every poll reads them all',
+      { unsettledSeenAt: 300, allSeenAt: 200 },
+      { status: 'ON_HOLD' },
+      200,
+    ],
     ['its own read, when that is newer', { allSeenAt: 50 }, {}, 100],
     ['its own read, when it was still under way as the marked poll began', { allSeenAt: 105 }, {}, 100],
     [
