@@ -24,7 +24,9 @@ import { createRedisConnections, type RedisClient } from './redis/connect.ts';
 import { createKeys } from './redis/keys.ts';
 import { createStoreWatch } from './redis/store-watch.ts';
 import { createPartStopper } from './stop-parts.ts';
+import { startSecretUpkeep } from './secret-upkeep.ts';
 import { createSealer } from './secrets/seal.ts';
+import { listSealedSubscriptions } from './subscriptions/sealed-subscriptions.ts';
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts';
 
 export interface DaemonDeps {
@@ -47,7 +49,7 @@ export type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /**
  * Makes every client, store and queue of the process, once, and leaves their closing to the stack. Rejects when Redis
- * cannot be reached or is not safe (UnsafeRedisError).
+ * cannot be reached, is not safe (UnsafeRedisError) or was sealed with another key (WrongKeyError).
  */
 export async function createParts(
   config: Config,
@@ -88,6 +90,20 @@ export async function createParts(
   });
   const stores = storesOn(redis);
   const onError = logSparingly(logger, Date.now);
+  const metrics = createMetrics();
+  const secrets = stack.use(
+    await startSecretUpkeep(
+      {
+        ...config,
+        accounts: stores.accounts,
+        sealedSubscriptions: (accounts) => listSealedSubscriptions(redis, keys, accounts),
+        sealer,
+        logger,
+        metrics,
+      },
+      onError,
+    ),
+  );
   const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
   const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
   const stopParts = createPartStopper({ logger, redisAway: connections.untilAway });
@@ -98,7 +114,6 @@ export async function createParts(
       { name: 'callback client', deadlineMs: clientEndMs, needsRedis: false, stop: () => client.close() },
     ]),
   );
-  const metrics = createMetrics();
   const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const client = createCallbackClient({
@@ -131,6 +146,7 @@ export async function createParts(
     logger,
     random,
     metrics,
+    secrets,
     onError,
     storesOn,
     stores,

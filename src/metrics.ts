@@ -64,6 +64,10 @@ export function createMetrics() {
       ...common('subscriptions', 'Subscriptions by state.'),
       labelNames: ['state'],
     }),
+    sealedSecrets: new Gauge({
+      ...common('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.'),
+      labelNames: ['key'],
+    }),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };
 }

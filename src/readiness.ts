@@ -12,12 +12,13 @@ const probeKeptMs = 60_000;
 
 /**
  * Asks Redis each time: whether it is still the one that this daemon began on, whether it keeps what it is given, and whether it takes a write
- * (of `probeKey`, with a lifetime of a minute).
+ * (of `probeKey`, with a lifetime of a minute). `secretsProblem` says what of the store cannot be opened.
  */
 export function createReadiness(
   redis: RedisClient,
   watch: StoreWatch,
   probeKey: string,
+  secretsProblem: () => string | null = () => null,
 ): () => Promise<Readiness> {
   return async () => {
     const reasons: string[] = [];
@@ -30,8 +31,7 @@ export function createReadiness(
     } catch (error) {
       reasons.push(describe(error));
     }
-    const problem = watch.problem();
-    if (problem !== null) reasons.push(problem);
+    for (const problem of [watch.problem(), secretsProblem()]) if (problem !== null) reasons.push(problem);
     return { ready: reasons.length === 0, reasons };
   };
 }

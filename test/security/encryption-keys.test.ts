@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openApi } from '../support/api-caller.ts';
+import { startCollector, type Collector } from '../support/collector.ts';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
+import { testRedis, type TestRedis } from '../support/redis.ts';
+
+const newKey = () => randomBytes(32).toString('base64');
+const [former, latter] = [newKey(), newKey()];
+const subscriptions = '/v1/accounts/one/subscriptions';
+
+let redis: TestRedis;
+let collector: Collector;
+let daemon: DaemonProcess | undefined;
+
+beforeEach(async () => {
+  redis = testRedis();
+  collector = await startCollector();
+  await start(`2026-03:${former}`);
+  await daemon?.api.ok('PUT', '/v1/accounts/one', { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'pk' });
+  await register();
+});
+
+afterEach(async () => {
+  await daemon?.[Symbol.asyncDispose]();
+  await collector[Symbol.asyncDispose]();
+  await redis.cleanup();
+});
+
+async function start(encryptionKey: string): Promise<DaemonProcess> {
+  await daemon?.end('SIGTERM');
+  daemon = undefined;
+  daemon = await startDaemonProcess({
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: redis.prefix,
+    ENCRYPTION_KEY: encryptionKey,
+  });
+  return daemon;
+}
+
+/** Registers the same subscription under the same idempotency key. */
+async function register() {
+  const body = { url: collector.url, secret: collector.secret, headers: { 'x-api-key': 'of the receiver' } };
+  const { url } = daemon ?? { url: '' };
+  return openApi(url, apiToken).call('POST', subscriptions, body, { 'idempotency-key': 'once' });
+}
+
+/** Every sealed text in the store. */
+async function sealedTexts(): Promise<string[]> {
+  const client = redis.connect();
+  const remembered = await client.keys(`${redis.prefix}:{one}:idempotency:*`);
+  const texts = [
+    ...(await client.hvals(`${redis.prefix}:accounts`)),
+    ...(await client.hvals(`${redis.prefix}:{one}:subscriptions`)),
+    ...(await Promise.all(remembered.map(async (key) => client.get(key)))),
+  ];
+  return texts.flatMap((text) => text?.match(/v1\.[\w-]+\.[\w-]{30,}/g) ?? []);
+}
+
+async function reasons(): Promise<string> {
+  const answer = await daemon?.api.call('GET', '/health/ready');
+  return `${answer?.status} ${String(answer?.body['reasons'])}`;
+}
+
+const logged = (msg: string) => daemon?.logs.find((line) => line['msg'] === msg);
+
+describe('ENCRYPTION_KEY', () => {
+  test('a newer key takes over everything in the background, and it is told when the former is free', async () => {
+    const before = await sealedTexts();
+    expect(before.map((text) => text.split('.')[1])).toEqual(Array(5).fill('2026-03'));
+    const { api } = await start(`2026-06:${latter},2026-03:${former}`);
+    await vi.waitFor(() => expect(logged('secrets.key_free')).toMatchObject({ key: '2026-03' }), 10_000);
+    expect(logged('secrets.resealed')).toMatchObject({ records: 3, key: '2026-06' });
+    expect((await sealedTexts()).map((text) => text.split('.')[1])).toEqual(Array(5).fill('2026-06'));
+    const metrics = await (await fetch(`${daemon?.url}/metrics`)).text();
+    expect(metrics).toContain('filing_webhooks_sealed_secrets{key="2026-06"} 5');
+    expect(metrics).toContain('filing_webhooks_sealed_secrets{key="2026-03"} 0');
+    expect(await api.ok('GET', '/health/ready')).toMatchObject({ ready: true });
+
+    await start(`2026-06:${latter}`);
+    expect(await reasons()).toBe('200 ');
+    const again = await register();
+    expect(again.body).toMatchObject({ secret: collector.secret });
+    await daemon?.api.ok('POST', `${subscriptions}/${String(again.body['id'])}/test`);
+    expect(collector.received.map(({ headers }) => headers['x-api-key'])).toEqual(['of the receiver']);
+  });
+
+  test('another key under a known name ends the start with 78, and nothing is written', async () => {
+    await daemon?.end('SIGTERM');
+    const before = await sealedTexts();
+    await expect(start(`2026-03:${latter}`)).rejects.toThrow(/ended with 78.*\\"2026-03\\" opens nothing/s);
+    await expect(start(`2026-06:${newKey()},2026-03:${latter}`)).rejects.toThrow(/ended with 78/);
+    expect(await sealedTexts()).toEqual(before);
+  });
+
+  test('a lost key leaves the daemon unready, which says so, until the secrets are set anew', async () => {
+    await start(`2026-06:${latter}`);
+    expect(await reasons()).toMatch(/^503 Stored secrets that do not open .*: 5, sealed with key "2026-03"/);
+    expect(logged('secrets.unreadable')).toMatchObject({ whose: ['account:one', 'subscription:one'] });
+    const list = await daemon?.api.call('GET', subscriptions);
+    expect([list?.status, list?.body['code']]).toEqual([500, 'secret_unreadable']);
+    expect(JSON.stringify(list?.body)).not.toContain('2026-03');
+    const account = { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'another' };
+    expect((await daemon?.api.call('PUT', '/v1/accounts/one', account))?.status).toBe(200);
+  });
+});
