@@ -37,6 +37,7 @@ export function superviseDaemon(
 ): SupervisedDaemon {
   const logs: LogLine[] = [];
   let url = '';
+  let errors = '';
   let wanted = true;
   let child: ChildProcess;
 
@@ -46,10 +47,11 @@ export function superviseDaemon(
     const started = spawn(process.execPath, [sources], {
       cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
       env: { PATH: process.env['PATH'], ...environment },
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = started;
     if (started.stdout !== null) createInterface({ input: started.stdout }).on('line', note);
+    started.stderr?.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-2_000)));
     started.once('exit', () => {
       if (wanted && child === started) start();
     });
@@ -78,7 +80,8 @@ export function superviseDaemon(
     untilStarted: () =>
       vi.waitFor(
         () => {
-          if (url === '') throw new Error(`the daemon has not started: ${JSON.stringify(logs.slice(-5))}`);
+          if (url === '')
+            throw new Error(`the daemon has not started: ${errors}${JSON.stringify(logs.slice(-3))}`);
         },
         { timeout: 30_000, interval: 20 },
       ),

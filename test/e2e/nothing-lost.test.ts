@@ -1,0 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRandom } from '../../src/sandbox/random.ts';
+import { checkJournals } from '../crash/support/check-journals.ts';
+import { maxInFlight, startWorld } from '../crash/support/world.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
+
+const seed = Number(process.env['CRASH_SEED'] ?? 20_261_121);
+const kills = 4;
+let redis: PrivateRedis;
+
+beforeAll(async () => {
+  redis = await startPrivateRedis({ appendfsync: 'always' });
+});
+
+afterAll(() => redis.close());
+
+// A short piece of `npm run test:crash`.
+test(`killed at random with Redis going down in between, it loses, invents and reorders nothing (seed ${seed})`, async () => {
+  const random = createRandom(seed);
+  await using world = await startWorld({
+    redisUrl: redis.url,
+    roles: ['api,poll,deliver', 'poll,deliver'],
+    random,
+  });
+  world.receiver.answer(() => ({ status: random() < 0.05 ? 503 : 200, afterMs: random() * 100 }));
+  const stop = world.lives.run(10);
+  for (let i = 0; i < kills; i += 1) {
+    await delay(500 + random() * 1_500);
+    await world.daemons[i % 2]?.kill();
+    if (i === 1) await redis.restart();
+  }
+  await stop();
+  await world.settle(40_000);
+  const findings = checkJournals(world.journals(), { repeatsMax: (kills + 1) * maxInFlight, setBack: false });
+  expect(findings.violations).toEqual([]);
+  expect(findings.events).toBeGreaterThan(20);
+});
