@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Redis } from 'ioredis';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
+import { startHostilePartner, type HostilePartner } from '../support/hostile-partner.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+
+const word = () => randomBytes(18).toString('base64url');
+const signingSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+
+const redisPassword = word();
+const encryptionKey = randomBytes(32).toString('base64');
+const given = {
+  API_TOKEN: apiToken,
+  ENCRYPTION_KEY: encryptionKey,
+  REDIS_PASSWORD: redisPassword,
+  'partner key of the environment': 'test-partner-key-0123456789',
+  'partner key over the API': word(),
+  'partner key that is refused': `${word()}\t`,
+  'signing secret': signingSecret(),
+  'signing secret by PATCH': signingSecret(),
+  'signing secret by rotation': signingSecret(),
+  'signing secret that is refused': `whsec_${word()}!`,
+  'header value': word(),
+  'header value that is refused': `${word()}\r\nx: y`,
+  'token that is wrong': word(),
+  'secret in a body that is no JSON': word(),
+};
+/** Everything secret of this run by its name, also what the daemon made. */
+const secrets: Record<string, string> = { ...given };
+const base = '/v1/accounts/default';
+/** Answers that are no 2xx, with their headers. */
+const errors: string[] = [];
+
+let redis: PrivateRedis;
+let partner: HostilePartner;
+let receiver: Receiver;
+let daemon: DaemonProcess;
+
+beforeAll(async () => {
+  redis = await startPrivateRedis({
+    args: ['--user', 'daemon', 'on', `>${redisPassword}`, '~*', '&*', '+@all', '--rdbcompression', 'no'],
+    appendfsync: 'always',
+  });
+  partner = await startHostilePartner();
+  receiver = await startReceiver();
+  daemon = await startDaemonProcess({
+    REDIS_URL: redis.url.replace('//', `//daemon:${redisPassword}@`),
+    ENCRYPTION_KEY: `2026:${encryptionKey}`,
+    PARTNER_BASE_URL: partner.baseUrl,
+    PARTNER_KEY: given['partner key of the environment'],
+    LOG_LEVEL: 'trace',
+  });
+});
+
+afterAll(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+  await partner[Symbol.asyncDispose]();
+  await redis.close();
+});
+
+async function call(method: string, path: string, body?: unknown, token: string = apiToken) {
+  const response = await fetch(daemon.url + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) errors.push(JSON.stringify([...response.headers]) + text);
+  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+}
+
+async function everythingThatHandlesSecrets(): Promise<void> {
+  const account = { baseUrl: partner.baseUrl, partnerKey: given['partner key over the API'] };
+  await call('PUT', '/v1/accounts/refused', account);
+  await call('PUT', '/v1/accounts/bad', { ...account, partnerKey: given['partner key that is refused'] });
+  await call('PUT', '/v1/accounts/bad', `{"partnerKey":${given['secret in a body that is no JSON']}`);
+
+  const made = await call('POST', `${base}/tokens`, { name: 'a' });
+  secrets['account token'] = String(made.body['token']);
+  await call('GET', base, undefined, secrets['account token']);
+  await call('GET', '/v1/accounts', undefined, secrets['account token']);
+  await call('GET', base, undefined, given['token that is wrong']);
+
+  const headers = { 'x-api-key': given['header value'] };
+  const settings = { url: receiver.url, secret: given['signing secret'], headers };
+  receiver.secrets = [
+    given['signing secret'],
+    given['signing secret by PATCH'],
+    given['signing secret by rotation'],
+  ];
+  const { id } = (await call('POST', `${base}/subscriptions`, settings)).body;
+  const path = `${base}/subscriptions/${String(id)}`;
+  const generated = await call('POST', `${base}/subscriptions`, { url: 'http://127.0.0.1:9/' });
+  secrets['signing secret that was generated'] = String(generated.body['secret']);
+  await call('POST', `${base}/subscriptions`, {
+    ...settings,
+    secret: given['signing secret that is refused'],
+  });
+  await call('POST', `${base}/subscriptions`, {
+    ...settings,
+    headers: { 'x-api-key': given['header value that is refused'] },
+  });
+  await call('POST', `${path}/test`);
+  await call('POST', `${base}/subscriptions/${String(generated.body['id'])}/test`);
+  receiver.answer(500);
+  partner.put('f_1', { status: 'PAID' });
+  await vi.waitFor(async () => expect(receiver.received.length).toBeGreaterThan(2), 15_000);
+  await call('PATCH', path, { secret: given['signing secret by PATCH'] });
+  await call('POST', `${path}/rotate-secret`, { secret: given['signing secret by rotation'] });
+  receiver.answer(200);
+  await call('POST', `${path}/replay`, {});
+  await vi.waitFor(async () => expect(receiver.accepted.length).toBeGreaterThan(0), 15_000);
+  await vi.waitFor(async () => {
+    const { body } = await call('GET', '/v1/accounts/refused');
+    expect(body['health']).toMatchObject({ state: 'auth_failed' });
+  }, 15_000);
+}
+
+/** The names of the secrets that a text contains, in any of the usual forms. */
+function found(text: string): string[] {
+  return Object.entries(secrets)
+    .filter(([, secret]) => formsOf(secret).some((form) => text.includes(form)))
+    .map(([name]) => name);
+}
+
+function formsOf(secret: string): string[] {
+  const bare = secret.replace(/^(whsec_|fwa_)/, '').replace(/[\s!].*$/s, '');
+  const bytes = Buffer.from(bare);
+  const decoded = Buffer.from(bare, 'base64');
+  return [
+    bare,
+    encodeURIComponent(bare),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+    decoded.toString('hex'),
+    decoded.toString('latin1'),
+  ];
+}
+
+/** The append-only file and a dump, as somebody with a backup would read them. */
+async function redisFiles(): Promise<string> {
+  const client = new Redis(redis.url);
+  await client.save();
+  client.disconnect();
+  const paths = readdirSync(redis.directory, { recursive: true, encoding: 'utf8' });
+  const files = paths.filter((path) => /\.(aof|rdb)$/.test(path));
+  expect(files.filter((path) => path.endsWith('.rdb')).length).toBeGreaterThan(0);
+  return files.map((path) => readFileSync(join(redis.directory, path), 'latin1')).join('\n');
+}
+
+describe('after a run in which every secret was used', () => {
+  beforeAll(everythingThatHandlesSecrets, 60_000);
+
+  test('the search finds what is there', () => {
+    const sample = `{"key":"${given['signing secret']}","raw":"${Buffer.from(redisPassword).toString('base64')}"}`;
+    expect(found(sample)).toEqual(['REDIS_PASSWORD', 'signing secret']);
+  });
+
+  test('logs at trace level contain none', () => {
+    const text = daemon.logs.map((line) => JSON.stringify(line)).join('\n');
+    expect(text).toContain('http.request');
+    expect(text).toContain('delivery.failed');
+    expect(text).toContain('poll.failed');
+    expect(found(text)).toEqual([]);
+  });
+
+  test('answers to what went wrong contain none', () => {
+    expect(errors.length).toBeGreaterThan(6);
+    expect(found(errors.join('\n'))).toEqual([]);
+  });
+
+  test('answers that show everything there is contain none', async () => {
+    const { body } = await call('GET', `${base}/subscriptions`);
+    const ids = (body['items'] as { id: string }[]).map(({ id }) => `${base}/subscriptions/${id}`);
+    const paths = [
+      ...[
+        '/v1/accounts',
+        base,
+        `${base}/tokens`,
+        `${base}/subscriptions`,
+        `${base}/events`,
+        `${base}/filings`,
+      ],
+      ...ids.flatMap((path) => [path, `${path}/attempts`, `${path}/dead-letters`]),
+    ];
+    const answers = await Promise.all(paths.map((path) => call('GET', path)));
+    expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+    expect(found(JSON.stringify(answers))).toEqual([]);
+  });
+
+  test.each(['/metrics', '/health/ready', '/health/live', '/openapi.json', '/'])(
+    '%s contains none',
+    async (path) => {
+      expect(found(await (await fetch(daemon.url + path)).text())).toEqual([]);
+    },
+  );
+
+  test('the append-only file and a dump of Redis contain none, job data included', async () => {
+    const text = await redisFiles();
+    expect(text).toContain('{~queues}');
+    expect(text).toContain(receiver.url);
+    expect(found(text)).toEqual([]);
+  });
+});
