@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
 import { reportPoll } from './daemon-reports.ts';
+import { putDefaultAccount } from './default-account.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
 import { createReplayer } from './delivery/replayer.ts';
 import { createHostLookup } from './delivery/host-lookup.ts';
@@ -40,7 +41,10 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   // What takes work ends first, all of it at once: nothing new may begin while something else is waited for.
   const workers: Part[] = [];
   stack.defer(() => parts.stopParts(workers));
-  await putDefaultAccount(config, parts);
+  const { stores, pollQueue, clock } = parts;
+  // At every start, so that a new key in the environment is taken up.
+  if (config.defaultAccount !== null)
+    await putDefaultAccount({ ...stores, pollQueue, now: clock.now }, config.defaultAccount);
   if (config.roles.has('deliver')) workers.push(startDelivery(parts));
   if (config.roles.has('poll')) await startPolling(config, parts, workers);
   stack.defer(startUpkeep(config, parts));
@@ -48,16 +52,6 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   deps.logger.info({ url, roles: [...config.roles], redis: parts.connections.describe }, 'daemon.started');
   const running = stack.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-// The environment speaks for the account `default` at every start, so that a new key there is taken up.
-async function putDefaultAccount({ defaultAccount }: Config, { stores }: Parts): Promise<void> {
-  if (defaultAccount === null) return;
-  await stores.accounts.put(
-    'default',
-    { ...defaultAccount, pollIntervalMs: null, sweepIntervalMs: null },
-    Date.now(),
-  );
 }
 
 function startDelivery({ connections, keys, drainQueue, drainer, clock, onError }: Parts): Part {

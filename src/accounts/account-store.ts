@@ -83,6 +83,15 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
     };
   }
 
+  const exists = async (account: string) => (await redis.hexists(keys.accounts, account)) === 1;
+
+  // Several may create an account at once. Only one does, and nobody removes what has been written since.
+  async function create(account: string, stored: StoredAccount): Promise<boolean> {
+    if (await exists(account)) return false;
+    await removeKeys(redis, keys.account(account).base, () => exists(account));
+    return (await redis.hsetnx(keys.accounts, account, JSON.stringify(stored))) === 1;
+  }
+
   function sealedRecord(account: string, text: string): SealedRecord {
     const stored = parse(text);
     return {
@@ -117,26 +126,20 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
       const all = await redis.hgetall(keys.accounts);
       return Object.entries<string>(all).map(([account, text]) => sealedRecord(account, text));
     },
-    exists: async (account) => (await redis.hexists(keys.accounts, account)) === 1,
+    exists,
     async put(account, settings, now) {
-      const text = await redis.hget(keys.accounts, account);
-      const before = text === null ? null : parse(text);
-      if (before === null) await removeKeys(redis, keys.account(account).base);
       const { partnerKey, ...rest } = settings;
       const sealedKey = sealer.seal(partnerKey, sealContext(account));
-      const stored: StoredAccount = {
-        v: 1,
-        ...rest,
-        sealedKey,
-        createdAt: before?.createdAt ?? now,
-        updatedAt: now,
-      };
-      await redis.hset(keys.accounts, account, JSON.stringify(stored));
-      return { created: before === null };
+      const stored: StoredAccount = { v: 1, ...rest, sealedKey, createdAt: now, updatedAt: now };
+      if (await create(account, stored)) return { created: true };
+      const text = await redis.hget(keys.accounts, account);
+      const { createdAt } = text === null ? stored : parse(text);
+      await redis.hset(keys.accounts, account, JSON.stringify({ ...stored, createdAt }));
+      return { created: false };
     },
     async remove(account) {
       const removed = await redis.hdel(keys.accounts, account);
-      await removeKeys(redis, keys.account(account).base);
+      await removeKeys(redis, keys.account(account).base, () => exists(account));
       return removed === 1;
     },
   };
@@ -150,6 +153,13 @@ function parse(text: string): StoredAccount {
   return JSON.parse(text) as StoredAccount;
 }
 
-async function removeKeys(redis: RedisClient, base: string): Promise<void> {
-  for await (const { node, keys } of scanKeys(redis, `${escapeGlob(base)}:*`)) await node.unlink(...keys);
+async function removeKeys(
+  redis: RedisClient,
+  base: string,
+  isBackAgain: () => Promise<boolean>,
+): Promise<void> {
+  for await (const { node, keys } of scanKeys(redis, `${escapeGlob(base)}:*`)) {
+    if (await isBackAgain()) return;
+    await node.unlink(...keys);
+  }
 }

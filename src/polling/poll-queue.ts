@@ -18,6 +18,7 @@ export interface PollQueue {
    * repeat, also with another interval.
    */
   schedule(account: string, everyMs: number): Promise<void>;
+  isScheduled(account: string): Promise<boolean>;
   unschedule(account: string): Promise<void>;
   /** Polls once, as soon as a worker is free; asked for again before that, it stays once. */
   pollNow(account: string, mode: PollMode): Promise<void>;
@@ -37,18 +38,20 @@ export function createPollQueue(
 ): PollQueue {
   const queue = new Queue<PollJob>(pollQueueName, { connection, prefix, defaultJobOptions: finished });
   queue.on('error', onError);
+  const isScheduled = async (account: string) =>
+    (await queue.getJobScheduler(schedulerId(account))) !== undefined;
   return {
     async schedule(account, everyMs) {
-      const id = schedulerId(account);
-      const isNew = (await queue.getJobScheduler(id)) === undefined;
+      const isNew = !(await isScheduled(account));
       const data = { account, mode: 'delta' as const, asked: false };
       await queue.upsertJobScheduler(
-        id,
+        schedulerId(account),
         { every: everyMs, offset: offsetOf(account, everyMs) },
         { name: 'poll', data, opts: finished },
       );
       if (isNew) await queue.add('poll', data);
     },
+    isScheduled,
     async unschedule(account) {
       await queue.removeJobScheduler(schedulerId(account));
     },

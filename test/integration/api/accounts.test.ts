@@ -37,6 +37,11 @@ test('creating an account answers 201, replacing it 200; polling is told of both
   expect((await api.deps.accounts.getKeyed('made'))?.partnerKey).toBe(accountInput.partnerKey);
 });
 
+test('an account that several create at once is created by one of them', async () => {
+  const answers = await Promise.all([1, 2, 3].map(() => api.call('PUT', '/v1/accounts/raced', accountInput)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 201]);
+});
+
 test('no answer holds the key of the partner service', async () => {
   const answers = [
     await api.call('PUT', '/v1/accounts/keyed', { ...accountInput, partnerKey: 'very-secret-key' }),
