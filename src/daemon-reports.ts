@@ -7,12 +7,10 @@ import type { Subscription } from './subscriptions/subscription.ts';
 
 /** One wide log line and the metrics of each poll. A partner service's failure is a warning, not our error. */
 export function reportPoll(logger: Logger, metrics: Metrics): (report: PollReport) => void {
-  return ({ account, outcome, durationMs, requests, counts, lastCompletePollAt }) => {
+  return ({ account, outcome, durationMs, requests }) => {
     if (outcome.kind === 'backing_off' || outcome.kind === 'crowded') return;
     const mode = outcome.kind === 'complete' ? outcome.mode : 'none';
     metrics.pollDuration.observe({ mode, outcome: outcome.kind }, durationMs / 1000);
-    for (const [status, count] of Object.entries(counts)) metrics.filings.set({ account, status }, count);
-    if (lastCompletePollAt > 0) metrics.lastCompletePoll.set({ account }, lastCompletePollAt / 1000);
     const line = { account, ...outcome, durationMs: Math.round(durationMs), requests };
     if (outcome.kind === 'complete') {
       logger.info(line, 'poll.completed');

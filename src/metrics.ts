@@ -1,11 +1,13 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { eventTypes } from './api/event-types.ts';
+import { OUTCOME_KINDS } from './delivery/callback-outcome.ts';
 
 /** The metrics of this process under the names of the contract, and the registry that prints them. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
 
-/** Registers every metric; labels are bounded: accounts, subscriptions, the partner's endpoints, outcome codes, event types. */
+/** Registers every metric; labels are bounded: accounts, subscriptions, the partner's endpoints, outcome codes, event types, statuses. */
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -14,8 +16,19 @@ export function createMetrics() {
     help,
     registers: [registry],
   });
-  return {
+  const metrics = {
     registry,
+    ready: new Gauge(common('ready', 'Whether readiness is 200 (1) or 503 (0); its body says why.')),
+    redisSafe: new Gauge(
+      common('redis_safe', 'Whether Redis is set so that it keeps what it is given (1) or not (0).'),
+    ),
+    storeEmptied: new Gauge(
+      common('store_emptied', 'Whether the store was found emptied under the running daemon (1) or not (0).'),
+    ),
+    accountHealth: new Gauge({
+      ...common('account_health', 'How polling of an account stands: 1 for its state, 0 for the others.'),
+      labelNames: ['account', 'state'],
+    }),
     pollDuration: new Histogram({
       ...common('poll_duration_seconds', 'Duration of a poll of an account.'),
       labelNames: ['mode', 'outcome'],
@@ -70,4 +83,8 @@ export function createMetrics() {
     }),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };
+  // From the beginning, for the first increase of a counter that was not there before is seen by no rate().
+  for (const type of Object.keys(eventTypes)) if (type !== 'ping') metrics.events.inc({ type }, 0);
+  for (const outcome of Object.keys(OUTCOME_KINDS)) metrics.deliveries.inc({ outcome }, 0);
+  return metrics;
 }

@@ -1,0 +1,100 @@
+import type { Account, AccountStore } from './accounts/account-store.ts';
+import type { EventLog } from './events/event-log.ts';
+import type { SnapshotStore } from './filings/snapshot-store.ts';
+import type { Metrics } from './metrics.ts';
+import { knownStatuses } from './partner/filing-schema.ts';
+import { healthState, type HealthState } from './polling/account-health.ts';
+import type { PollingStore } from './polling/polling-store.ts';
+import type { Readiness } from './readiness.ts';
+import { checkDurability } from './redis/check-durability.ts';
+import type { RedisClient } from './redis/connect.ts';
+import type { StoreWatch } from './redis/store-watch.ts';
+import { subscriptionLag, subscriptionState } from './subscriptions/subscription.ts';
+import type { SubscriptionStore } from './subscriptions/subscription-store.ts';
+
+export interface GaugesDeps {
+  readonly redis: RedisClient;
+  readonly watch: Pick<StoreWatch, 'problem'>;
+  readonly readiness: () => Promise<Readiness>;
+  readonly accounts: Pick<AccountStore, 'list'>;
+  readonly snapshot: Pick<SnapshotStore, 'counts'>;
+  readonly polling: Pick<PollingStore, 'read'>;
+  readonly log: Pick<EventLog, 'head'>;
+  readonly subscriptions: Pick<SubscriptionStore, 'filters' | 'deliveries'>;
+  readonly now: () => number;
+}
+
+const healthStates: readonly HealthState[] = ['baselining', 'ok', 'backing_off', 'auth_failed', 'stale'];
+const otherStatusesMax = 20;
+
+/**
+ * Sets every gauge to what the store says now, whoever polls and delivers; called before each scrape. What belongs to an account or a
+ * subscription that is gone goes with it. Rejects while Redis does not answer: then `ready` says so and the others are as they were.
+ */
+export async function collectGauges(deps: GaugesDeps, metrics: Metrics): Promise<void> {
+  const { ready } = await deps.readiness();
+  metrics.ready.set(ready ? 1 : 0);
+  metrics.storeEmptied.set(deps.watch.problem() === null ? 0 : 1);
+  const { problems } = await checkDurability(deps.redis);
+  metrics.redisSafe.set(problems.length === 0 ? 1 : 0);
+  const accounts = await deps.accounts.list();
+  await collectAccounts(deps, accounts, metrics);
+  await collectSubscriptions(deps, accounts, metrics);
+}
+
+async function collectAccounts(
+  { snapshot, polling, now }: GaugesDeps,
+  accounts: readonly Account[],
+  metrics: Metrics,
+): Promise<void> {
+  const found = await Promise.all(
+    accounts.map(async (account) => ({
+      ...account,
+      counts: boundedCounts(await snapshot.counts(account.account)),
+      marks: await polling.read(account.account),
+    })),
+  );
+  for (const gauge of [metrics.filings, metrics.lastCompletePoll, metrics.accountHealth]) gauge.reset();
+  for (const { account, pollIntervalMs, createdAt, counts, marks } of found) {
+    const health = healthState(marks, pollIntervalMs, createdAt, now());
+    for (const state of healthStates) metrics.accountHealth.set({ account, state }, state === health ? 1 : 0);
+    for (const [status, count] of Object.entries(counts)) metrics.filings.set({ account, status }, count);
+    if (marks.lastCompletePollAt > 0)
+      metrics.lastCompletePoll.set({ account }, marks.lastCompletePollAt / 1000);
+  }
+}
+
+async function collectSubscriptions(
+  { log, subscriptions }: GaugesDeps,
+  accounts: readonly Account[],
+  metrics: Metrics,
+): Promise<void> {
+  const byState = { active: 0, failing: 0, disabled: 0 };
+  metrics.subscriptionLag.reset();
+  for (const { account } of accounts) {
+    const ids = (await subscriptions.filters(account)).map(({ id }) => id);
+    const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
+    for (const [i, delivery] of states.entries()) {
+      byState[subscriptionState(delivery)] += 1;
+      metrics.subscriptionLag.set({ account, subscription: ids[i] ?? '' }, subscriptionLag(delivery, head));
+    }
+  }
+  for (const [state, count] of Object.entries(byState)) metrics.subscriptions.set({ state }, count);
+}
+
+/**
+ * Filings per status as a metric may have them; pure. The statuses of the partner specification are always there. Any word can come as
+ * another: the twenty most frequent keep their name, the rest is `other`.
+ */
+export function boundedCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);
+  const others = Object.entries(counts)
+    .filter(([status, count]) => count > 0 && !(knownStatuses as readonly string[]).includes(status))
+    .toSorted(([, a], [, b]) => b - a);
+  const rest = others.slice(otherStatusesMax).reduce((sum, [, count]) => sum + count, 0);
+  return Object.fromEntries([
+    ...known,
+    ...others.slice(0, otherStatusesMax),
+    ...(rest === 0 ? [] : [['other', rest] as const]),
+  ]);
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { boundedCounts } from '../../../src/gauges.ts';
+import { createMetrics } from '../../../src/metrics.ts';
+import { readText } from '../docs/documents.ts';
+
+interface RegisteredMetric {
+  readonly name: string;
+  readonly labelNames?: readonly string[];
+}
+
+const { registry } = createMetrics();
+const registered = registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
+const rules = readText('deploy/prometheus/filing-webhooks.rules.yml');
+const dashboard = JSON.parse(readText('deploy/grafana/filing-webhooks.json')) as {
+  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+};
+const queries = {
+  rules: [...rules.matchAll(/^ +expr: (?:\|\n((?: {10}.*\n)+)|(.*)$)/gm)].map(
+    ([, block, line]) => block ?? line ?? '',
+  ),
+  dashboard: dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+};
+
+/** The metrics that a query reads, each with the labels it filters by. */
+function selectors(query: string): { name: string; labels: string[] }[] {
+  return [...query.matchAll(/\b((?:filing_webhooks|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, name = '', filter = '']) => ({
+      name,
+      labels: [...filter.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label),
+    }),
+  );
+}
+
+function find(name: string): RegisteredMetric | undefined {
+  const plain = name.replace(/_(?:bucket|sum|count)$/, '');
+  return registered.find((metric) => metric.name === name || metric.name === plain);
+}
+
+describe.each(Object.entries(queries))('the queries of the %s', (_, found) => {
+  it('read metrics that the daemon has, by labels that these have', () => {
+    expect(found.length).toBeGreaterThan(10);
+    const wrong = found.flatMap(selectors).filter(({ name, labels }) => {
+      const metric = find(name);
+      return metric === undefined || labels.some((label) => !metric.labelNames?.includes(label));
+    });
+    expect(wrong).toEqual([]);
+    expect(found.filter((query) => selectors(query).length === 0)).toEqual([]);
+  });
+});
+
+it('the dashboard shows every metric of the contract', () => {
+  const shown = new Set(queries.dashboard.flatMap(selectors).map(({ name }) => find(name)?.name));
+  const own = registered.map(({ name }) => name).filter((name) => name.startsWith('filing_webhooks_'));
+  const contract = own.filter((name) => name !== 'filing_webhooks_sealed_secrets');
+  expect(contract.filter((name) => !shown.has(name))).toEqual([]);
+});
+
+it('every alert is explained in docs/failure-modes.md, and no other', () => {
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+  const explained = [...readText('docs/failure-modes.md').matchAll(/^\| `(FilingWebhooks\w+)`/gm)];
+  expect(explained.map(([, name]) => name)).toEqual(alerts);
+});
+
+describe('the filings of an account by status', () => {
+  it('have the statuses of the specification also where there are none', () => {
+    expect(boundedCounts({ PAID: 2 })).toEqual({ UNPAID: 0, PAID: 2, PENDING: 0, COMPLETED: 0, REJECTED: 0 });
+  });
+
+  it('keep the names of twenty others and sum up the rest, so that a partner service cannot make series without end', () => {
+    const invented = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`S${i}`, i + 1]));
+    const counts = boundedCounts(invented);
+    expect(Object.keys(counts)).toHaveLength(5 + 20 + 1);
+    expect(counts).toMatchObject({ S499: 500, S480: 481, other: (480 * 481) / 2 });
+  });
+});
