@@ -24,6 +24,7 @@ export interface Daemon extends AsyncDisposable {
 const upkeepMs = 2_000;
 const resolveMs = 1_000;
 const trimEveryMs = 60_000;
+const repairEveryMs = 10_000;
 const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
 const drainsAtOnce = 2_000;
@@ -129,7 +130,11 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const trim = setInterval(() => {
     trimLogs(stores, clock.now() - config.eventRetentionMs).catch(onError);
   }, trimEveryMs);
+  const repair = setInterval(() => {
+    if (config.roles.has('poll')) repairSchedules(parts).catch(onError);
+  }, repairEveryMs);
   return () => {
+    clearInterval(repair);
     clearInterval(look);
     clearInterval(trim);
   };
@@ -176,7 +181,7 @@ async function startApi(
     checkUrl,
     liveness: liveness.check,
     readiness,
-    async mutationsAllowed() {
+    async storeProblem() {
       await watch.check();
       return watch.problem();
     },
@@ -200,4 +205,9 @@ async function startApi(
 
 async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {
   for (const { account } of await accounts.list()) await log.trim(account, before);
+}
+
+async function repairSchedules({ stores, pollQueue, logger }: Parts): Promise<void> {
+  const accounts = await pollQueue.repair(await stores.accounts.list());
+  if (accounts.length > 0) logger.warn({ accounts }, 'poll.rescheduled');
 }

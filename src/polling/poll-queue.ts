@@ -11,6 +11,12 @@ export interface PollJob {
   readonly asked: boolean;
 }
 
+/** An account as it is to be polled. */
+interface Scheduled {
+  readonly account: string;
+  readonly pollIntervalMs: number;
+}
+
 /** Says when accounts are polled: one BullMQ job scheduler each. */
 export interface PollQueue {
   /**
@@ -19,6 +25,11 @@ export interface PollQueue {
    */
   schedule(account: string, everyMs: number): Promise<void>;
   isScheduled(account: string): Promise<boolean>;
+  /**
+   * Schedules those accounts again of which a poll should have come and did not, and returns their names. BullMQ hangs each poll on the
+   * one before; a Redis that was set back, or a process that ended between two writes, leaves the last one without a successor.
+   */
+  repair(accounts: readonly Scheduled[]): Promise<string[]>;
   unschedule(account: string): Promise<void>;
   /** Polls once, as soon as a worker is free; asked for again before that, it stays once. */
   pollNow(account: string, mode: PollMode): Promise<void>;
@@ -27,6 +38,9 @@ export interface PollQueue {
 
 /** Name of the queue, for its worker. */
 export const pollQueueName = 'poll';
+
+// A poll may come so late because a killed process's job has to be taken over (15 s), or because all places are taken.
+const overdueMs = 20_000;
 
 const finished = { removeOnComplete: true, removeOnFail: true } as const;
 
@@ -40,7 +54,7 @@ export function createPollQueue(
   queue.on('error', onError);
   const isScheduled = async (account: string) =>
     (await queue.getJobScheduler(schedulerId(account))) !== undefined;
-  return {
+  const polls: PollQueue = {
     async schedule(account, everyMs) {
       const isNew = !(await isScheduled(account));
       const data = { account, mode: 'delta' as const, asked: false };
@@ -52,6 +66,15 @@ export function createPollQueue(
       if (isNew) await queue.add('poll', data);
     },
     isScheduled,
+    async repair(accounts) {
+      const schedulers = await queue.getJobSchedulers(0, -1, true);
+      const nextAt = new Map(schedulers.map(({ key, next = 0 }) => [key, next]));
+      const overdue = accounts.filter(
+        ({ account }) => (nextAt.get(schedulerId(account)) ?? 0) < Date.now() - overdueMs,
+      );
+      for (const { account, pollIntervalMs } of overdue) await polls.schedule(account, pollIntervalMs);
+      return overdue.map(({ account }) => account);
+    },
     async unschedule(account) {
       await queue.removeJobScheduler(schedulerId(account));
     },
@@ -68,6 +91,7 @@ export function createPollQueue(
     },
     close: () => queue.close(),
   };
+  return polls;
 }
 
 // Ids of schedulers and jobs may not consist of digits alone, which an account's name may.

@@ -137,7 +137,7 @@ export const mutations: readonly Mutation[] = [
     replace: 'lost = (await redis.get(keys.store)) === null && id === null;',
     project: 'integration',
     test: 'test/integration/redis/store-watch.test.ts',
-    title: 'the mark of the store that is missing',
+    title: 'that is missing or',
   },
   {
     name: 'a store of another format is used',
@@ -146,7 +146,16 @@ export const mutations: readonly Mutation[] = [
     replace: 'if (format < 0) throw',
     project: 'integration',
     test: 'test/integration/redis/store-watch.test.ts',
-    title: 'the mark of the store of format',
+    title: 'is refused and left as it is',
+  },
+  {
+    name: 'a broken chain of polls stays broken',
+    file: 'src/polling/poll-queue.ts',
+    find: 'for (const { account, pollIntervalMs } of overdue) await',
+    replace: 'for (const { account, pollIntervalMs } of overdue.slice(0, 0)) await',
+    project: 'integration',
+    test: 'test/integration/polling/poll-worker.test.ts',
+    title: 'polls an account again whose last poll',
   },
   {
     name: 'readiness does not try to write',

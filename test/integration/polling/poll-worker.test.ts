@@ -30,6 +30,7 @@ async function rig(poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>
     onError: fail,
   });
   return {
+    keys,
     queue,
     polling,
     async [Symbol.asyncDispose]() {
@@ -66,4 +67,37 @@ it('skips a tick that finds no place, and comes again with the next', async () =
   await expect.poll(() => polls.length, { timeout: 5_000 }).toBeGreaterThan(2);
   expect(polls.every(({ asked }) => !asked)).toBe(true);
   await poller.queue.unschedule('acme');
+});
+
+it('polls an account again whose last poll was left without a successor, and leaves the others alone', async () => {
+  const polls: string[] = [];
+  await using poller = await rig(async ({ account }) => polls.push(account) > 0);
+  const accounts = ['acme', 'other'].map((account) => ({ account, pollIntervalMs: 50 }));
+  for (const { account, pollIntervalMs } of accounts) await poller.queue.schedule(account, pollIntervalMs);
+  await expect.poll(() => new Set(polls).size).toBe(2);
+  const client = redis.connect();
+  const queue = `${poller.keys.queues}:poll`;
+  // As a Redis leaves it that was set back to between the end of a poll and the next one's beginning.
+  await expect
+    .poll(async () => {
+      const next = await client.zscore(`${queue}:repeat`, 'poll-acme');
+      return client.zrem(`${queue}:delayed`, `repeat:poll-acme:${next}`);
+    })
+    .toBe(1);
+  await client.zadd(`${queue}:repeat`, Date.now() - 60_000, 'poll-acme');
+  const count = (name: string) => polls.filter((account) => account === name).length;
+  const untilOtherGoesOn = async () => {
+    const enough = count('other') + 5;
+    await expect.poll(() => count('other')).toBeGreaterThan(enough);
+  };
+  await untilOtherGoesOn();
+  const before = count('acme');
+  await untilOtherGoesOn();
+  expect(count('acme')).toBe(before);
+  expect(await poller.queue.repair(accounts)).toEqual(['acme']);
+  await expect.poll(() => count('acme')).toBeGreaterThan(before + 2);
+  expect(
+    await poller.queue.repair([...accounts, { account: 'unscheduled', pollIntervalMs: 60_000 }]),
+  ).toEqual(['unscheduled']);
+  await expect.poll(() => polls).toContain('unscheduled');
 });
