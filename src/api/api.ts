@@ -2,7 +2,7 @@ import helmet from '@fastify/helmet';
 import { limitOpenRoutes } from './access-limits.ts';
 import { addAccountRoutes } from './accounts-routes.ts';
 import type { Api } from './api-instance.ts';
-import { addAccountCheck, addAuth, changesSomething } from './auth.ts';
+import { addAccountCheck, addAuth } from './auth.ts';
 import { createInstance } from './create-instance.ts';
 import { addDeliveryRoutes } from './delivery-routes.ts';
 import type { ApiDeps } from './deps.ts';
@@ -14,7 +14,6 @@ import { recordRoutes, refuseOtherMethods } from './method-not-allowed.ts';
 import type { RouteTable } from './method-not-allowed.ts';
 import { addMetricsRoutes } from './metrics-routes.ts';
 import { addOpenApi } from './open-api.ts';
-import { Problem } from './problem.ts';
 import { addReplayRoutes } from './replays-routes.ts';
 import { addRootRoute } from './root-routes.ts';
 import { addStreamRoutes } from './stream-routes.ts';
@@ -56,8 +55,6 @@ async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promi
 function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
   addAuth(app, deps);
-  // Before accounts are looked for: in an emptied store there are none.
-  app.addHook('onRequest', async (request) => refuseChanges(deps, request.method));
   addAccountCheck(app, deps);
   app.addHook('preValidation', async (request) => {
     if (request.routeOptions.config.bodyOptional === true && request.body === undefined) request.body = {};
@@ -71,9 +68,4 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addStreamRoutes(app, deps);
   addFilingRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
-}
-
-async function refuseChanges({ mutationsAllowed }: ApiDeps, method: string): Promise<void> {
-  const reason = changesSomething(method) ? await mutationsAllowed() : null;
-  if (reason !== null) throw new Problem('changes_refused', reason);
 }

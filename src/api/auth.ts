@@ -59,7 +59,7 @@ export function addCallerDecorator(app: Api): void {
 /** Lets nobody pass without a valid token for what it asks for; before the body is read. */
 export function addAuth(
   app: Api,
-  deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now' | 'limits'>,
+  deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now' | 'limits' | 'storeProblem'>,
 ): void {
   const operatorDigest = digest(deps.apiToken);
   const limits = createAccessLimits(deps);
@@ -75,6 +75,7 @@ export function addAuth(
     const textDigest = digest(text ?? '');
     const remembered = text === null ? null : textDigest.toString('base64');
     limits.beforeToken(request, remembered);
+    if (text !== null) await refuseEmptied(deps, request.method);
     const caller = text === null ? null : await callerWith(text, textDigest);
     if (caller === null || remembered === null) {
       limits.tokenFailed(request, remembered);
@@ -108,8 +109,15 @@ export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'
   });
 }
 
+// Before tokens and accounts are looked for: in an emptied store there are none, and 401 or 404 would tell a lie.
+async function refuseEmptied({ storeProblem }: Pick<ApiDeps, 'storeProblem'>, method: string): Promise<void> {
+  const reason = await storeProblem();
+  if (reason !== null)
+    throw new Problem(changesSomething(method) ? 'changes_refused' : 'store_emptied', reason);
+}
+
 /** Whether a method asks for a change. */
-export function changesSomething(method: string): boolean {
+function changesSomething(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 

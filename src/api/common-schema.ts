@@ -94,7 +94,7 @@ const statusTexts = {
   415: 'The body is not declared as JSON.',
   422: 'Values are not valid; `errors` lists all of them.',
   429: 'Too many at once, or too often; `Retry-After` says for how long to wait.',
-  503: 'Redis does not answer, or no changes are taken at the moment.',
+  503: 'Redis does not answer, or it was found emptied and the operator has not decided yet.',
   default: 'Any other error.',
 } as const;
 

@@ -38,8 +38,8 @@ export interface ApiDeps {
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
   /** Whether restarting the process would help. */
   readonly liveness: () => { readonly live: boolean; readonly reasons: readonly string[] };
-  /** Why every change is to be refused with 503, or null; asked before each. */
-  readonly mutationsAllowed: () => Promise<string | null>;
+  /** Why what the store holds is not to be believed, so that guarded requests are refused with 503, or null; asked before each. */
+  readonly storeProblem: () => Promise<string | null>;
   readonly metrics: Registry;
   /** Brings gauges up to date before they are printed; when it rejects, they are printed as they are. */
   readonly beforeScrape?: () => Promise<void>;

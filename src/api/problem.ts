@@ -28,6 +28,7 @@ export const problemCodes = {
   secret_unreadable: [500, 'A stored secret cannot be opened'],
   store_unavailable: [503, 'Redis does not answer'],
   changes_refused: [503, 'No changes are taken at the moment'],
+  store_emptied: [503, 'The store was emptied'],
   timeout: [503, 'The daemon took too long to answer'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 

@@ -76,7 +76,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     checkUrl: (url) => checkCallbackUrl(url, { allowHttp: true, policy }),
     readiness: async () => ({ ready: true, reasons: [] }),
     liveness: () => ({ live: true, reasons: [] }),
-    mutationsAllowed: async () => null,
+    storeProblem: async () => null,
     metrics: new Registry(),
     hooks: notingHooks(calls),
     ...overrides,

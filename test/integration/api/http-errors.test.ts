@@ -158,22 +158,28 @@ test('a failure inside tells nothing of the inside', async () => {
   await broken.app.close();
 });
 
-test('while changes are refused, reading goes on', async () => {
+test('an emptied store is told to whoever has a token, before tokens and accounts are looked for', async () => {
   const reason = 'The store was emptied.';
   const refusing = await createApiFixture(redis.connect(), redis.prefix, {
-    mutationsAllowed: async () => reason,
+    storeProblem: async () => reason,
   });
   const answers = await Promise.all([
     refusing.call('PUT', '/v1/accounts/two', accountInput),
     refusing.call('POST', '/v1/accounts/one/subscriptions', { url: hookUrl }),
     refusing.call('DELETE', '/v1/accounts/one'),
   ]);
-  for (const answer of answers) {
-    expectProblem(answer, 503, 'changes_refused');
+  const token = `fwa_${'x'.repeat(43)}.one`;
+  const reads = await Promise.all([
+    refusing.call('GET', '/v1/accounts'),
+    refusing.call('GET', '/v1/accounts/nobody'),
+    refusing.call('GET', '/v1/accounts/one', undefined, { token }),
+  ]);
+  for (const answer of answers) expectProblem(answer, 503, 'changes_refused');
+  for (const answer of reads) expectProblem(answer, 503, 'store_emptied');
+  for (const answer of [...answers, ...reads]) {
     expect(answer.body['detail']).toBe(reason);
   }
   expect((await refusing.call('PUT', '/v1/accounts/two', accountInput, { token: null })).status).toBe(401);
-  expect((await refusing.call('GET', '/v1/accounts/one')).status).toBe(200);
   await refusing.app.close();
 });
 
