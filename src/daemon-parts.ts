@@ -136,7 +136,7 @@ export async function createParts(
     onExpired: reportExpired(logger, metrics, waker),
     onDisabled: reportDisabled(logger, metrics, waker),
   });
-  const liveness = createLiveness(() => performance.now(), config.roles.has('poll'));
+  const liveness = createLiveness(() => performance.now());
   return {
     connections,
     liveness,

@@ -81,7 +81,10 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
       await waker.wakeMatching(account, events);
     },
     afterPoll: waker.wakeLagging,
-    onRequest: (endpoint, code) => metrics.partnerRequests.inc({ endpoint, code }),
+    onRequest(endpoint, code) {
+      liveness.requestEnded();
+      metrics.partnerRequests.inc({ endpoint, code });
+    },
     onQuarantined(account, records) {
       metrics.quarantined.inc({ account }, records);
       logger.warn({ account, records }, 'poll.quarantined');
