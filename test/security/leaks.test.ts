@@ -179,14 +179,12 @@ describe('after a run in which every secret was used', () => {
     const { body } = await call('GET', `${base}/subscriptions`);
     const ids = (body['items'] as { id: string }[]).map(({ id }) => `${base}/subscriptions/${id}`);
     const paths = [
-      ...[
-        '/v1/accounts',
-        base,
-        `${base}/tokens`,
-        `${base}/subscriptions`,
-        `${base}/events`,
-        `${base}/filings`,
-      ],
+      '/v1/accounts',
+      base,
+      `${base}/tokens`,
+      `${base}/subscriptions`,
+      `${base}/events`,
+      `${base}/filings`,
       ...ids.flatMap((path) => [path, `${path}/attempts`, `${path}/dead-letters`]),
     ];
     const answers = await Promise.all(paths.map((path) => call('GET', path)));
