@@ -1,7 +1,9 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
+import { countLosses } from '../redis/connection-losses.ts';
 import type { NewEvent } from './event.ts';
+import { createRecentReads } from './recent-reads.ts';
 
 /** An event in an account's log. Positions count from 1 without gaps, so a lag is a subtraction. */
 export interface LogEntry {
@@ -41,6 +43,9 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
   const appendScript = loadScript(new URL('append-event.lua', import.meta.url));
   const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
 
+  const losses = countLosses(redis);
+  const recently = createRecentReads({ losses, now: Date.now });
+
   async function range(account: string, from: string, to: string, count: number): Promise<LogEntry[]> {
     const reply = await redis.xrangeBuffer(keys.account(account).events, from, to, 'COUNT', count);
     return reply.map(toLogEntry);
@@ -53,7 +58,10 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
 
   return {
     head: async (account) => Number((await redis.get(keys.account(account).head)) ?? 0),
-    readAfter: (account, position, count) => range(account, `${position + 1}-0`, '+', count),
+    readAfter: (account, position, count) =>
+      recently(`${account} ${position} ${count}`, count, () =>
+        range(account, `${position + 1}-0`, '+', count),
+      ),
     readAt,
     async positionsOf(account, filingId) {
       const key = keys.account(account);
