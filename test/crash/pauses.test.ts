@@ -33,7 +33,7 @@ test.each([
       paused?.signal('SIGCONT');
     }
     await stop();
-    await world.settle();
+    expect(await world.settle()).toBe(true);
     const findings = checkJournals(world.journals(), { repeatsMax: pauses * maxInFlight, setBack: false });
     console.log('pauses', pauses, { ...findings, violations: findings.violations.length });
     expect(findings.violations).toEqual([]);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
 import { checkJournals } from './support/check-journals.ts';
 import { accounts, maxInFlight, startWorld } from './support/world.ts';
@@ -28,10 +28,42 @@ test.each([
       await world.daemons[Math.floor(Math.random() * world.daemons.length)]?.kill();
     }
     await stop();
-    await world.settle();
+    expect(await world.settle()).toBe(true);
     const findings = checkJournals(world.journals(), { repeatsMax: half * maxInFlight, setBack: false });
     console.log('kills', half, { ...findings, violations: findings.violations.length });
     expect(findings.violations).toEqual([]);
     expect(findings.events).toBeGreaterThan(half * accounts.length);
   },
 );
+
+test('after a kill in the midst of its work, changes are delivered again without anybody doing anything', async () => {
+  await using world = await startWorld({ redisUrl: redis.url });
+  world.receiver.answer(() => ({ status: 200, afterMs: 300 }));
+  const stop = world.lives.run(20);
+  const recoveriesMs: number[] = [];
+  for (let i = 0; i < Math.ceil(kills / 6); i += 1) {
+    await delay(1_500 + Math.random() * 1_000);
+    await world.daemons[0]?.kill();
+    const killedAt = Date.now();
+    const filingId = `default-after-kill-${i}`;
+    await world.lives.move('default', filingId, 'UNPAID');
+    const isTold = ({ body, subscription }: { body: Buffer; subscription: string }) =>
+      subscription === 'default.a' && body.includes(`"${filingId}"`);
+    const first = await vi.waitUntil(() => world.receiver.callbacks.find(isTold), {
+      timeout: 60_000,
+      interval: 20,
+    });
+    recoveriesMs.push(first.arrivedAt - killedAt);
+  }
+  await stop();
+  expect(await world.settle()).toBe(true);
+  const findings = checkJournals(world.journals(), {
+    repeatsMax: recoveriesMs.length * maxInFlight,
+    setBack: false,
+  });
+  console.log(
+    'ms from a kill to the next change delivered',
+    recoveriesMs.toSorted((a, b) => a - b),
+  );
+  expect(findings.violations).toEqual([]);
+});

@@ -24,7 +24,7 @@ function connect(redis: PrivateRedis): Redis {
 }
 
 async function expectKept(world: World, interruptions: number, setBack = false): Promise<void> {
-  await world.settle();
+  expect(await world.settle()).toBe(true);
   const findings = checkJournals(world.journals(), { repeatsMax: interruptions * maxInFlight, setBack });
   console.log(expect.getState().currentTestName, { ...findings, violations: findings.violations.length });
   expect(findings.violations).toEqual([]);
@@ -148,7 +148,7 @@ test('the end of the append-only file cut off in mid-command: changes are seen a
     await cutTail(await lastAppendOnlyFile(redis.directory), 1 + Math.random() * 12_000);
     await redis.restart();
     await untilReady(world);
-    await world.settle();
+    expect(await world.settle()).toBe(true);
   }
   await expectKept(world, 2 * rounds * 10, true);
 });

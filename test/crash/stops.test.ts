@@ -33,7 +33,7 @@ test('SIGTERM with 200 callbacks in flight: exit code 0 within the grace, and no
   expect(performance.now() - since).toBeLessThan(graceMs);
   daemon?.start();
   await daemon?.untilStarted();
-  await world.settle();
+  expect(await world.settle()).toBe(true);
   expect(checkJournals(world.journals(), { repeatsMax: 0, setBack: false })).toMatchObject({
     violations: [],
     events: 240,
@@ -59,7 +59,7 @@ test('SIGTERM at any time: exit code 0, nothing is lost, and nothing that was an
   }
   await daemon?.untilStarted();
   await finish();
-  await world.settle();
+  expect(await world.settle()).toBe(true);
   const findings = checkJournals(world.journals(), { repeatsMax: 0, setBack: false });
   console.log('stops', stops, { ...findings, violations: findings.violations.length });
   expect(findings.violations).toEqual([]);

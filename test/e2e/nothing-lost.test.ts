@@ -31,7 +31,7 @@ test(`killed at random with Redis going down in between, it loses, invents and r
     if (i === 1) await redis.restart();
   }
   await stop();
-  await world.settle(40_000);
+  expect(await world.settle(40_000)).toBe(true);
   const findings = checkJournals(world.journals(), { repeatsMax: (kills + 1) * maxInFlight, setBack: false });
   expect(findings.violations).toEqual([]);
   expect(findings.events).toBeGreaterThan(20);

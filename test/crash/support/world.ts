@@ -18,8 +18,8 @@ export interface World extends AsyncDisposable {
   readonly sandbox: TestSandbox;
   /** The API of the first daemon, at its present address. */
   api(): ApiCaller;
-  /** Waits until what the partner service shows now has been seen and delivered; gives up after `timeoutMs` without complaint. */
-  settle(timeoutMs?: number): Promise<void>;
+  /** Waits until what the partner service shows now has been seen and delivered; false when that takes longer than `timeoutMs`. */
+  settle(timeoutMs?: number): Promise<boolean>;
   journals(): Journals;
 }
 
@@ -156,7 +156,7 @@ interface Settling {
 }
 
 // Three complete polls of each account after the last change, for a removal takes as many, and nobody behind.
-async function settle({ api, lives, polls }: Settling, timeoutMs: number): Promise<void> {
+async function settle({ api, lives, polls }: Settling, timeoutMs: number): Promise<boolean> {
   const isSettled = async () => {
     for (const account of accounts) {
       const after = polls().filter((poll) => poll.account === account && poll.from > lives.lastChangeAt());
@@ -169,7 +169,12 @@ async function settle({ api, lives, polls }: Settling, timeoutMs: number): Promi
     }
     return true;
   };
-  await vi
-    .waitFor(async () => expect(await isSettled()).toBe(true), { timeout: timeoutMs, interval: 200 })
-    .catch(() => undefined);
+  const waited = vi.waitFor(async () => expect(await isSettled()).toBe(true), {
+    timeout: timeoutMs,
+    interval: 200,
+  });
+  return waited.then(
+    () => true,
+    () => false,
+  );
 }
