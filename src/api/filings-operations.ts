@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { Type } from 'typebox';
 import { problems } from './common-schema.ts';
 import {
   filingListSchema,
@@ -12,9 +14,25 @@ export const listFilings = {
   tags: ['Filings'],
   operationId: 'listFilings',
   summary: 'List filings as last seen',
+  description:
+    'With `Accept: text/csv` the whole list as a spreadsheet takes it (RFC 4180, UTF-8), whatever `limit` and `cursor` say. Texts that a ' +
+    'spreadsheet would take for a formula have an apostrophe in front.',
   params: filingsParams,
   querystring: filingsQuerySchema,
-  response: { 200: filingListSchema, ...problems(422) },
+  response: {
+    200: {
+      description: 'A page as JSON, or the whole list as CSV.',
+      content: {
+        'application/json': { schema: filingListSchema },
+        'text/csv': {
+          schema: Type.Unsafe<Readable>(
+            Type.String({ description: 'A header line and a line for each filing.' }),
+          ),
+        },
+      },
+    },
+    ...problems(422),
+  },
 };
 
 /** What GET /v1/accounts/{account}/filings/{filingId} takes and answers. */

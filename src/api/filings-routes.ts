@@ -1,24 +1,33 @@
-import type { Static } from 'typebox';
+import { Readable } from 'node:stream';
 import type { EventLog } from '../events/event-log.ts';
-import type { ListedFiling } from '../filings/filing-list-store.ts';
 import type { Api } from './api-instance.ts';
 import { pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { CursorKind } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
+import { wantsCsv } from './csv.ts';
 import { eventJson } from './event-json.ts';
+import { filingView } from './filing-view.ts';
+import { filingsCsv } from './filings-csv.ts';
 import { listFilings, getFiling } from './filings-operations.ts';
-import type { filingSchema } from './filings-schema.ts';
 import { Problem } from './problem.ts';
 
 const eventsMax = 100;
+// A table of a million filings takes a while to be sent.
+const listMs = 600_000;
 
 /** What the daemon last saw of an account's filings. */
 export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    { schema: listFilings },
-    async ({ params: { account }, query: { limit = pageLimit, cursor, status = null } }) => {
+    { schema: listFilings, handlerTimeout: listMs },
+    async ({ params: { account }, query: { limit = pageLimit, cursor, status = null }, headers }, reply) => {
+      void reply.header('vary', 'accept');
+      if (wantsCsv(headers.accept)) {
+        void reply.type('text/csv; charset=utf-8; header=present');
+        void reply.header('content-disposition', 'attachment; filename="filings.csv"');
+        return reply.send(Readable.from(filingsCsv(filings, account, status)));
+      }
       const kind: CursorKind = `filings:${status ?? ''}`;
       const page = await filings.list(account, status, decodeCursor(kind, cursor), limit);
       return {
@@ -39,23 +48,6 @@ export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
       return `${JSON.stringify(filingView(filing)).slice(0, -1)},"events":[${events.join(',')}]}`;
     },
   );
-}
-
-function filingView({ id, state, details }: ListedFiling): Static<typeof filingSchema> {
-  return {
-    filingId: id,
-    status: state.status,
-    since: new Date(state.since).toISOString(),
-    completedAt: state.completedAt,
-    rejectionReason: state.rejectionReason,
-    sequence: state.sequence,
-    removed: state.removed,
-    policyNumber: details?.policyNumber ?? null,
-    insuredsName: details?.insuredsName ?? null,
-    stateAbbr: details?.stateAbbr ?? null,
-    filingType: details?.filingType ?? null,
-    premium: details?.premium ?? null,
-  };
 }
 
 async function latestEvents(log: EventLog, account: string, filingId: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, type ApiFixture } from './api-fixture.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from './api-fixture.ts';
 
 const redis = testRedis();
 let api: ApiFixture;
@@ -137,4 +137,44 @@ test('a cursor works with its own status only', async () => {
     `/v1/accounts/bound/filings?status=UNPAID&cursor=${String(nextCursor)}`,
   );
   expect([answer.status, answer.body['code']]).toEqual([422, 'invalid_cursor']);
+});
+
+async function csv(account: string, query = '') {
+  const response = await api.app.inject({
+    url: `/v1/accounts/${account}/filings${query}`,
+    headers: { authorization: `Bearer ${operatorToken}`, accept: 'text/csv' },
+  });
+  return { response, lines: response.body.split('\r\n') };
+}
+
+test('with Accept: text/csv the whole list of a status comes as a table', async () => {
+  const ids = await fill('table', 230, (i) => (i % 2 === 0 ? 'REJECTED' : 'PAID'));
+  const { response, lines } = await csv('table', '?status=REJECTED&limit=5');
+  expect(response.headers).toMatchObject({
+    'content-type': 'text/csv; charset=utf-8; header=present',
+    'content-disposition': 'attachment; filename="filings.csv"',
+    vary: 'accept',
+  });
+  expect(lines[0]).toBe(
+    'filingId,status,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,completedAt,sequence',
+  );
+  expect(lines[1]).toMatch(/^f_00000,REJECTED,20[^,]+Z,Acme,P-f_00000,TX,NEW_BUSINESS,12\.5,,,0$/);
+  expect(lines.at(-1)).toBe('');
+  const listed = lines.slice(1, -1).map((line) => line.slice(0, 'f_00000'.length));
+  expect(listed).toEqual(ids.filter((_, i) => i % 2 === 0));
+});
+
+test('what the partner service wrote is no formula in a spreadsheet', async () => {
+  await api.createAccount('formulas');
+  await api.putFilings('formulas', [{ id: '=cmd|"/c calc"!A1', status: 'REJECTED' }]);
+  const { lines } = await csv('formulas', '?status=REJECTED');
+  expect(lines[1]).toMatch(/^"'=cmd\|""\/c calc""!A1",REJECTED,/);
+});
+
+test('an empty list is a header, and errors stay problem details', async () => {
+  await api.createAccount('none');
+  expect((await csv('none')).lines).toHaveLength(2);
+  const { response } = await csv('nowhere');
+  expect(response.statusCode).toBe(404);
+  expect(response.headers['content-type']).toContain('application/problem+json');
 });
