@@ -13,9 +13,10 @@ const tokensMax = 1_000;
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
-  app.post('/accounts/:account/tokens', { schema: createToken }, async (request, reply) => {
+  const posted = { schema: createToken, config: { bodyOptional: true } };
+  app.post('/accounts/:account/tokens', posted, async (request, reply) => {
     const { account } = request.params;
-    const { name, readOnly = false, expiresAt } = request.body;
+    const { name = 'unnamed', readOnly = false, expiresAt } = request.body;
     const settings = { name, readOnly, expiresAt: endOf(instantMs(expiresAt), makersEnd(request), now()) };
     if ((await tokens.list(account)).length >= tokensMax) {
       throw new Problem('too_many_tokens', `An account has ${tokensMax} tokens at most: revoke some.`);

@@ -8,14 +8,17 @@ export const tokenParams = Type.Object({
   id: Type.String({ description: 'Id of the token.', examples: ['tok_9f86d081884c7d65'] }),
 });
 
-/** Body of POST …/tokens. */
+/** Body of POST …/tokens; none at all makes a token with every default. */
 export const tokenInputSchema = record({
-  name: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'Whose token it is.',
-    examples: ['billing'],
-  }),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      default: 'unnamed',
+      description: 'Whose token it is.',
+      examples: ['billing'],
+    }),
+  ),
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
   expiresAt: Type.Optional(
     instantOrNullSchema(

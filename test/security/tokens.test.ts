@@ -34,6 +34,11 @@ test('a token has 256 random bits, and none of its text is stored', async () => 
   expect(secrets.filter((secret) => stored.includes(secret))).toEqual([]);
 });
 
+test('a token needs no settings', async () => {
+  const { status, body } = await api.call('POST', `${path}/tokens`);
+  expect([status, body['name'], body['readOnly'], body['expiresAt']]).toEqual([201, 'unnamed', false, null]);
+});
+
 test('a token that ends makes no token that outlives it', async () => {
   const maker = await make({ expiresAt: inAWeek });
   const token = String(maker.body['token']);
