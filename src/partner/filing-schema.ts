@@ -14,7 +14,8 @@ export interface PartnerFiling {
   readonly completedAt: string | null;
   /** Verbatim; null where the service sent null or nothing. */
   readonly rejectionReason: string | null;
-  /** Everything the service returned, unknown fields included and numbers as they were written. Computed when asked for. */
+  /** Everything the service returned, unknown fields included and numbers as they were written (as doubles where something beside it is nested
+   * too deeply for the exact parser). Computed when asked for. */
   readonly document: () => Readonly<Record<string, unknown>>;
 }
 
@@ -36,6 +37,9 @@ export interface PartnerPage {
 
 const idCharactersMax = 256;
 
+// Of real filings at most four. Deeper ones could not be written into an event: JSON.stringify and most receivers' parsers recurse.
+const nestingMax = 50;
+
 // The specification calls completedAt a timestamp and nothing more, so a number is taken too.
 const filingSchema = Compile(
   Type.Object({
@@ -51,7 +55,7 @@ const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
 /**
  * The filing in an answer, or null when it is none. Dot segments cannot be asked for by path and lone surrogates
- * cannot be stored, so an id with them is none. Throws SyntaxError when the text is not JSON.
+ * cannot be stored, so an id with them is none, nor is what is nested more than 50 levels deep. Throws SyntaxError when the text is not JSON.
  */
 export function parseFiling(text: string): PartnerFiling | null {
   return toFiling(JSON.parse(text), () => parseExactly(text) as Record<string, unknown>);
@@ -64,10 +68,10 @@ export function parseFiling(text: string): PartnerFiling | null {
 export function parsePage(text: string): PartnerPage | null {
   const value: unknown = JSON.parse(text);
   if (!pageSchema.Check(value)) return null;
-  let exact: { items: Record<string, unknown>[] } | undefined;
+  let exact: readonly unknown[] | undefined;
   const document = (position: number) => () => {
-    exact ??= parseExactly(text) as { items: Record<string, unknown>[] };
-    return exact.items[position] ?? {};
+    exact ??= itemsExactly(text) ?? value.items;
+    return exact[position] as Record<string, unknown>;
   };
   const filings: PartnerFiling[] = [];
   const quarantined: string[] = [];
@@ -86,8 +90,19 @@ export function parsePage(text: string): PartnerPage | null {
   };
 }
 
+/** Null where something on the page is nested so deeply that the parser, which recurses, cannot go through it. */
+function itemsExactly(text: string): readonly unknown[] | null {
+  try {
+    return (parseExactly(text) as { items: unknown[] }).items;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 function toFiling(value: unknown, document: PartnerFiling['document']): PartnerFiling | null {
   if (!filingSchema.Check(value) || !isAddressable(value.id) || !value.status.isWellFormed()) return null;
+  if (isNestedDeeper(value, nestingMax)) return null;
   return {
     id: value.id,
     status: value.status,
@@ -101,10 +116,20 @@ function isAddressable(id: string): boolean {
   return id !== '.' && id !== '..' && id.isWellFormed();
 }
 
+function isNestedDeeper(value: object, levels: number): boolean {
+  if (levels === 0) return true;
+  for (const inner of Object.values(value) as unknown[]) {
+    if (typeof inner === 'object' && inner !== null && isNestedDeeper(inner, levels - 1)) return true;
+  }
+  return false;
+}
+
 function nameOf(record: unknown): string {
   const id = (record as { id?: unknown } | null | undefined)?.id;
   if (typeof id === 'string' && id !== '' && id.length <= idCharactersMax) return id;
-  return createHash('sha256').update(JSON.stringify(record)).digest('base64url');
+  const isObject = typeof record === 'object' && record !== null;
+  const text = isObject && isNestedDeeper(record, nestingMax) ? 'nested too deeply' : JSON.stringify(record);
+  return createHash('sha256').update(text).digest('base64url');
 }
 
 function parseCount(value: unknown): number | null {

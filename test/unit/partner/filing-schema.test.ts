@@ -74,6 +74,24 @@ describe('parseFiling', () => {
   });
 });
 
+describe('what is nested deeply', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const filing = (id: string, levels: number) => `{"id":"${id}","status":"PAID","x":${nested(levels)}}`;
+
+  it('is a filing up to 50 levels', () => {
+    expect(parseFiling(filing('a', 49))?.id).toBe('a');
+    expect(parseFiling(filing('a', 50))).toBeNull();
+  });
+
+  it.each([51, 5_000, 100_000])('is quarantined with %i levels, and its neighbours go on', (levels) => {
+    const text = `{"items":[${filing('deep', levels)},${filing('good', 3)},${nested(levels)}],"total":3}`;
+    const read = parsePage(text);
+    expect(read?.quarantined).toHaveLength(2);
+    expect(read?.quarantined[0]).toBe('deep');
+    expect(read?.filings.map(({ document }) => JSON.stringify(document()))).toEqual([filing('good', 3)]);
+  });
+});
+
 describe('parsePage', () => {
   it.each([
     ['1', 1],
