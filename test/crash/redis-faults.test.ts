@@ -5,6 +5,7 @@ import { startTcpProxy } from '../integration/redis/tcp-proxy.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
 import { checkJournals } from './support/check-journals.ts';
 import { cutTail, lastAppendOnlyFile } from './support/redis-files.ts';
+import { canMount, fill, makeRoom, mountSmallDisk, unmount } from './support/small-disk.ts';
 import { maxInFlight, startWorld, type World } from './support/world.ts';
 
 const awayMs = Number(process.env['CRASH_AWAY_MS'] ?? 30_000);
@@ -112,6 +113,39 @@ test.each([
       await untilReady(world);
       await delay(4_000);
     }
+    await stop();
+    await expectKept(world, 2);
+  },
+);
+
+const skipped = canMount() ? '' : ' (skipped: no small disk can be mounted here)';
+
+test.skipIf(skipped !== '')(
+  `Redis with a full disk: readiness says so, changes are refused at once, and all is told afterwards${skipped}`,
+  async () => {
+    const folder = mountSmallDisk();
+    onTestFinished(() => unmount(folder));
+    const redis = await startPrivateRedis({ appendfsync: 'everysec', args: ['--dir', folder] });
+    onTestFinished(() => redis.close());
+    await using world = await startWorld({ redisUrl: redis.url });
+    const stop = world.lives.run(10);
+    await delay(2_000);
+    await fill(folder);
+    await vi.waitFor(
+      async () => {
+        const asked = await ask(world);
+        expect(asked).toMatchObject({
+          ready: 503,
+          reasons: [expect.stringContaining('MISCONF')],
+          change: 503,
+        });
+      },
+      { timeout: 20_000, interval: 500 },
+    );
+    await delay(5_000);
+    await makeRoom(folder);
+    await untilReady(world);
+    await delay(3_000);
     await stop();
     await expectKept(world, 2);
   },
