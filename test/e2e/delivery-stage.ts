@@ -1,0 +1,116 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { expect, vi } from 'vitest';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
+import { receiverSecret } from '../support/receiver.ts';
+import type { TestRedis } from '../support/redis.ts';
+import { startSandbox } from '../support/sandbox.ts';
+
+/** A subscription as the API shows it, as far as delivery's tests look at it. */
+export interface ShownSubscription {
+  readonly state: string;
+  readonly disabledReason: string | null;
+  readonly lag: number;
+  readonly consecutiveFailures: number;
+  readonly nextAttemptAt: string | null;
+  readonly lastSuccessAt: string | null;
+}
+
+/** An attempt as the API lists it. */
+export interface ShownAttempt {
+  readonly eventId: string;
+  readonly attempt: number;
+  readonly outcome: string;
+  readonly statusCode: number | null;
+}
+
+/** A daemon that watches a sandbox with some filings, all of them PENDING at first. */
+export interface DeliveryStage extends AsyncDisposable {
+  readonly daemon: DaemonProcess;
+  /** Ids of the filings. */
+  readonly filings: readonly string[];
+  /** Registers a subscription and returns its path. */
+  subscribe(url: string, settings?: Record<string, unknown>): Promise<string>;
+  /** Changes the status of filings, each time to another one than before: an event each. */
+  move(filings?: readonly string[]): Promise<void>;
+  show(path: string): Promise<ShownSubscription>;
+  /** All pages of a list, newest first. */
+  all<T>(path: string): Promise<T[]>;
+}
+
+/** Starts all of it; `environment` is for the daemon. */
+export async function startStage(
+  redis: TestRedis,
+  filingCount: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<DeliveryStage> {
+  const sandbox = await startSandbox();
+  const filings = Array.from({ length: filingCount }, (_, i) => `f${i}`);
+  const moved = new Map<string, number>();
+  await Promise.all(filings.map((id) => sandbox.set(id, { status: 'PENDING' })));
+  const daemon = await startDaemonProcess({
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: `${redis.prefix}-${(stages += 1)}`,
+    PARTNER_BASE_URL: sandbox.baseUrl,
+    PARTNER_KEY: 'sandbox-key',
+    PARTNER_MAX_RPS: '1000',
+    POLL_INTERVAL_MS: '100',
+    ...environment,
+  });
+  await vi.waitFor(async () => {
+    const { health } = await daemon.api.ok<{ health: { state: string } }>('GET', '/v1/accounts/default');
+    expect(health.state).toBe('ok');
+  }, 20_000);
+
+  async function moveOne(id: string): Promise<void> {
+    const times = (moved.get(id) ?? 0) + 1;
+    moved.set(id, times);
+    await sandbox.set(id, { status: times % 2 === 1 ? 'PAID' : 'PENDING' });
+  }
+
+  return {
+    daemon,
+    filings,
+    async subscribe(url, settings = {}) {
+      const body = { url, secret: receiverSecret, ...settings };
+      const { id } = await daemon.api.ok<{ id: string }>('POST', subscriptions, body);
+      return `${subscriptions}/${id}`;
+    },
+    move: async (some = filings) => void (await Promise.all(some.map(moveOne))),
+    show: (path) => daemon.api.ok<ShownSubscription>('GET', path),
+    async all<T>(path: string) {
+      const items: T[] = [];
+      let cursor: string | null = null;
+      do {
+        const query: string = cursor === null ? '?limit=100' : `?limit=100&cursor=${cursor}`;
+        // Each page's cursor comes from the page before.
+        // oxlint-disable-next-line no-await-in-loop
+        const page: { items: T[]; nextCursor: string | null } = await daemon.api.ok('GET', path + query);
+        items.push(...page.items);
+        cursor = page.nextCursor;
+      } while (cursor !== null);
+      return items;
+    },
+    async [Symbol.asyncDispose]() {
+      await daemon[Symbol.asyncDispose]();
+      await sandbox[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const subscriptions = '/v1/accounts/default/subscriptions';
+let stages = 0;
+
+/**
+ * Checks that the daemon holds at most so many files and sockets open, and so much memory (MiB, resident). Says nothing
+ * where there is no /proc.
+ */
+export async function expectFootprint(
+  { pid }: DaemonProcess,
+  most: { readonly files: number; readonly rssMiB: number },
+): Promise<void> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => null);
+  if (status === null) return;
+  const rssMiB = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  expect(rssMiB).toBeLessThan(most.rssMiB);
+  expect((await readdir(`/proc/${pid}/fd`)).length).toBeLessThan(most.files);
+}
