@@ -7,6 +7,15 @@ const version = 1;
 export type CursorKind =
   'accounts' | 'tokens' | 'subscriptions' | 'attempts' | 'dead-letters' | 'events' | `filings:${string}`;
 
+// What a position must look like where Redis or arithmetic would fail on anything else; elsewhere it is a text to compare with.
+const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
+  attempts: /^\d{1,15}-\d{1,15}$/,
+  'dead-letters': /^\d{1,15}-\d{1,15}$/,
+  events: /^\d{1,15}$/,
+  'filings:': /^\d{1,19}(?: |$)/,
+  'filings:COMPLETED': /^\d{1,19}(?: |$)/,
+};
+
 /** Makes an opaque cursor that stands for a position in one kind of list. */
 export function encodeCursor(kind: CursorKind, position: string): string {
   const text = JSON.stringify([version, position, checksum(kind, position)]);
@@ -15,13 +24,14 @@ export function encodeCursor(kind: CursorKind, position: string): string {
 
 /**
  * The position that a cursor of this kind stands for, null without a cursor. Throws the problem `invalid_cursor` for anything but what
- * `encodeCursor` gave; a cursor grants nothing, so its checksum has no secret.
+ * `encodeCursor` gave for such a list. A cursor grants nothing, so its checksum has no secret: whoever makes one up gets no further than with
+ * one that was given.
  */
 export function decodeCursor(kind: CursorKind, cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   const [found, position, check] = parse(cursor);
-  if (found === version && typeof position === 'string' && check === checksum(kind, position))
-    return position;
+  const isMade = found === version && typeof position === 'string' && check === checksum(kind, position);
+  if (isMade && positions[kind]?.test(position) !== false) return position;
   const detail =
     'Pass a nextCursor exactly as this list gave it, with the same filters, or none to start over.';
   throw new Problem('invalid_cursor', detail, { errors: [{ path: 'cursor', message: 'is not valid' }] });

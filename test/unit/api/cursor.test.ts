@@ -6,7 +6,7 @@ import { Problem } from '../../../src/api/problem.ts';
 test('a cursor stands for its position, whatever is in it', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (position) => {
-      expect(decodeCursor('events', encodeCursor('events', position))).toBe(position);
+      expect(decodeCursor('accounts', encodeCursor('accounts', position))).toBe(position);
     }),
   );
 });
@@ -42,6 +42,17 @@ test.each([
   expect(() => decodeCursor('events', text)).toThrow(
     expect.objectContaining({ code: 'invalid_cursor', statusCode: 422 }),
   );
+});
+
+test.each([
+  ['events', '0'],
+  ['attempts', '1767225600000-3'],
+  ['dead-letters', '1767225600000-0'],
+  ['filings:', '0'],
+  ['filings:COMPLETED', '1280 f_1 \n'],
+] as const)('a cursor for %s is a place that such a list can have', (kind, position) => {
+  expect(decodeCursor(kind, encodeCursor(kind, position))).toBe(position);
+  expect(() => decodeCursor(kind, encodeCursor(kind, `x${position}`))).toThrow(Problem);
 });
 
 test('a cursor of one list does not work for another', () => {
