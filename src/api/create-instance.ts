@@ -7,11 +7,14 @@ import { defaultTiming } from './deps.ts';
 import type { ApiDeps } from './deps.ts';
 import { endConnectionsOnClose } from './end-connections.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
+import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
+import { Problem } from './problem.ts';
 import { compileValidator } from './validator.ts';
 
 const bodyBytesMax = 256 * 1024;
-const requestMs = 15_000;
-const handlerMs = 10_000;
+// From the first byte: a request has to be there within `requestMs` (`ApiTiming`), its answer a while after that.
+const handlerMs = 20_000;
+const checkConnectionsMs = 1_000;
 const keepAliveMs = 72_000;
 
 // A filing's id has up to 256 characters, each of which up to twelve in a path ("%F0%9F%98%80").
@@ -20,14 +23,23 @@ const paramLengthMax = 256 * 12;
 /** A Fastify instance with the limits, the error handling and the request log of the API, and no routes. */
 export function createInstance({ logger, timing }: Pick<ApiDeps, 'logger' | 'timing'>): Api {
   const loggerInstance: FastifyBaseLogger | undefined = logger;
+  const { idleMs, requestMs } = { ...defaultTiming, ...timing };
   const app = fastify({
     ...(loggerInstance === undefined ? { logger: false } : { loggerInstance }),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyBytesMax,
     requestTimeout: requestMs,
-    connectionTimeout: timing?.idleMs ?? defaultTiming.idleMs,
+    connectionTimeout: idleMs,
     handlerTimeout: handlerMs,
     keepAliveTimeout: keepAliveMs,
+    http: {
+      // A request without a host is answered by a hook below, for Node's own answer is no problem+json.
+      requireHostHeader: false,
+      // Node does not hold bodies to the one time when the other, by default a minute, is longer.
+      requestTimeout: requestMs,
+      headersTimeout: requestMs,
+      connectionsCheckingInterval: Math.min(checkConnectionsMs, requestMs),
+    },
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     return503OnClosing: false,
@@ -40,6 +52,8 @@ export function createInstance({ logger, timing }: Pick<ApiDeps, 'logger' | 'tim
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(sendRouteNotFound);
+  app.server.on('checkExpectation', answerExpectation);
+  app.addHook('onRequest', async ({ raw }) => refuseWithoutHost(raw));
   takeOnlyJson(app);
   addCallerDecorator(app);
   logRequests(app);
@@ -51,6 +65,10 @@ function takeOnlyJson(app: Api): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (request.headers['content-encoding'] !== undefined) {
+      done(new Problem('unsupported_media_type', 'Send the body as it is, without Content-Encoding.'));
+      return;
+    }
     // Many clients declare JSON on a POST or DELETE without a body.
     if (body === '') done(null, undefined);
     else void parseJson(request, body as string, done);

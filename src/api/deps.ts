@@ -92,6 +92,8 @@ export interface ApiTiming {
   readonly heartbeatMs: number;
   /** A stream ends after so long; its listener comes again, with a token that must still be valid. */
   readonly streamMs: number;
+  /** A request that has not arrived entirely after so long is answered 408. */
+  readonly requestMs: number;
   /** A connection on which nothing moves for so long is cut, followers of a stream that do not read included. */
   readonly idleMs: number;
 }
@@ -101,5 +103,6 @@ export const defaultTiming: ApiTiming = {
   followMs: 250,
   heartbeatMs: 15_000,
   streamMs: 900_000,
+  requestMs: 10_000,
   idleMs: 60_000,
 };

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isStoreFailure } from '../redis/store-failure.ts';
 import { SealError } from '../secrets/seal.ts';
-import { Problem, problemBody } from './problem.ts';
+import { Problem, problemBody, problemType } from './problem.ts';
 import type { ProblemCode } from './problem.ts';
 
-const problemType = 'application/problem+json; charset=utf-8';
+const detailMax = 200;
 
 // Fastify's own failures, by its error code.
 const frameworkCodes: ReadonlyMap<string, ProblemCode> = new Map([
@@ -34,7 +34,7 @@ export function toProblem(error: unknown): Problem {
   }
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
-  if (known !== undefined) return new Problem(known, message ?? known, retryHeaders(known));
+  if (known !== undefined) return new Problem(known, shorten(message ?? known), retryHeaders(known));
   return new Problem(
     'internal_error',
     'The daemon failed unexpectedly; its log says why. Trying again may help.',
@@ -82,6 +82,11 @@ function storeUnavailable(): Problem {
   const detail =
     'Redis does not answer or refuses to write. Whether a change was made is not known; try again.';
   return new Problem('store_unavailable', detail, retryHeaders('store_unavailable'));
+}
+
+// Fastify repeats the path, however long it is.
+function shorten(message: string): string {
+  return message.length > detailMax ? `${message.slice(0, detailMax)}…` : message;
 }
 
 function retryHeaders(code: ProblemCode): { headers: Record<string, string> } {

@@ -15,6 +15,7 @@ export const problemCodes = {
   payload_too_large: [413, 'The body is too large'],
   uri_too_long: [414, 'The path is too long'],
   unsupported_media_type: [415, 'The body must be JSON'],
+  expectation_failed: [417, 'The expectation is not met'],
   invalid_request: [422, 'The request is not valid'],
   invalid_cursor: [422, 'The cursor is not valid'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
@@ -31,6 +32,9 @@ export const problemCodes = {
   store_emptied: [503, 'The store was emptied'],
   timeout: [503, 'The daemon took too long to answer'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
+
+/** The media type of every error answer. */
+export const problemType = 'application/problem+json; charset=utf-8';
 
 /** The stable name of an error. */
 export type ProblemCode = keyof typeof problemCodes;

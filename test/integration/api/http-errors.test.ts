@@ -37,8 +37,8 @@ function expectProblem(answer: Answer, status: number, code: string): void {
 }
 
 /** Sends bytes that no HTTP client would and returns the whole answer. */
-async function sendRaw(bytes: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
+async function sendRaw(bytes: string, to = port): Promise<string> {
+  const socket = connect(to, '127.0.0.1');
   socket.write(bytes);
   return text(socket);
 }
@@ -125,6 +125,7 @@ test('a body of more than 256 KiB is not read', async () => {
 
 test('a path segment that is too long is a problem', async () => {
   expectProblem(await api.call('GET', `/v1/accounts/one/filings/${'x'.repeat(4000)}`), 414, 'uri_too_long');
+  expect((await api.call('GET', `/v1/accounts/${'x'.repeat(9000)}`)).text.length).toBeLessThan(500);
 });
 
 test('a path that cannot be decoded is a problem', async () => {
@@ -145,6 +146,46 @@ test('what is not HTTP is answered and the connection closed', async () => {
   expect(await sendRaw(`GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
     /^HTTP\/1.1 431 [\s\S]*headers_too_large/,
   );
+});
+
+const guarded = `authorization: Bearer ${operatorToken}\r\n`;
+
+test.each([
+  ['no host', 'GET /health/live HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'malformed_request'],
+  [
+    'two hosts',
+    'GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n',
+    400,
+    'malformed_request',
+  ],
+  ['an expectation', 'GET / HTTP/1.1\r\nhost: a\r\nexpect: more\r\n\r\n', 417, 'expectation_failed'],
+  [
+    'a compressed body',
+    `PUT /v1/accounts/z HTTP/1.1\r\nhost: a\r\n${guarded}content-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}`,
+    415,
+    'unsupported_media_type',
+  ],
+])('a request with %s is a problem', async (_what, bytes, status, code) => {
+  const answer = await sendRaw(bytes);
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*application/problem\\+json`));
+  expect(answer).toContain(`"code":"${code}"`);
+});
+
+test('HTTP/1.0 needs no host', async () => {
+  expect(await sendRaw('GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
+});
+
+test('a request that does not arrive in time is answered 408, be it in its headers or in its body', async () => {
+  const hasty = await createApiFixture(redis.connect(), redis.prefix, { timing: { requestMs: 200 } });
+  const own = Number(new URL(await hasty.app.listen({ host: '127.0.0.1', port: 0 })).port);
+  const unfinished = [
+    'GET / HTTP/1.1\r\nhost: a',
+    `PUT /v1/accounts/z HTTP/1.1\r\nhost: a\r\n${guarded}content-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
+  ];
+  for (const bytes of unfinished) {
+    expect(await sendRaw(bytes, own)).toMatch(/^HTTP\/1.1 408 [\s\S]*problem\+json[\s\S]*request_timeout/);
+  }
+  await hasty.app.close();
 });
 
 test('a failure inside tells nothing of the inside', async () => {
