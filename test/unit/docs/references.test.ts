@@ -9,6 +9,7 @@ const documents = [
   'docs/failure-modes.md',
   'docs/threat-model.md',
   'docs/polling.md',
+  'docs/guarantees.md',
 ];
 
 describe.each(documents)('%s', (path) => {
@@ -16,7 +17,7 @@ describe.each(documents)('%s', (path) => {
   const prose = text.replaceAll(/^```.*?^```$/gms, '');
 
   it('names only files and folders that exist', () => {
-    const named = [...prose.matchAll(/`((?:src|test|docs)\/[\w./-]+)`/g)].map(([, name = '']) => name);
+    const named = [...prose.matchAll(/`((?:src|test|docs|deploy)\/[\w./-]+)`/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
 

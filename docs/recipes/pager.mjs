@@ -1,0 +1,70 @@
+// Turns callbacks into alerts: a rejected filing fires, and is resolved when the filing leaves REJECTED. Alerts go to the Alertmanager at
+// ALERTMANAGER_URL, or to PagerDuty with the integration key PAGERDUTY_KEY. WEBHOOK_SECRET is the subscription's; PORT the port to listen on.
+// npm install standardwebhooks; subscribe it to filing.*
+import { createServer } from 'node:http';
+import process from 'node:process';
+import { Webhook } from 'standardwebhooks';
+
+const { ALERTMANAGER_URL, PAGERDUTY_KEY = '', WEBHOOK_SECRET = '', PORT = '8080' } = process.env;
+const pagerDutyUrl = process.env.PAGERDUTY_URL ?? 'https://events.pagerduty.com/v2/enqueue';
+const webhook = new Webhook(WEBHOOK_SECRET);
+
+createServer(async (request, response) => {
+  const status = await take(request).catch((error) => {
+    console.error(error.message);
+    return error.name === 'WebhookVerificationError' ? 400 : 500;
+  });
+  response.writeHead(status).end();
+}).listen(Number(PORT), '127.0.0.1', function () {
+  console.log(`listening on ${this.address().port}`);
+});
+
+async function take(request) {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const { type, timestamp, data } = webhook.verify(Buffer.concat(chunks), request.headers);
+  const isRejected = type === 'filing.rejected';
+  if (!isRejected && data.previousStatus !== 'REJECTED') return 204;
+  const sent = ALERTMANAGER_URL
+    ? await tellAlertmanager(isRejected, timestamp, data)
+    : await tellPagerDuty(isRejected, data);
+  // Anything but a 2xx makes filing-webhooks call again later, so no alert is lost while the other side is down.
+  return sent.ok ? 204 : 502;
+}
+
+// Alertmanager forgets alerts that nobody repeats, so a rejection is given a week.
+function tellAlertmanager(isRejected, timestamp, { account, filingId, rejectionReason, filing }) {
+  const alert = {
+    labels: { alertname: 'FilingRejected', severity: 'warning', account, filing: filingId },
+    annotations: { summary: summary(filingId, filing), description: rejectionReason ?? '' },
+    startsAt: timestamp,
+    endsAt: isRejected ? new Date(Date.parse(timestamp) + 7 * 86_400_000).toISOString() : timestamp,
+  };
+  return post(`${ALERTMANAGER_URL}/api/v2/alerts`, [alert]);
+}
+
+function tellPagerDuty(isRejected, { account, filingId, rejectionReason, filing }) {
+  return post(pagerDutyUrl, {
+    routing_key: PAGERDUTY_KEY,
+    event_action: isRejected ? 'trigger' : 'resolve',
+    dedup_key: `filing-rejected/${account}/${filingId}`,
+    payload: {
+      summary: `${summary(filingId, filing)}: ${rejectionReason ?? ''}`.slice(0, 1024),
+      source: account,
+      severity: 'warning',
+    },
+  });
+}
+
+function summary(filingId, filing) {
+  return `Filing ${filingId} of ${filing?.insuredsName ?? 'unknown'} was rejected`;
+}
+
+function post(url, body) {
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
+  });
+}
