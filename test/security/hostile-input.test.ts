@@ -147,20 +147,19 @@ describe('words with a meaning of their own', () => {
 describe('bodies', () => {
   const json = { headers: { 'content-type': 'application/json' } };
 
-  test.each(['[', '{"url":', '{"headers":{"x":', '{"eventTypes":['])(
-    'of %s a hundred thousand times are refused',
-    async (part) => {
-      const open = part.repeat(Math.floor(250_000 / part.length / 2));
-      const close = [...part.repeat(Math.floor(250_000 / part.length / 2))]
-        .filter((character) => '[{'.includes(character))
-        .map((character) => (character === '[' ? ']' : '}'))
-        .join('');
-      const answers = await Promise.all(
-        [open, `${open}1${close}`].map((body) => api.call('POST', `${account}/subscriptions`, body, json)),
-      );
-      for (const { status } of answers) expect([400, 413, 422]).toContain(status);
-    },
-  );
+  test.each([
+    ['[', ']'],
+    ['{"url":', '}'],
+    ['{"headers":{"x":', '}}'],
+    ['{"eventTypes":[', ']}'],
+  ])('of %s tens of thousands of times are refused', async (part, end) => {
+    const times = Math.floor(250_000 / (part.length + end.length));
+    const [open, close] = [part.repeat(times), end.repeat(times)];
+    const answers = await Promise.all(
+      [open, `${open}1${close}`].map((body) => api.call('POST', `${account}/subscriptions`, body, json)),
+    );
+    for (const { status } of answers) expect([400, 413, 422]).toContain(status);
+  });
 
   test('whatever they are, get an answer below 500', async () => {
     const routes = [...api.app.getDecorator<RouteTable>('routeTable')].flatMap(([path, methods]) =>
