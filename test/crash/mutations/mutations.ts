@@ -5,7 +5,7 @@ export interface Mutation {
   /** Stands once in the file. */
   readonly find: string;
   readonly replace: string;
-  readonly project: 'unit' | 'integration' | 'e2e' | 'crash';
+  readonly project: 'unit' | 'integration';
   /** The file of the test, and the beginning of its title within its groups. */
   readonly test: string;
   readonly title: string;
@@ -24,9 +24,27 @@ export const mutations: readonly Mutation[] = [
       '          reply[i] = await redis.incr(key.head);\n' +
       "          await redis.xadd(key.events, `${reply[i]}-0`, 'id', event.id, 'type', event.type, 'filing', id, 'state', event.state, 'at', String(at), 'body', event.body);\n" +
       '        }',
-    project: 'crash',
-    test: 'test/crash/every-write.test.ts',
-    title: 'SIGKILL at each write',
+    project: 'integration',
+    test: 'test/integration/filings/commit.test.ts',
+    title: '',
+  },
+  {
+    name: 'a state is written whatever was written meanwhile',
+    file: 'src/filings/commit-changes.lua',
+    find: "if (redis.call('HGET', filings, id) or '') ~= expected then",
+    replace: 'if expected == nil then',
+    project: 'integration',
+    test: 'test/integration/filings/commit.test.ts',
+    title: '',
+  },
+  {
+    name: 'what was decided on a former snapshot is written to the new one',
+    file: 'src/filings/commit-changes.lua',
+    find: "if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end",
+    replace: '',
+    project: 'integration',
+    test: 'test/integration/filings/commit.test.ts',
+    title: '',
   },
   {
     name: 'ids are random',
@@ -126,8 +144,8 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/wake-subscriptions.ts',
     find: 'return unread || state.release || due || replays;',
     replace: 'return false && (unread || state.release || due || replays);',
-    project: 'e2e',
-    test: 'test/e2e/nothing-lost.test.ts',
+    project: 'integration',
+    test: 'test/integration/delivery/drain-worker.test.ts',
     title: '',
   },
   {

@@ -1,0 +1,83 @@
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { buildFilingEvent } from '../../../src/events/event.ts';
+import { createEventLog } from '../../../src/events/event-log.ts';
+import type { FilingState } from '../../../src/filings/filing-state.ts';
+import { createSnapshotStore, SnapshotLostError } from '../../../src/filings/snapshot-store.ts';
+import { createPollingStore } from '../../../src/polling/polling-store.ts';
+import { createRedisConnections } from '../../../src/redis/connect.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { testRedis } from '../../support/redis.ts';
+import { startTcpProxy } from '../redis/tcp-proxy.ts';
+
+const redis = testRedis();
+const keys = createKeys(redis.prefix);
+afterAll(() => redis.cleanup());
+
+const next: FilingState = {
+  status: 'PAID',
+  completedAt: null,
+  rejectionReason: null,
+  sequence: 1,
+  since: 1,
+  readFrom: 1,
+  readAt: 1,
+  removed: false,
+};
+
+const event = buildFilingEvent({
+  account: 'acme',
+  filingId: 'f',
+  type: 'filing.created',
+  sequence: 1,
+  before: null,
+  after: next,
+  changed: ['status'],
+  inferred: false,
+  notBefore: 1,
+  notAfter: 1,
+  document: null,
+});
+
+test('a commit whose reply is lost has written the state and its event, and is in conflict when it is tried again', async () => {
+  const proxy = await startTcpProxy(Number(new URL(redis.url).port));
+  onTestFinished(() => proxy[Symbol.asyncDispose]());
+  const connections = createRedisConnections(`redis://127.0.0.1:${proxy.port}`, {
+    connectionName: 'test',
+    onStateChange: () => undefined,
+  });
+  onTestFinished(() => connections.close());
+  const { generation } = await createPollingStore(redis.connect(), keys).begin('acme');
+  await connections.untilReady(5_000);
+  const snapshot = createSnapshotStore(connections.command(), keys);
+  const commits = [{ id: 'f', previous: null, next, details: null, event }];
+
+  // Known to the server, so that one command is all there is to a commit.
+  await snapshot.commit(
+    'acme',
+    generation,
+    [{ id: 'first', previous: null, next, details: null, event: null }],
+    1,
+  );
+  proxy.mode = 'cut-at-reply';
+  await expect(snapshot.commit('acme', generation, commits, 1)).rejects.toThrow(/max retries/);
+  proxy.mode = 'pass';
+  await connections.untilReady(5_000);
+
+  expect((await snapshot.read('acme', ['f']))[0]?.state).toEqual(next);
+  const log = await createEventLog(redis.connect(), keys).readAfter('acme', 0, 10);
+  expect(log.map(({ id, position }) => [id, position])).toEqual([[event.id, 1]]);
+  expect(await snapshot.commit('acme', generation, commits, 1)).toEqual([{ kind: 'conflict' }]);
+});
+
+test('a commit decided on a snapshot that was emptied meanwhile writes nothing', async () => {
+  const client = redis.connect();
+  const polling = createPollingStore(client, keys);
+  const snapshot = createSnapshotStore(client, keys);
+  const { generation } = await polling.begin('emptied');
+  await client.del(keys.account('emptied').polling);
+  await polling.begin('emptied');
+  const commit = { id: 'f', previous: null, next, details: null, event };
+  await expect(snapshot.commit('emptied', generation, [commit], 1)).rejects.toThrow(SnapshotLostError);
+  expect(await snapshot.read('emptied', ['f'])).toEqual([null]);
+  expect(await createEventLog(client, keys).head('emptied')).toBe(0);
+});
