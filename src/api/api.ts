@@ -1,4 +1,5 @@
 import helmet from '@fastify/helmet';
+import { isNestedDeeper } from '../json/nesting.ts';
 import { limitOpenRoutes } from './access-limits.ts';
 import { addAccountRoutes } from './accounts-routes.ts';
 import type { Api } from './api-instance.ts';
@@ -14,11 +15,14 @@ import { recordRoutes, refuseOtherMethods } from './method-not-allowed.ts';
 import type { RouteTable } from './method-not-allowed.ts';
 import { addMetricsRoutes } from './metrics-routes.ts';
 import { addOpenApi } from './open-api.ts';
+import { invalidRequest } from './problem.ts';
 import { addReplayRoutes } from './replays-routes.ts';
 import { addRootRoute } from './root-routes.ts';
 import { addStreamRoutes } from './stream-routes.ts';
 import { addSubscriptionRoutes } from './subscriptions-routes.ts';
 import { addTokenRoutes } from './tokens-routes.ts';
+
+const nestingMax = 20;
 
 /** The API as a Fastify instance that does not listen yet: `listen` or `inject` it. `close` ends the event streams. */
 export async function createApi(deps: ApiDeps): Promise<Api> {
@@ -58,6 +62,7 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addAccountCheck(app, deps);
   app.addHook('preValidation', async (request) => {
     if (request.routeOptions.config.bodyOptional === true && request.body === undefined) request.body = {};
+    refuseDeepBody(request.body);
   });
   addAccountRoutes(app, deps);
   addTokenRoutes(app, deps);
@@ -68,4 +73,12 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addStreamRoutes(app, deps);
   addFilingRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
+}
+
+// Checking it against a schema recurses.
+function refuseDeepBody(body: unknown): void {
+  if (!isNestedDeeper(body, nestingMax)) return;
+  throw invalidRequest([
+    { path: '', message: `The body must not be nested deeper than ${nestingMax} levels` },
+  ]);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { isNestedDeeper } from '../json/nesting.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 
 /** The statuses that the partner specification names ("States and transitions"). Others are passed on verbatim. */
@@ -116,19 +117,10 @@ function isAddressable(id: string): boolean {
   return id !== '.' && id !== '..' && id.isWellFormed();
 }
 
-function isNestedDeeper(value: object, levels: number): boolean {
-  if (levels === 0) return true;
-  for (const inner of Object.values(value) as unknown[]) {
-    if (typeof inner === 'object' && inner !== null && isNestedDeeper(inner, levels - 1)) return true;
-  }
-  return false;
-}
-
 function nameOf(record: unknown): string {
   const id = (record as { id?: unknown } | null | undefined)?.id;
   if (typeof id === 'string' && id !== '' && id.length <= idCharactersMax) return id;
-  const isObject = typeof record === 'object' && record !== null;
-  const text = isObject && isNestedDeeper(record, nestingMax) ? 'nested too deeply' : JSON.stringify(record);
+  const text = isNestedDeeper(record, nestingMax) ? 'nested too deeply' : JSON.stringify(record);
   return createHash('sha256').update(text).digest('base64url');
 }
 
