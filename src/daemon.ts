@@ -24,6 +24,8 @@ export interface Daemon extends AsyncDisposable {
 const upkeepMs = 2_000;
 const resolveMs = 1_000;
 const trimEveryMs = 60_000;
+// A hundred thousand events take about a second.
+const replayCountMax = 500_000;
 const repairEveryMs = 10_000;
 const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
@@ -170,7 +172,12 @@ async function startApi(
       ? resolveCallbackHost(checked.url, { policy: egress, lookup, timeoutMs: resolveMs })
       : checked;
   }
-  const replayer = createReplayer({ ...stores, queue: drainQueue, now: clock.now });
+  const replayer = createReplayer({
+    ...stores,
+    queue: drainQueue,
+    countMax: replayCountMax,
+    now: clock.now,
+  });
   const redis = connections.failFast();
   const readiness = createReadiness(redis, watch, keys.probe, parts.secrets.problem);
   const api = await createApi({

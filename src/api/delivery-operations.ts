@@ -47,7 +47,8 @@ export const replayEvents = {
   operationId: 'replayEvents',
   summary: 'Deliver events again, under their own ids',
   description:
-    'Without conditions everything still in the log that the subscription asks for is delivered again. Progress is under ' +
+    'Without conditions everything still in the log that the subscription asks for is delivered again. The same request asked again ' +
+    'before it has finished is the same replay, so it may be repeated when the answer was lost. Progress is under ' +
     '…/replays/{id}, below the subscription as well as below the account.',
   params: subscriptionParams,
   body: replayInputSchema,

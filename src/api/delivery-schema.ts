@@ -91,7 +91,10 @@ export const replayInputSchema = record({
 
 const replay = {
   id: Type.String({ examples: ['rpl_7d21.sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
-  matched: Type.Integer({ description: 'How many events are delivered again.' }),
+  matched: Type.Integer({
+    description:
+      'How many events are delivered again. Exact up to half a million events of the log; those behind are all counted, whether or not they match.',
+  }),
 };
 
 /** Answer of POST …/replay. */

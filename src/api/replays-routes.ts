@@ -7,8 +7,8 @@ import { requireSubscription, subscriptionNotFound } from './find-subscription.t
 import { instantMs } from './instant.ts';
 import { invalidRequest, Problem } from './problem.ts';
 
-// Finding what to deliver again reads through the log.
-const searchMs = 120_000;
+// Finding what to deliver again reads through the log, as far as half a million events.
+const searchMs = 60_000;
 
 /** Delivering events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {

@@ -110,7 +110,8 @@ export const idempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       pattern: '^[ -~]{1,255}$',
-      description: 'For 24 hours the same key and request give the same answer and register nothing twice.',
+      description:
+        'For 24 hours the same key and request give the same answer and register nothing twice, also when the subscription was changed or deleted meanwhile: to register it anew use a new key.',
       examples: ['0b5a7a3e-6d0c-4f57-9a53-5c2a2f1f8f0e'],
     }),
   ),

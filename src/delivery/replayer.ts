@@ -9,7 +9,10 @@ import type { LogOutline, OutlinedEntry } from './log-outline.ts';
 import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
 import { replaysKept, type ReplayStore } from './replay-store.ts';
 
-/** How far a replay has got. `matched` counts also what is passed over later, so the others need not add up to it. */
+/**
+ * How far a replay has got. `matched` counts also what is passed over later, and in very long logs what does not match in the end, so the
+ * others need not add up to it.
+ */
 export interface ReplayProgress {
   readonly id: string;
   readonly state: 'running' | 'finished';
@@ -60,6 +63,8 @@ export interface ReplayerDeps {
   readonly delivery: DeliveryStore;
   readonly replays: ReplayStore;
   readonly queue: Pick<DrainQueue, 'wake'>;
+  /** So many events are looked at one by one, so that the answer comes in seconds however long the log is; those behind count as matching. */
+  readonly countMax: number;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
 }
@@ -117,12 +122,18 @@ function select(deps: ReplayerDeps, record: SubscriptionRecord, request: ReplayR
 }
 
 async function selectRange(
-  { outline }: ReplayerDeps,
+  { outline, countMax }: ReplayerDeps,
   { subscription, delivery }: SubscriptionRecord,
   request: ReplayRequest,
 ): Promise<Selection> {
-  let [matched, first, last] = [0, 1, 0];
+  let [matched, first, last, looked] = [0, 1, 0, 0];
   for (let position = 0; position < delivery.cursor;) {
+    if (looked >= countMax) {
+      if (matched === 0) first = position + 1;
+      matched += delivery.cursor - position;
+      last = delivery.cursor;
+      break;
+    }
     // Each page begins where the one before ended.
     // oxlint-disable-next-line no-await-in-loop
     const page = await outline(subscription.account, position, pageSize);
@@ -132,6 +143,7 @@ async function selectRange(
     if (matched === 0) first = matching[0]?.position ?? first;
     last = matching.at(-1)?.position ?? last;
     matched += matching.length;
+    looked += page.length;
     position = page.at(-1)?.position ?? delivery.cursor;
   }
   return matched === 0 ? nothing : { matched, first, last, positions: null, letters: null };

@@ -39,7 +39,7 @@ test('creating an account answers 201, replacing it 200; polling is told of both
 
 test('an account that several create at once is created by one of them', async () => {
   const answers = await Promise.all([1, 2, 3].map(() => api.call('PUT', '/v1/accounts/raced', accountInput)));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 201]);
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
 });
 
 test('no answer holds the key of the partner service', async () => {

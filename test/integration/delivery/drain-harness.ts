@@ -34,6 +34,8 @@ export interface HarnessOptions {
   readonly timeoutMs?: number;
   readonly disableAfterMs?: number;
   readonly retentionMs?: number;
+  /** Events that a replay counts one by one. */
+  readonly countMax?: number;
   /** Drains at once of the worker. */
   readonly concurrency?: number;
   /** In place of a client of the test's Redis. */
@@ -138,7 +140,16 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     },
   });
   const outline = createLogOutline(client, allKeys);
-  const replayer = createReplayer({ subscriptions, log, outline, delivery, replays, queue, now: Date.now });
+  const replayer = createReplayer({
+    subscriptions,
+    log,
+    outline,
+    delivery,
+    replays,
+    queue,
+    countMax: options.countMax ?? 1_000_000,
+    now: Date.now,
+  });
   const sequences = new Map<string, number>();
   const workers: DrainWorker[] = [];
   const never = new AbortController().signal;

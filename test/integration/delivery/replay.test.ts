@@ -56,6 +56,20 @@ describe('a replay', () => {
     expect(items[0]).toMatchObject({ attempt: 1, replay: replay.id });
   });
 
+  test('counts the events of a very long log one by one only so far, and still delivers only what matches', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis, { countMax: 1 });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(1_100, (i) => `f${i % 100}`), 'last');
+    await harness.drain(id);
+    const from = receiver.accepted.length;
+    const replay = await start(harness, id, { after: Date.now() + 60_000 });
+    expect(replay.matched).toBe(101);
+    await harness.drain(id);
+    expect(receiver.accepted).toHaveLength(from);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 0 });
+  });
+
   test('is narrowed by time, types and filing, and by what the subscription itself asks for', async () => {
     await using receiver = await startReceiver();
     await using harness = createHarness(redis);
