@@ -43,7 +43,10 @@ export async function readEverything(run: PollRun, deps: ReadDeps): Promise<Read
   const passes = await readPasses(run, deps);
   const { progress, end } = passes.scan;
   const readsMax = Math.max(unseenReadsMin, 2 * progress.pages);
-  const unseen = await sampleUnseen(deps.snapshot, run.account, run.shown, readsMax, deps.random);
+  const unseen =
+    passes.unseen === 0 && passes.unreadable.size === 0
+      ? { count: 0, sample: [] }
+      : await sampleUnseen(deps.snapshot, run.account, run.shown, readsMax, deps.random);
   const missed = run.dueMisses().filter((id) => !run.shown.has(id));
   await run.readFilings([...new Set([...unseen.sample, ...missed])]);
 
@@ -80,6 +83,8 @@ interface Passes {
   /** The last one. */
   readonly scan: ScanResult;
   readonly added: number;
+  /** Known filings that none of them showed. */
+  readonly unseen: number;
   /** Whether filings that only the service's count tells of were searched for, and whether passes after the first found any. */
   readonly searched: boolean;
   readonly found: boolean;
@@ -105,7 +110,8 @@ async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
       searched = baselined && isSearchWanted(deps.doubts, pass);
     }
     if (!isAnotherPassWorthwhile(pass, { passes: count, unseenBefore, baselined, searching: searched })) {
-      return { unreadable, count, scan, added, searched, found: run.tally().added > addedAtFirst };
+      const found = run.tally().added > addedAtFirst;
+      return { unreadable, count, scan, added, unseen: pass.unseen, searched, found };
     }
     unseenBefore = pass.unseen;
   }

@@ -118,6 +118,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   }
 
   async function forget(ids: readonly string[]): Promise<void> {
+    if (misses.size === 0) return;
     for (const id of ids) {
       const miss = misses.get(id);
       if (miss === undefined) continue;

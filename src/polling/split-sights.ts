@@ -11,17 +11,20 @@ export interface Sights {
 
 /** Splits a page, and adds its ids to those `shown` in this poll. */
 export function splitSights(filings: readonly PartnerFiling[], shown: IdSet): Sights {
-  const onPage = new Map<string, PartnerFiling>();
-  const torn = new Set<string>();
+  const repeats = filings.filter(({ id }) => !shown.add(id));
+  if (repeats.length === 0) return { first: filings, again: [] };
+  const copies = new Map<string, PartnerFiling>();
+  const again = new Set(repeats.map(({ id }) => id));
+  // What is new to the poll and twice on this page is as good as once where its copies are alike.
   for (const filing of filings) {
-    const other = onPage.get(filing.id);
-    if (other === undefined) onPage.set(filing.id, filing);
-    else if (!isAlike(filing, other)) torn.add(filing.id);
+    if (repeats.includes(filing)) continue;
+    copies.set(filing.id, filing);
+    if (repeats.every((other) => other.id !== filing.id || isAlike(filing, other))) again.delete(filing.id);
   }
-  const first: PartnerFiling[] = [];
-  for (const [id, filing] of onPage) if (shown.add(id) && !torn.has(id)) first.push(filing);
-  const firsts = new Set(first.map(({ id }) => id));
-  return { first, again: filings.filter(({ id }) => !firsts.has(id)) };
+  return {
+    first: [...copies.values()].filter(({ id }) => !again.has(id)),
+    again: filings.filter(({ id }) => again.has(id)),
+  };
 }
 
 function isAlike(a: PartnerFiling, b: PartnerFiling): boolean {

@@ -6,6 +6,7 @@ import { openApi, type ApiCaller } from './api-caller.ts';
 
 /** The daemon as its users run it: a process of its own, spoken to over HTTP and signals. */
 export interface DaemonProcess extends AsyncDisposable {
+  readonly pid: number;
   readonly url: string;
   /** The API, as the operator. */
   readonly api: ApiCaller;
@@ -56,6 +57,7 @@ export async function startDaemonProcess(
     return child.exitCode;
   };
   return {
+    pid: child.pid ?? 0,
     url,
     api: openApi(url, apiToken),
     logs,

@@ -1,0 +1,89 @@
+/** The filings of a benchmark's partner service, newest first. */
+export interface PartnerBook {
+  /** A page as JSON; `status` null: of the whole list. */
+  page(status: string | null, offset: number, limit: number): string;
+  /** One filing as JSON, null when there is none. */
+  filing(id: string): string | null;
+  /** PENDING → COMPLETED, PAID → PENDING, UNPAID → PAID, and a new one UNPAID: one filing each. */
+  change(): void;
+}
+
+const moves = [
+  ['PENDING', 'COMPLETED'],
+  ['PAID', 'PENDING'],
+  ['UNPAID', 'PAID'],
+] as const;
+
+/** So many filings with ids like UUIDs, the unsettled ones spread over three statuses, one in twenty of the others REJECTED. */
+export function createPartnerBook(filings: number, unsettled: number): PartnerBook {
+  const all = Array.from({ length: filings }, (_, i) => filings - 1 - i);
+  const lists = new Map<string, number[]>();
+  const statuses = new Map<number, string>();
+  const texts = new Map<string, string>();
+  for (const number of all) listOf(firstStatus(number)).push(number);
+
+  function firstStatus(number: number): string {
+    if (number < unsettled) return ['UNPAID', 'PAID', 'PENDING'][number % 3] ?? '';
+    return number % 20 === 0 ? 'REJECTED' : 'COMPLETED';
+  }
+
+  function listOf(status: string): number[] {
+    const list = lists.get(status) ?? [];
+    lists.set(status, list);
+    return list;
+  }
+
+  function render(number: number): string {
+    return filingText(number, statuses.get(number) ?? firstStatus(number));
+  }
+
+  function renderPage(status: string | null, offset: number, limit: number): string {
+    const list = status === null ? all : listOf(status);
+    const items = list
+      .slice(offset, offset + limit)
+      .map(render)
+      .join(',');
+    return `{"items":[${items}],"total":${list.length},"offset":${offset},"limit":${limit}}`;
+  }
+
+  return {
+    page(status, offset, limit) {
+      const name = `${status} ${offset} ${limit}`;
+      const text = texts.get(name) ?? renderPage(status, offset, limit);
+      if (texts.size < 1_000) texts.set(name, text);
+      return text;
+    },
+    filing(id) {
+      const number = Number.parseInt(id.slice(-12), 16);
+      return number < all.length ? render(number) : null;
+    },
+    change() {
+      texts.clear();
+      for (const [from, to] of moves) {
+        const number = listOf(from).shift();
+        if (number === undefined) continue;
+        statuses.set(number, to);
+        listOf(to).unshift(number);
+      }
+      statuses.set(all.length, 'UNPAID');
+      listOf('UNPAID').unshift(all.length);
+      all.unshift(all.length);
+    },
+  };
+}
+
+// About 0.8 KB, as a filing with its usual fields and two files.
+function filingText(number: number, status: string): string {
+  const id = `5f0c9d3a-7b1e-4c55-9a60-${number.toString(16).padStart(12, '0')}`;
+  const at = new Date(1.75e12 + number * 1_000).toISOString();
+  const file = (name: string) =>
+    `{"id":"${name}-${number}","name":"${name}","fileName":"${name}.pdf","filePath":"u/${id}/${name}.pdf","createdAt":"${at}","updatedAt":"${at}"}`;
+  return (
+    `{"id":"${id}","filingType":"NEW_BUSINESS","userId":"u_1","filingStateId":"s_1",` +
+    `"filingState":{"id":"s_1","name":"Texas","stateAbbr":"TX"},"policyNumber":"GL-2026-${number}",` +
+    `"insuredsName":"Bluebonnet Roofing & Restoration LLC","carriersName":"Carrier","policyEffectiveDate":"${at}",` +
+    `"premium":${1_000 + (number % 5_000)}.50,"status":"${status}","userFiles":[${file('affidavit')},${file('dec-page')}],` +
+    `"createdAt":"${at}","completedAt":${status === 'COMPLETED' ? `"${at}"` : 'null'},` +
+    `"rejectionReason":${status === 'REJECTED' ? '"Affidavit is not signed"' : 'null'}}`
+  );
+}

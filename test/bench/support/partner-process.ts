@@ -1,0 +1,93 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { createPartnerBook } from './partner-book.ts';
+
+/** What the partner service has been asked since the last question: requests per key, and when each first page came. */
+export interface PartnerTraffic {
+  readonly requests: number;
+  /** Starts of polls (requests for offset 0 of the whole list) by key, in milliseconds of the machine's clock. */
+  readonly polls: Readonly<Record<string, readonly number[]>>;
+}
+
+/** A well-behaved partner service in a process of its own: the same filings for every key. */
+export interface PartnerProcess extends AsyncDisposable {
+  readonly baseUrl: string;
+  /** Moves three filings on and adds one, so that the number of unsettled ones stays. */
+  change(): Promise<void>;
+  traffic(): Promise<PartnerTraffic>;
+}
+
+type Question = 'port' | 'change' | 'traffic';
+
+const self = fileURLToPath(import.meta.url);
+
+/** Starts one with so many filings, of which some are unsettled; it ends with this process at the latest. */
+export async function startPartnerProcess(filings: number, unsettled: number): Promise<PartnerProcess> {
+  const child = fork(self, ['serve', String(filings), String(unsettled)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const port = await ask<number>(child, 'port');
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    change: async () => void (await ask(child, 'change')),
+    traffic: () => ask<PartnerTraffic>(child, 'traffic'),
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+async function ask<T>(child: ChildProcess, question: Question): Promise<T> {
+  const answered = once(child, 'message');
+  child.send(question);
+  const [answer] = (await answered) as [T];
+  return answer;
+}
+
+async function serve(filings: number, unsettled: number): Promise<void> {
+  const book = createPartnerBook(filings, unsettled);
+  let requests = 0;
+  let polls: Record<string, number[]> = {};
+  const server = createServer((request, response) => {
+    requests += 1;
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const path = url.pathname.replace(/^\/v1\/partner\//, '');
+    const offset = Number(url.searchParams.get('offset') ?? 0);
+    const limit = Math.min(100, Number(url.searchParams.get('limit') ?? 20));
+    const status = url.searchParams.get('status');
+    if (path === 'filings' && status === null && offset === 0)
+      (polls[String(request.headers['partnerkey'])] ??= []).push(performance.timeOrigin + performance.now());
+    const body =
+      path === 'filings'
+        ? book.page(status, offset, limit)
+        : path === 'me'
+          ? '{"email":"a@example.test","enabledStates":[]}'
+          : book.filing(decodeURIComponent(path));
+    response.writeHead(body === null ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(body ?? '{"error":"none"}');
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const answers: Record<Question, () => unknown> = {
+    port: () => port,
+    change: () => book.change(),
+    traffic() {
+      const traffic: PartnerTraffic = { requests, polls };
+      requests = 0;
+      polls = {};
+      return traffic;
+    },
+  };
+  process.on('message', (question: Question) => process.send?.(answers[question]() ?? null));
+  process.on('disconnect', () => process.exit());
+}
+
+if (process.argv[2] === 'serve' && process.argv[1] === self)
+  await serve(Number(process.argv[3]), Number(process.argv[4]));
