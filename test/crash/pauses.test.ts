@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { checkJournals } from './support/check-journals.ts';
+import { expectKept } from './support/expect-kept.ts';
 import { maxInFlight, startWorld } from './support/world.ts';
 
 const pauses = Number(process.env['CRASH_PAUSES'] ?? 4);
@@ -33,9 +33,6 @@ test.each([
       paused?.signal('SIGCONT');
     }
     await stop();
-    expect(await world.settle()).toBe(true);
-    const findings = checkJournals(world.journals(), { repeatsMax: pauses * maxInFlight, setBack: false });
-    console.log('pauses', pauses, { ...findings, violations: findings.violations.length });
-    expect(findings.violations).toEqual([]);
+    await expectKept(world, { repeatsMax: pauses * maxInFlight, setBack: false }, `${pauses} pauses`);
   },
 );

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { checkJournals } from './support/check-journals.ts';
+import { expectKept } from './support/expect-kept.ts';
 import { startWorld } from './support/world.ts';
 
 const stops = Number(process.env['CRASH_STOPS'] ?? 12);
@@ -33,12 +33,8 @@ test('SIGTERM with 200 callbacks in flight: exit code 0 within the grace, and no
   expect(performance.now() - since).toBeLessThan(graceMs);
   daemon?.start();
   await daemon?.untilStarted();
-  expect(await world.settle()).toBe(true);
-  expect(checkJournals(world.journals(), { repeatsMax: 0, setBack: false })).toMatchObject({
-    violations: [],
-    events: 240,
-    repeats: 0,
-  });
+  const findings = await expectKept(world, { repeatsMax: 0, setBack: false }, '1 stop');
+  expect(findings).toMatchObject({ events: 240, repeats: 0 });
 });
 
 test('SIGTERM at any time: exit code 0, nothing is lost, and nothing that was answered is repeated', async () => {
@@ -59,8 +55,5 @@ test('SIGTERM at any time: exit code 0, nothing is lost, and nothing that was an
   }
   await daemon?.untilStarted();
   await finish();
-  expect(await world.settle()).toBe(true);
-  const findings = checkJournals(world.journals(), { repeatsMax: 0, setBack: false });
-  console.log('stops', stops, { ...findings, violations: findings.violations.length });
-  expect(findings.violations).toEqual([]);
+  await expectKept(world, { repeatsMax: 0, setBack: false }, `${stops} stops`);
 });
