@@ -5,10 +5,11 @@ import { Problem } from './problem.ts';
 import { addressKey, createRateLimiter } from './rate-limit.ts';
 
 /** Used where `limits` says nothing else; docs/configuration.md names them. Nobody who has a valid token comes near. */
-const defaultLimits: ApiLimits = {
+export const defaultLimits: ApiLimits = {
   failures: { burst: 300, perSecond: 20 },
   open: { burst: 2_000, perSecond: 200 },
   token: { burst: 2_000, perSecond: 200 },
+  streams: 2_000,
 };
 
 /** How often whoever asks is answered. Every refusal is the problem `too_many_requests`. */

@@ -82,6 +82,8 @@ export interface ApiLimits {
   readonly open: Rate;
   /** Requests with one account token. */
   readonly token: Rate;
+  /** Event streams of one account at once. */
+  readonly streams: number;
 }
 
 /** Times of the API in milliseconds; tests shorten them. */

@@ -34,12 +34,11 @@ interface Tail {
   timer: NodeJS.Timeout | undefined;
 }
 
-const followersMax = 100;
 const recentMax = 256;
 const catchUpBatch = 100;
 
-/** A follower that looks every `followMs`. While Redis is away it keeps looking; listeners that are behind fail and come again. */
-export function createLogFollower(log: EventLog, followMs: number): LogFollower {
+/** A follower that looks every `followMs`, for at most `followersMax` listeners per account. While Redis is away it keeps looking; listeners that are behind fail and come again. */
+export function createLogFollower(log: EventLog, followMs: number, followersMax: number): LogFollower {
   const tails = new Map<string, Tail>();
   let stopped = false;
 

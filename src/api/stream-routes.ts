@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
+import { defaultLimits } from './access-limits.ts';
 import type { Api } from './api-instance.ts';
+import type { LogEntry } from '../events/event-log.ts';
 import { decodeCursor } from './cursor.ts';
 import { defaultTiming } from './deps.ts';
 import type { ApiDeps } from './deps.ts';
@@ -14,10 +16,12 @@ import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';
 import { Problem } from './problem.ts';
 
+const pieceBytesMax = 256 * 1024;
+
 /** The log of an account's events as Server-Sent Events (WHATWG HTML §9.2). */
-export function addStreamRoutes(app: Api, { log, timing }: ApiDeps): void {
+export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): void {
   const { followMs, heartbeatMs, streamMs } = { ...defaultTiming, ...timing };
-  const follower = createLogFollower(log, followMs);
+  const follower = createLogFollower(log, followMs, { ...defaultLimits, ...limits }.streams);
   app.addHook('preClose', async () => follower.stop());
 
   app.get(
@@ -44,30 +48,59 @@ async function* streamText(
   filter: EventFilter,
   heartbeatMs: number,
   signal: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<Buffer> {
   // The id says where the stream begins: who loses it before the first event resumes there and misses nothing.
-  yield `retry: 3000\nid: ${positionCursor(start)}\n\n`;
+  yield Buffer.from(`retry: 3000\nid: ${positionCursor(start)}\n\n`);
   for (let after = start; ;) {
     // Each step begins where the one before ended.
     // oxlint-disable-next-line no-await-in-loop
     const step = await followed.next(after, heartbeatMs, signal);
     if (step === null || signal.aborted) return;
     const wanted = step.entries.filter((entry) => matchesFilter(filter, entry));
-    for (const entry of wanted) {
-      yield `id: ${positionCursor(entry.position)}\nevent: ${entry.type}\ndata: ${eventJson(entry)}\n\n`;
-    }
-    // An id without data moves the listener's last id past what its filter left out.
-    if (step.position > after && wanted.at(-1)?.position !== step.position)
-      yield `id: ${positionCursor(step.position)}\n\n`;
-    else if (wanted.length === 0) yield ': nothing new\n\n';
+    yield* inPieces([...wanted.map(eventBlock), closing(after, step.position, wanted.at(-1))]);
     after = step.position;
   }
+}
+
+// An id without data moves the listener's last id past what its filter left out; a comment keeps a quiet connection open.
+function closing(after: number, position: number, last: LogEntry | undefined): Buffer {
+  if (position > after && last?.position !== position)
+    return Buffer.from(`id: ${positionCursor(position)}\n\n`);
+  return Buffer.from(last === undefined ? ': nothing new\n\n' : '');
+}
+
+// Few writes for many small events, and little held for a slow reader of large ones.
+function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
+  let piece: Buffer[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    if (bytes > 0 && bytes + part.length > pieceBytesMax) {
+      yield Buffer.concat(piece);
+      [piece, bytes] = [[], 0];
+    }
+    piece.push(part);
+    bytes += part.length;
+  }
+  yield Buffer.concat(piece);
+}
+
+// Listeners that are up to date share the entries of the follower: each is written once, however many get it.
+const blocks = new WeakMap<LogEntry, Buffer>();
+
+function eventBlock(entry: LogEntry): Buffer {
+  const known = blocks.get(entry);
+  if (known !== undefined) return known;
+  const block = Buffer.from(
+    `id: ${positionCursor(entry.position)}\nevent: ${entry.type}\ndata: ${eventJson(entry)}\n\n`,
+  );
+  blocks.set(entry, block);
+  return block;
 }
 
 async function sendStream(
   reply: FastifyReply,
   streamMs: number,
-  text: (signal: AbortSignal) => AsyncGenerator<string>,
+  text: (signal: AbortSignal) => AsyncGenerator<Buffer>,
 ): Promise<void> {
   reply.hijack();
   const { raw } = reply;

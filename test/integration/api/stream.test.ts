@@ -25,6 +25,7 @@ beforeAll(async () => {
   const { log } = plain.deps;
   api = await createApiFixture(client, redis.prefix, {
     timing: { followMs: 20, heartbeatMs: 60, idleMs: 1_000 },
+    limits: { streams: 100 },
     log: {
       ...log,
       head(account) {
