@@ -46,7 +46,7 @@ export async function startSecretUpkeep(
 }
 
 /** Upkeep of the secrets of all accounts. Several processes may do it at once: each record is sealed anew by one of them. */
-export function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
+function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
   const { accounts, sealedSubscriptions, sealer, encryptionKeys, logger, metrics } = deps;
   const ids = encryptionKeys.map(({ id }) => id);
   const [newest, ...older] = ids;

@@ -199,6 +199,14 @@ describe('after a run in which every secret was used', () => {
     },
   );
 
+  test('every key in Redis begins with the prefix of the deployment', async () => {
+    const client = new Redis(redis.url);
+    const keys = await client.keys('*');
+    client.disconnect();
+    expect(keys.length).toBeGreaterThan(20);
+    expect(keys.filter((key) => !key.startsWith('fw:'))).toEqual([]);
+  });
+
   test('the append-only file and a dump of Redis contain none, job data included', async () => {
     const text = await redisFiles();
     expect(text).toContain('{~queues}');
