@@ -131,8 +131,9 @@ function checkCompleteness(
       .toSorted((a, b) => a.sequence - b.sequence)
       .map((event) => stateKey(event.type === 'filing.removed' ? null : event));
     const [baseline] = lives;
-    const known = baseline?.from === -Infinity ? [stateKey(baseline.state), ...told] : told;
-    let at = -1;
+    // What nobody has seen yet is as unknown as what was removed.
+    const known = [baseline?.from === -Infinity ? stateKey(baseline.state) : stateKey(null), ...told];
+    let at = 0;
     for (const { state, from, until } of lives) {
       const needed = state === null ? pollsToMiss : pollsToSee;
       const within = ownPolls.filter((poll) => poll.from >= from && poll.to <= until);
@@ -143,7 +144,7 @@ function checkCompleteness(
       else at = next;
     }
     const last = stateKey(lives.at(-1)?.state ?? null);
-    if ((known.at(-1) ?? 'removed') !== last)
+    if (known.at(-1) !== last)
       violations.push(`convergence: ${id} believes ${filingId} to be ${known.at(-1)}, it is ${last}`);
   }
   return violations;

@@ -90,6 +90,17 @@ describe('journals of a run in which every promise was kept', () => {
     expect(rulesBroken(journals([skipped], { polls }))).toEqual([]);
   });
 
+  test('may lack a filing that came and went before anybody could see it', () => {
+    const unseen = { account: 'one', filingId: 'g' };
+    const state = { status: 'PAID', ...noReason };
+    const dwells: Dwell[] = [
+      ...journals([]).dwells,
+      { ...unseen, state, from: 500, until: 540 },
+      { ...unseen, state: null, from: 540, until: Infinity },
+    ];
+    expect(rulesBroken(journals([paid, pending], { dwells }))).toEqual([]);
+  });
+
   test('may hold as many repeats as are allowed', () => {
     const again = { ...paid, at: 1_500 };
     expect(rulesBroken(journals([paid, again, pending]), { ...strict, repeatsMax: 1 })).toEqual([]);
