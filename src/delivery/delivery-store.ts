@@ -62,7 +62,8 @@ export interface Standing {
 
 /** What a drain starts from, all of one moment. */
 export interface Claim extends Standing {
-  readonly lanes: ReadonlyMap<string, Lane>;
+  /** Null when those that the caller has are still true. */
+  readonly lanes: ReadonlyMap<string, Lane> | null;
   /** Connections lost before it; a drain that has lost one since knows nothing for certain any more. */
   readonly losses: number;
   /** Position of the newest event in the log. */
@@ -128,8 +129,16 @@ export interface Listed<T> {
 
 /** What delivery writes about a subscription, and what the API reads of it. */
 export interface DeliveryStore {
-  /** Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are wanted. */
-  claim(account: string, id: string, entries: number): Promise<Claim | null>;
+  /**
+   * Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are wanted,
+   * `known` the drain of which the caller still has the lanes, if any.
+   */
+  claim(
+    account: string,
+    id: string,
+    entries: number,
+    known: { readonly epoch: number; readonly losses: number } | null,
+  ): Promise<Claim | null>;
   /**
    * Writes all of it or, for a drain that is no longer the latest, nothing; null only looks. `version` is that of the
    * settings which the drain works with, `losses` those of its claim, `now` milliseconds on Redis's clock. Rejects with
@@ -153,7 +162,7 @@ export interface DeliveryStore {
   ): Promise<Listed<ListedDeadLetter>>;
 }
 
-type ClaimReply = [Buffer, Buffer[], Buffer[], Buffer, [Buffer, Buffer[]][], Buffer];
+type ClaimReply = [Buffer, Buffer[], Buffer[] | null, Buffer, [Buffer, Buffer[]][], Buffer];
 type SettleReply = [0] | [1, number, number] | [1, number, number, string, string[], string];
 
 /** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
@@ -176,14 +185,14 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
   }
 
   return {
-    async claim(account, id, entries) {
+    async claim(account, id, entries, known) {
       const key = keys.account(account);
       const own = key.subscription(id);
       const lossesBefore = losses();
       const reply = await claimScript.runBuffer(
         redis,
         [key.subscriptions, own.state, own.lanes, key.head, key.events, own.replays],
-        [id, entries],
+        [id, entries, known?.losses === lossesBefore ? known.epoch : ''],
       );
       return reply === null ? null : { ...toClaim(reply as ClaimReply), losses: lossesBefore };
     },
@@ -216,13 +225,18 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
 }
 
 function toClaim([settings, state, lanes, head, entries, running]: ClaimReply): Omit<Claim, 'losses'> {
-  const laneTexts = [...pairs(lanes.map(String))];
   return {
     ...toStanding(settings.toString(), state.map(String), running.toString()),
-    lanes: new Map(laneTexts.map(([filingId, text]) => [filingId, JSON.parse(text) as Lane])),
+    lanes: lanes === null ? null : toLanes(lanes.map(String)),
     head: Number(head.toString()),
     entries: entries.map(toLogEntry),
   };
+}
+
+function toLanes(flat: readonly string[]): Map<string, Lane> {
+  const lanes = new Map<string, Lane>();
+  for (const [filingId, text] of pairs(flat)) lanes.set(filingId, JSON.parse(text) as Lane);
+  return lanes;
 }
 
 function toSettleResult(reply: SettleReply): SettleResult {

@@ -14,7 +14,7 @@ import type {
 import { createDrainWindow, type Work } from './drain-window.ts';
 import { createFieldChanges } from './field-changes.ts';
 import { createFlights } from './flights.ts';
-import { createLaneSet } from './lane-set.ts';
+import type { LaneSet } from './lane-set.ts';
 import { createLogFeed } from './log-feed.ts';
 import { disablingReason, healthOf } from './pause-policy.ts';
 import { createProgress } from './progress.ts';
@@ -79,12 +79,17 @@ export function entriesAtOnce({ maxInFlight }: Pick<DrainRunDeps, 'maxInFlight'>
 const firstLookMs = 250;
 const lookMsMax = 1_000;
 
-/** Prepares a drain from what its claim returned. */
-export function createDrainRun(deps: DrainRunDeps, account: string, id: string, claim: Claim): DrainRun {
+/** Prepares a drain from what its claim returned, and the lanes as they were then. */
+export function createDrainRun(
+  deps: DrainRunDeps,
+  account: string,
+  id: string,
+  claim: Claim,
+  lanes: LaneSet,
+): DrainRun {
   const { now } = deps;
   const { epoch, cursor, done, releasedAt } = claim.delivery;
   const progress = createProgress(cursor, done);
-  const lanes = createLaneSet(claim.lanes, releasedAt);
   const health = healthOf(claim.delivery);
   const window = createDrainWindow(deps, { progress, lanes, health, releasedAt });
   const flights = createFlights<Landed>();

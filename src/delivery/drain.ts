@@ -1,4 +1,8 @@
+import type { Claim } from './delivery-store.ts';
 import { createDrainRun, entriesAtOnce, type DrainRunDeps, type Stop } from './drain-run.ts';
+import type { KeptLanes, LanesOfDrain } from './kept-lanes.ts';
+import { createLaneSet, type LaneSet } from './lane-set.ts';
+import type { Lane } from './lanes.ts';
 
 /** A drain's end: when the subscription wants to be drained again (milliseconds), or null when nothing is left to do. */
 export interface DrainResult {
@@ -8,6 +12,7 @@ export interface DrainResult {
 export interface DrainDeps extends DrainRunDeps {
   /** True when other subscriptions wait for this one's place. */
   readonly othersWait: () => Promise<boolean>;
+  readonly keptLanes: KeptLanes;
 }
 
 const timeSliceMs = 5_000;
@@ -27,9 +32,11 @@ export async function drainSubscription(
   id: string,
   signal: AbortSignal,
 ): Promise<DrainResult> {
-  const claim = await deps.store.claim(account, id, entriesAtOnce(deps));
+  const kept = deps.keptLanes.take(account, id);
+  const claim = await deps.store.claim(account, id, entriesAtOnce(deps), kept);
   if (claim === null || !claim.delivery.enabled) return { wakeAt: null };
-  const run = createDrainRun(deps, account, id, claim);
+  const lanes = lanesOf(claim, kept);
+  const run = createDrainRun(deps, account, id, claim, lanes);
   const isOver = createTimeSlice(deps);
   let stop: Stop | null = null;
   try {
@@ -39,7 +46,11 @@ export async function drainSubscription(
         await run.readOn();
         run.startAll();
       }
-      if (run.isIdle()) return { wakeAt: run.wakeAt(stop) };
+      if (run.isIdle()) {
+        if (stop !== 'fenced')
+          deps.keptLanes.keep(account, id, { ...claim, epoch: claim.delivery.epoch, lanes });
+        return { wakeAt: run.wakeAt(stop) };
+      }
       await run.waitForResults();
       stop = (await run.settle()) ?? stop;
     }
@@ -47,6 +58,12 @@ export async function drainSubscription(
     await run.untilLanded();
     throw error;
   }
+}
+
+function lanesOf({ lanes, delivery }: Claim, kept: LanesOfDrain | null): LaneSet {
+  return lanes === null && kept !== null
+    ? kept.lanes
+    : createLaneSet(lanes ?? new Map<string, Lane>(), delivery.releasedAt);
 }
 
 function createTimeSlice({ now, othersWait }: DrainDeps): () => Promise<boolean> {

@@ -3,6 +3,7 @@ import { openSubscription } from '../subscriptions/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
+import { createKeptLanes } from './kept-lanes.ts';
 import {
   createCallbackSender,
   type CallbackSender,
@@ -23,7 +24,8 @@ export interface SubscriptionDrainer {
   ping(subscription: Subscription): Promise<Sent>;
 }
 
-export interface SubscriptionDrainerDeps extends Omit<DrainDeps, 'open' | 'othersWait'>, SendCallbackDeps {
+export interface SubscriptionDrainerDeps
+  extends Omit<DrainDeps, 'open' | 'othersWait' | 'keptLanes'>, SendCallbackDeps {
   readonly sealer: Sealer;
 }
 
@@ -39,6 +41,7 @@ const openedMax = 20_000;
 /** A drainer that keeps the subscriptions it has seen ready to send. */
 export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): SubscriptionDrainer {
   const opened = new Map<string, Opened>();
+  const keptLanes = createKeptLanes();
 
   function open(account: string, id: string, settings: string): Opened {
     const key = `${account}/${id}`;
@@ -53,7 +56,7 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
 
   return {
     drain: (account, id, signal, othersWait) =>
-      drainSubscription({ ...deps, open, othersWait }, account, id, signal),
+      drainSubscription({ ...deps, open, othersWait, keptLanes }, account, id, signal),
     ping(subscription) {
       const { account, id } = subscription;
       const timestamp = new Date(deps.wallClock()).toISOString();

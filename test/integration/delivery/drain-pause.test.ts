@@ -29,7 +29,7 @@ function sequences({ accepted }: Receiver): Record<string, number[]> {
 describe('an endpoint that is down', () => {
   test('is paused as a whole, spends no retries, and gets everything in order once it is back', async () => {
     await using receiver = await startReceiver(503);
-    await using harness = createHarness(redis, { retryMs: [25, 25] });
+    await using harness = createHarness(redis, { retryMs: [100, 100] });
     const id = await harness.subscribe(receiver.url);
     const filings = times(40, (i) => `f${i % 20}`);
     await harness.append(...filings);
@@ -60,7 +60,7 @@ describe('an endpoint that is down', () => {
 
   test('is sent one probe at a time, at growing intervals', async () => {
     await using receiver = await startReceiver(500);
-    await using harness = createHarness(redis, { retryMs: [40] });
+    await using harness = createHarness(redis, { retryMs: [150] });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(30, (i) => `f${i}`));
     await harness.drain(id);
@@ -73,8 +73,8 @@ describe('an endpoint that is down', () => {
       await harness.drain(id);
       expect(receiver.received).toHaveLength(before + probe);
     }
-    // Doubled from 40 each time and shortened by a tenth: the harness's random is 0.5.
-    expect(pauses).toEqual([72, 144, 288]);
+    // Doubled from 150 each time and shortened by a tenth: the harness's random is 0.5.
+    expect(pauses).toEqual([270, 540, 1_080]);
   });
 
   test('gets what waits in lanes at once when it is back, whatever their schedule says', async () => {
