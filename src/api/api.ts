@@ -33,7 +33,6 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   limitOpenRoutes(app, deps);
   await addOpenApi(app, deps);
   await app.register(async (scope) => addOpenRoutes(scope as Api, deps, routes));
-  if (deps.dashboard !== undefined) await app.register(deps.dashboard);
   await app.register(async (scope) => addGuardedRoutes(scope as Api, deps, routes), { prefix: '/v1' });
   return app;
 }
@@ -53,6 +52,7 @@ async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promi
   addMetricsRoutes(app, deps);
   await addDocsRoutes(app);
   if (deps.dashboard === undefined) addRootRoute(app);
+  else await app.register(deps.dashboard);
   refuseOtherMethods(app, routes, '');
 }
 
@@ -61,8 +61,10 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addAuth(app, deps);
   addAccountCheck(app, deps);
   app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.config.bodyOptional === true && request.body === undefined) request.body = {};
+    const { config, schema } = request.routeOptions;
+    if (config.bodyOptional === true && request.body === undefined) request.body = {};
     refuseDeepBody(request.body);
+    if (schema?.body === undefined) refuseBody(request.body);
   });
   addAccountRoutes(app, deps);
   addTokenRoutes(app, deps);
@@ -81,4 +83,10 @@ function refuseDeepBody(body: unknown): void {
   throw invalidRequest([
     { path: '', message: `The body must not be nested deeper than ${nestingMax} levels` },
   ]);
+}
+
+// What somebody writes into a body that nobody reads would be ignored in silence: `{"mode":"sweep"}`, where the query says it.
+function refuseBody(body: unknown): void {
+  const fields = Object.keys(body ?? {});
+  if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message: 'is not known' })));
 }

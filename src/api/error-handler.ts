@@ -5,6 +5,12 @@ import { SealError } from '../secrets/seal.ts';
 import { Problem, problemBody, problemType } from './problem.ts';
 import type { ProblemCode } from './problem.ts';
 
+// What Fastify says of these is no more than their title.
+const details: Partial<Record<ProblemCode, string>> = {
+  payload_too_large: 'Send no more than 256 KiB.',
+  unsupported_media_type: 'Send the body as application/json.',
+};
+
 const detailMax = 200;
 
 // Fastify's own failures, by its error code.
@@ -34,7 +40,8 @@ export function toProblem(error: unknown): Problem {
   }
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
-  if (known !== undefined) return new Problem(known, shorten(message ?? known), retryHeaders(known));
+  if (known !== undefined)
+    return new Problem(known, details[known] ?? shorten(message ?? known), retryHeaders(known));
   return new Problem(
     'internal_error',
     'The daemon failed unexpectedly; its log says why. Trying again may help.',

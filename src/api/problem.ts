@@ -72,7 +72,7 @@ export function invalidRequest(errors: readonly FieldError[]): Problem {
   const fields = errors.map(({ path }) => path).join(', ');
   const detail =
     others.length === 0
-      ? `${first.path} ${first.message}.`.trimStart()
+      ? `${first.path} ${first.message.replace(/\.$/, '')}.`.trimStart()
       : `${errors.length} values are not valid: ${fields}. "errors" says what is wrong with each.`;
   return new Problem('invalid_request', detail, { errors });
 }

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -64,6 +65,23 @@ test('another method of a known path answers 405 and says which there are', asyn
     405,
     'method_not_allowed',
   );
+});
+
+test('a method that the page does not have answers 405 as well', async () => {
+  const plain = { token: null };
+  expectProblem(await api.call('POST', '/', undefined, plain), 405, 'method_not_allowed');
+  const dashboard = async (app: FastifyInstance) => void app.get('/', async () => 'the page');
+  const paged = await createApiFixture(redis.connect(), redis.prefix, { dashboard });
+  expect((await paged.call('GET', '/', undefined, plain)).text).toBe('the page');
+  expectProblem(await paged.call('POST', '/', undefined, plain), 405, 'method_not_allowed');
+  await paged.app.close();
+});
+
+test('what stands in a body that nobody reads is not ignored in silence', async () => {
+  const answer = await api.call('POST', '/v1/accounts/one/poll', { mode: 'sweep' });
+  expectProblem(answer, 422, 'invalid_request');
+  expect(answer.body['errors']).toEqual([{ path: 'mode', message: 'is not known' }]);
+  expect((await api.call('POST', '/v1/accounts/one/poll', {})).status).toBe(202);
 });
 
 test('another method is no way around the token', async () => {
