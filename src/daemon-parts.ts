@@ -8,6 +8,7 @@ import { createDeliveryStore } from './delivery/delivery-store.ts';
 import { createDrainQueue } from './delivery/drain-queue.ts';
 import { createEgressPolicy } from './delivery/egress-policy.ts';
 import { createLogOutline } from './delivery/log-outline.ts';
+import { createLagReader } from './delivery/subscription-lags.ts';
 import { createReplayStore } from './delivery/replay-store.ts';
 import { createSubscriptionDrainer } from './delivery/subscription-drainer.ts';
 import { createSubscriptionWaker } from './delivery/wake-subscriptions.ts';
@@ -76,18 +77,23 @@ export async function createParts(
   const clock = createRedisClock(redis);
   await clock.synchronise();
   const sealer = createSealer(config.encryptionKeys);
-  const storesOn = (client: RedisClient) => ({
-    accounts: createAccountStore({ redis: client, keys, sealer, defaults: config.polling }),
-    tokens: createTokenStore(client, keys),
-    snapshot: createSnapshotStore(client, keys),
-    filings: createFilingListStore(client, keys),
-    polling: createPollingStore(client, keys),
-    log: createEventLog(client, keys),
-    subscriptions: createSubscriptionStore(client, keys, sealer),
-    delivery: createDeliveryStore(client, keys, config.eventRetentionMs),
-    replays: createReplayStore(client, keys),
-    outline: createLogOutline(client, keys),
-  });
+  const storesOn = (client: RedisClient) => {
+    const log = createEventLog(client, keys);
+    const outline = createLogOutline(client, keys);
+    return {
+      accounts: createAccountStore({ redis: client, keys, sealer, defaults: config.polling }),
+      tokens: createTokenStore(client, keys),
+      snapshot: createSnapshotStore(client, keys),
+      filings: createFilingListStore(client, keys),
+      polling: createPollingStore(client, keys),
+      log,
+      subscriptions: createSubscriptionStore(client, keys, sealer),
+      delivery: createDeliveryStore(client, keys, config.eventRetentionMs),
+      replays: createReplayStore(client, keys),
+      outline,
+      lags: createLagReader({ log, outline }),
+    };
+  };
   const stores = storesOn(redis);
   const onError = logSparingly(logger, Date.now);
   const metrics = createMetrics();

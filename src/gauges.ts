@@ -1,5 +1,5 @@
 import type { Account, AccountStore } from './accounts/account-store.ts';
-import type { EventLog } from './events/event-log.ts';
+import type { ReadLags } from './delivery/subscription-lags.ts';
 import type { SnapshotStore } from './filings/snapshot-store.ts';
 import type { Metrics } from './metrics.ts';
 import { knownStatuses } from './partner/filing-schema.ts';
@@ -9,7 +9,7 @@ import type { Readiness } from './readiness.ts';
 import { checkDurability } from './redis/check-durability.ts';
 import type { RedisClient } from './redis/connect.ts';
 import type { StoreWatch } from './redis/store-watch.ts';
-import { subscriptionLag, subscriptionState } from './subscriptions/subscription.ts';
+import { subscriptionState } from './subscriptions/subscription.ts';
 import type { SubscriptionStore } from './subscriptions/subscription-store.ts';
 
 export interface GaugesDeps {
@@ -19,8 +19,8 @@ export interface GaugesDeps {
   readonly accounts: Pick<AccountStore, 'list'>;
   readonly snapshot: Pick<SnapshotStore, 'counts'>;
   readonly polling: Pick<PollingStore, 'read'>;
-  readonly log: Pick<EventLog, 'head'>;
   readonly subscriptions: Pick<SubscriptionStore, 'filters' | 'deliveries'>;
+  readonly lags: ReadLags;
   readonly now: () => number;
 }
 
@@ -65,18 +65,26 @@ async function collectAccounts(
 }
 
 async function collectSubscriptions(
-  { log, subscriptions }: GaugesDeps,
+  { lags, subscriptions }: GaugesDeps,
   accounts: readonly Account[],
   metrics: Metrics,
 ): Promise<void> {
   const byState = { active: 0, failing: 0, disabled: 0 };
   metrics.subscriptionLag.reset();
   for (const { account } of accounts) {
-    const ids = (await subscriptions.filters(account)).map(({ id }) => id);
-    const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
-    for (const [i, delivery] of states.entries()) {
+    const filters = await subscriptions.filters(account);
+    const states = await subscriptions.deliveries(
+      account,
+      filters.map(({ id }) => id),
+    );
+    const shown = filters.flatMap((filter, i) => {
+      const delivery = states[i];
+      return delivery === undefined ? [] : [{ filter, delivery }];
+    });
+    const lagOf = await lags(account, shown);
+    for (const [i, { filter, delivery }] of shown.entries()) {
       byState[subscriptionState(delivery)] += 1;
-      metrics.subscriptionLag.set({ account, subscription: ids[i] ?? '' }, subscriptionLag(delivery, head));
+      metrics.subscriptionLag.set({ account, subscription: filter.id }, lagOf[i] ?? 0);
     }
   }
   for (const [state, count] of Object.entries(byState)) metrics.subscriptions.set({ state }, count);

@@ -70,7 +70,7 @@ export function createMetrics() {
       buckets: [...seconds, 3600, 86_400],
     }),
     subscriptionLag: new Gauge({
-      ...common('subscription_lag', 'Events in the log that a subscription has not got yet.'),
+      ...common('subscription_lag', 'Events that a subscription asked for and has not got yet.'),
       labelNames: ['account', 'subscription'],
     }),
     subscriptions: new Gauge({

@@ -7,6 +7,7 @@ import type { DeliveryStore } from '../delivery/delivery-store.ts';
 import type { ReplayRequest } from '../delivery/replay.ts';
 import type { ReplayProgress } from '../delivery/replayer.ts';
 import type { Sent } from '../delivery/send-callback.ts';
+import type { ReadLags } from '../delivery/subscription-lags.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
@@ -28,6 +29,7 @@ export interface ApiDeps {
   readonly log: EventLog;
   readonly subscriptions: SubscriptionStore;
   readonly delivery: DeliveryStore;
+  readonly lags: ReadLags;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   /** Nothing is logged without one. */

@@ -1,16 +1,16 @@
 import type { Static } from 'typebox';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
-import { subscriptionLag, subscriptionState } from '../subscriptions/subscription.ts';
+import { subscriptionState } from '../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../subscriptions/subscription.ts';
 import { isoOrNull } from './common-schema.ts';
 import { maskedHeader } from './subscriptions-schema.ts';
 import type { registeredSchema, subscriptionSchema } from './subscriptions-schema.ts';
 
-/** A subscription as the API shows it: no secret, no header values; pure. `head` is the position of the log's newest event. */
+/** A subscription as the API shows it: no secret, no header values; pure. `lag` is how many events it has not got yet. */
 export function subscriptionView(
   subscription: Subscription,
   delivery: DeliveryState,
-  head: number,
+  lag: number,
 ): Static<typeof subscriptionSchema> {
   const { id, account, url, description, format, payload } = subscription;
   return {
@@ -26,7 +26,7 @@ export function subscriptionView(
     enabled: delivery.enabled,
     state: subscriptionState(delivery),
     disabledReason: delivery.enabled ? null : delivery.disabledReason,
-    lag: subscriptionLag(delivery, head),
+    lag,
     consecutiveFailures: delivery.failures,
     nextAttemptAt: nextAttempt(delivery),
     lastSuccessAt: isoOrNull(delivery.lastSuccessAt),

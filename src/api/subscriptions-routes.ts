@@ -1,4 +1,5 @@
 import { generateSecret } from '../delivery/sign.ts';
+import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
 import type { SubscriptionChange, SubscriptionRecord } from '../subscriptions/subscription-store.ts';
 import { rotateSecrets } from '../subscriptions/subscription.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
@@ -21,7 +22,7 @@ import {
 
 /** Who is told of what, where and how. */
 export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
-  const { subscriptions, log, now } = deps;
+  const { subscriptions, lags, now } = deps;
   const checkInput = createInputCheck(deps);
 
   app.post(
@@ -44,7 +45,10 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
       if (from === 'earliest') await wakeSoon(deps, subscription, logger);
       void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
-      return registeredView(subscription, from === 'earliest' ? await log.head(account) : 0);
+      return registeredView(
+        subscription,
+        from === 'earliest' ? await waitingFromEarliest(deps, subscription) : 0,
+      );
     },
   );
 
@@ -55,12 +59,16 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       const after = decodeCursor('subscriptions', cursor);
       const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
       const ids = page.map(({ id }) => id);
-      const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
+      const states = await subscriptions.deliveries(account, ids);
+      const shown = page.flatMap((subscription, i) => {
+        const delivery = states[i];
+        return delivery === undefined ? [] : [{ subscription, delivery, filter: subscription }];
+      });
+      const lagOf = await lags(account, shown);
       return {
-        items: page.flatMap((subscription, i) => {
-          const delivery = states[i];
-          return delivery === undefined ? [] : [subscriptionView(subscription, delivery, head)];
-        }),
+        items: shown.map(({ subscription, delivery }, i) =>
+          subscriptionView(subscription, delivery, lagOf[i] ?? 0),
+        ),
         nextCursor: next === null ? null : encodeCursor('subscriptions', next),
       };
     },
@@ -127,8 +135,16 @@ async function change(
   return updated;
 }
 
-async function view({ log }: ApiDeps, { subscription, delivery }: SubscriptionRecord) {
-  return subscriptionView(subscription, delivery, await log.head(subscription.account));
+async function view({ lags }: ApiDeps, { subscription, delivery }: SubscriptionRecord) {
+  const [lag = 0] = await lags(subscription.account, [{ filter: subscription, delivery }]);
+  return subscriptionView(subscription, delivery, lag);
+}
+
+async function waitingFromEarliest({ lags }: ApiDeps, subscription: Subscription): Promise<number> {
+  const [lag = 0] = await lags(subscription.account, [
+    { filter: subscription, delivery: parseDeliveryState({}) },
+  ]);
+  return lag;
 }
 
 // The change is stored; a wake-up that is lost is made up for by the next poll.

@@ -135,7 +135,10 @@ const shown = {
     description: '`failing` from a failed attempt to the next success.',
   }),
   disabledReason: nullable(Type.String()),
-  lag: Type.Integer({ description: 'Events in the log that are not delivered yet.' }),
+  lag: Type.Integer({
+    description:
+      'Events that it asked for and has not got yet; counts all events of the log while it is more than 2000 behind.',
+  }),
   consecutiveFailures: Type.Integer(),
   nextAttemptAt: timeOrNull('When the next attempt is due; null when nothing waits for one.'),
   lastSuccessAt: timeOrNull('When a callback was last acknowledged.'),

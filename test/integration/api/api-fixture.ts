@@ -7,6 +7,8 @@ import { createDeliveryStore } from '../../../src/delivery/delivery-store.ts';
 import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
 import { checkCallbackUrl } from '../../../src/delivery/url-policy.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
+import { createLogOutline } from '../../../src/delivery/log-outline.ts';
+import { createLagReader } from '../../../src/delivery/subscription-lags.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { createFilingListStore } from '../../../src/filings/filing-list-store.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
@@ -56,6 +58,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
   const sealer = createSealer([{ id: 'test', key: Buffer.alloc(32, 7) }]);
   const calls: unknown[][] = [];
   const policy = createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] });
+  const log = createEventLog(redis, keys);
   const deps: ApiDeps = {
     version: '0.0.0-test',
     apiToken: operatorToken,
@@ -69,7 +72,8 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     snapshot: createSnapshotStore(redis, keys),
     filings: createFilingListStore(redis, keys),
     polling: createPollingStore(redis, keys),
-    log: createEventLog(redis, keys),
+    log,
+    lags: createLagReader({ log, outline: createLogOutline(redis, keys) }),
     subscriptions: createSubscriptionStore(redis, keys, sealer),
     delivery: createDeliveryStore(redis, keys, 3_600_000),
     now: Date.now,

@@ -87,6 +87,25 @@ test('from "earliest" begins at the start of the log and wakes the subscription'
   expect((await register({})).lag).toBe(0);
 });
 
+test('the lag counts the events that the subscription asked for, and no others', async () => {
+  const { id } = await register({ eventTypes: ['filing.completed'], states: ['TX'] });
+  const inState = (filing: string, type: string, stateAbbr: string) => ({
+    id: filing,
+    status: type,
+    type: `filing.${type.toLowerCase()}`,
+    document: { id: filing, filingState: { stateAbbr } },
+  });
+  await api.putFilings(account, [
+    inState('lag-1', 'COMPLETED', 'TX'),
+    inState('lag-2', 'PAID', 'TX'),
+    inState('lag-3', 'COMPLETED', 'FL'),
+  ]);
+  const one = await api.call('GET', `/v1/accounts/${account}/subscriptions/${String(id)}`);
+  const all = await api.call('GET', `/v1/accounts/${account}/subscriptions?limit=100`);
+  const items = all.body['items'] as { id: string; lag: number }[];
+  expect([one.body['lag'], items.find((item) => item.id === id)?.lag]).toEqual([1, 1]);
+});
+
 test('the same idempotency key and request register once and get the same answer', async () => {
   const body = { url: hookUrl, description: 'once', states: ['TX'] };
   const first = await idempotent(body, 'key-1');

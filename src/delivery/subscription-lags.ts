@@ -1,0 +1,51 @@
+import type { EventLog } from '../events/event-log.ts';
+import { matchesEvent } from '../subscriptions/matches-event.ts';
+import { subscriptionLag, type DeliveryState, type Subscription } from '../subscriptions/subscription.ts';
+import type { LogOutline, OutlinedEntry } from './log-outline.ts';
+import { createProgress } from './progress.ts';
+
+/** A subscription as far as its lag depends on it. */
+export interface Lagging {
+  readonly filter: Pick<Subscription, 'eventTypes' | 'states'>;
+  readonly delivery: DeliveryState;
+}
+
+/**
+ * How many events each of an account's subscriptions has not got yet, in the order given: those that wait in lanes, and those in the log that
+ * it asked for. Of a subscription that is more than two thousand entries behind, all entries count, whether it wants them or not.
+ */
+export type ReadLags = (account: string, subscriptions: readonly Lagging[]) => Promise<number[]>;
+
+export interface LagsDeps {
+  readonly log: Pick<EventLog, 'head'>;
+  readonly outline: LogOutline;
+}
+
+const entriesLookedAt = 2_000;
+
+/** Reads lags; the log is looked at once for all subscriptions of a call, and not at all when none is behind. */
+export function createLagReader({ log, outline }: LagsDeps): ReadLags {
+  return async (account, subscriptions) => {
+    const head = await log.head(account);
+    const begin = Math.min(...subscriptions.map(({ delivery }) => cursorIfNear(delivery, head)));
+    const entries = begin < head ? await outline(account, begin, head - begin) : [];
+    return subscriptions.map(({ filter, delivery }) =>
+      head - delivery.cursor > entriesLookedAt
+        ? subscriptionLag(delivery, head)
+        : delivery.parked + countWanted(filter, delivery, entries),
+    );
+  };
+}
+
+function cursorIfNear({ cursor }: DeliveryState, head: number): number {
+  return head - cursor > entriesLookedAt ? head : cursor;
+}
+
+function countWanted(
+  filter: Lagging['filter'],
+  { cursor, done }: DeliveryState,
+  entries: readonly OutlinedEntry[],
+): number {
+  const progress = createProgress(cursor, done);
+  return entries.filter((entry) => !progress.isDone(entry.position) && matchesEvent(filter, entry)).length;
+}
