@@ -56,7 +56,7 @@ const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
 /**
  * The filing in an answer, or null when it is none. Dot segments cannot be asked for by path and lone surrogates
- * cannot be stored, so an id with them is none, nor is what is nested more than 50 levels deep. Throws SyntaxError when the text is not JSON.
+ * cannot be stored, and U+FFFD may stand for other bytes, so an id with them is none, nor is what is nested more than 50 levels deep. Throws SyntaxError when the text is not JSON.
  */
 export function parseFiling(text: string): PartnerFiling | null {
   return toFiling(JSON.parse(text), () => parseExactly(text) as Record<string, unknown>);
@@ -113,8 +113,11 @@ function toFiling(value: unknown, document: PartnerFiling['document']): PartnerF
   };
 }
 
+// Stands for bytes that are no UTF-8: asked for by this id, the service would know no such filing.
+const undecodable = '\ufffd';
+
 function isAddressable(id: string): boolean {
-  return id !== '.' && id !== '..' && id.isWellFormed();
+  return id !== '.' && id !== '..' && id.isWellFormed() && !id.includes(undecodable);
 }
 
 function nameOf(record: unknown): string {

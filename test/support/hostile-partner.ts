@@ -39,6 +39,8 @@ export interface Misbehaviour {
   readonly body?: string | Buffer;
   /** Changes the honest page. */
   readonly edit?: (page: RawPage) => unknown;
+  /** Replaces a text in the body that would be sent, for JSON that no serializer writes. */
+  readonly replace?: readonly [from: string, to: string];
   /** Ends the body after so many bytes and cuts the connection. */
   readonly cutAfter?: number;
   /** Sends one byte per so many milliseconds. */
@@ -160,7 +162,8 @@ async function answer(
   const honest = honestAnswer(partner, request, odd);
   await odd.after;
   if (odd.destroy === true) return void response.destroy();
-  const body = Buffer.from(odd.body ?? honest.body);
+  const [from, to] = odd.replace ?? ['', ''];
+  const body = Buffer.from(odd.body ?? (from === '' ? honest.body : honest.body.replace(from, () => to)));
   const cut = odd.cutAfter === undefined ? {} : { 'content-length': String(body.length) };
   response.writeHead(odd.status ?? honest.status, {
     'content-type': 'application/json',

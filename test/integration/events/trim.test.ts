@@ -1,0 +1,48 @@
+import { afterAll, expect, it } from 'vitest';
+import { createEventLog } from '../../../src/events/event-log.ts';
+import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { testRedis } from '../../support/redis.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+const client = redis.connect();
+const keys = createKeys(redis.prefix);
+const log = createEventLog(client, keys);
+const snapshot = createSnapshotStore(client, keys);
+
+/** Puts an event of each of these filings into the log, all at one time. */
+async function record(account: string, at: number, filings: readonly string[]): Promise<void> {
+  await client.hset(keys.account(account).polling, 'generation', 'g');
+  for (const id of filings) {
+    const [previous = null] = await snapshot.read(account, [id]);
+    const sequence = (previous?.state.sequence ?? 0) + 1;
+    const next = { status: 'PAID', completedAt: null, rejectionReason: null, sequence, since: at };
+    const state = { ...next, readFrom: at, readAt: at, removed: false };
+    const event = { id: `evt_${id}_${sequence}`, type: 'filing.paid', filingId: id, state: 'TX', body: '{}' };
+    await snapshot.commit(account, 'g', [{ id, previous, next: state, details: null, event }], at);
+  }
+}
+
+it('takes what is older than the retention, however much, with what points at it, and nothing else', async () => {
+  const many = Array.from({ length: 1_200 }, (_, i) => `f${i}`);
+  await record('a', 1_000, many);
+  await record('a', 2_000, ['f1', 'f2']);
+  expect(await log.trim('a', 2_000)).toBe(1_200);
+  expect((await log.readAfter('a', 0, 10)).map(({ position }) => position)).toEqual([1_201, 1_202]);
+  expect(await log.head('a')).toBe(1_202);
+  expect(await log.positionsOf('a', 'f1')).toEqual([1_201]);
+  expect(await log.positionsOf('a', 'f3')).toEqual([]);
+  expect(await client.hkeys(keys.account('a').filingEvents)).toEqual(['f1', 'f2']);
+  expect(await log.trim('a', 2_000)).toBe(0);
+  expect(await log.trim('a', 3_000)).toBe(2);
+  expect(await client.exists(keys.account('a').filingEvents)).toBe(0);
+});
+
+it('goes on counting and pointing after everything was taken', async () => {
+  await record('b', 1_000, ['f1', 'f1']);
+  await log.trim('b', 5_000);
+  await record('b', 6_000, ['f1']);
+  expect(await log.positionsOf('b', 'f1')).toEqual([3]);
+  expect((await log.readAfter('b', 0, 10)).map(({ position }) => position)).toEqual([3]);
+});
