@@ -97,7 +97,8 @@ export function healthAfter(
     failingSince: health.failingSince || now,
   };
   if (outcome.kind === 'slow_down') return pausedUntil(failed, now + outcome.retryAfterMs);
-  const unreachable = isBlameless(outcome) && !proven && health.failures > 0;
+  const unreachable =
+    health.failures > 0 && isBlameless(outcome) && !(proven && outcome.code === 'sender_error');
   const goesDown = !isDown(health) && (unreachable || failed.failedFilings.length >= filingsOfDownEndpoint);
   if (!goesDown && !probe) return failed;
   const probes = health.probes + 1;

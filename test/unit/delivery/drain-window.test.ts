@@ -22,6 +22,7 @@ const outcomes = {
   delivered: { kind: 'delivered', code: 'delivered' },
   retry: { kind: 'retry', code: 'http_error', sent: true, reason: '' },
   ours: { kind: 'retry', code: 'sender_error', sent: false, reason: '' },
+  refused: { kind: 'retry', code: 'connection_refused', sent: false, reason: '' },
   gone: { kind: 'gone', code: 'gone', reason: '' },
   slow: { kind: 'slow_down', code: 'slow_down', retryAfterMs: 5_000, reason: '' },
 } as const satisfies Record<string, CallbackOutcome>;
@@ -96,7 +97,7 @@ describe('the window of a drain', () => {
   });
 
   it('charges no retry for being told to wait, for 410, for its own failings or for a release meanwhile', () => {
-    for (const outcome of [outcomes.slow, outcomes.gone, outcomes.ours]) {
+    for (const outcome of [outcomes.slow, outcomes.gone, outcomes.ours, outcomes.refused]) {
       const { startAll, finish, lanes } = openWindow('a');
       finish(startAll(0)[0], outcome, 10);
       expect(lanes.get('a')).toMatchObject({ spent: 0, tried: 1 });

@@ -80,6 +80,8 @@ describe('the health of an endpoint', () => {
       healthy,
     );
     expect([isDown(health), health.failures, health.failedFilings]).toEqual([false, 4, []]);
+    const unreachable = { ...proven, outcome: unsent, filingId: 'a' };
+    expect(isDown(healthAfter(health, unreachable, 2, rules))).toBe(true);
   });
 
   it('does not count stragglers that fail while it is down', () => {
