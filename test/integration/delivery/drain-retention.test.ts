@@ -88,13 +88,23 @@ describe('events that retention takes before they are delivered', () => {
   });
 });
 
-test('attempts and dead letters are kept for the retention, however many there are', async () => {
+test('attempts are kept for the retention and listed page by page, newest first, however many there are', async () => {
   await using receiver = await startReceiver();
   await using harness = createHarness(redis);
   const id = await harness.subscribe(receiver.url);
   await harness.append(...times(1_500, (i) => `f${i}`));
   await harness.drain(id);
-  expect(await harness.redis.xlen(harness.keys.subscription(id).attempts)).toBe(1_500);
+  const listed: string[] = [];
+  let before: string | null = null;
+  do {
+    // Each page begins where the one before ended.
+    // oxlint-disable-next-line no-await-in-loop
+    const page = await harness.delivery.attempts(harness.account, id, before, 100);
+    listed.push(...page.items.map(({ eventId }) => eventId));
+    before = page.next;
+  } while (before !== null);
+  expect(listed).toEqual(harness.reports.map(({ attempt }) => attempt.eventId).toReversed());
+  expect(new Set(listed).size).toBe(1_500);
 });
 
 test('attempts older than the retention go', async () => {
