@@ -30,7 +30,7 @@ export interface DrainWorkerDeps {
   readonly onError: (error: Error) => void;
 }
 
-/** Starts the worker of the queue `drain`. Its jobs are safe to run again, so a killed one is taken up within 15 s. */
+/** Starts the worker of the queue `drain`. Its jobs are safe to run again, so a killed one is taken up within 9 s. */
 export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const { queue, concurrency } = deps;
   const stopping = new AbortController();
@@ -58,8 +58,8 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
       connection: deps.connection,
       prefix: deps.prefix,
       concurrency,
-      lockDuration: 10_000,
-      stalledInterval: 5_000,
+      lockDuration: 6_000,
+      stalledInterval: 3_000,
       maxStalledCount: 1_000_000,
     },
   );

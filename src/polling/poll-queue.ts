@@ -39,7 +39,7 @@ export interface PollQueue {
 /** Name of the queue, for its worker. */
 export const pollQueueName = 'poll';
 
-// A poll may come so late because a killed process's job has to be taken over (15 s), or because all places are taken.
+// A poll may come so late because a killed process's job has to be taken over (9 s), or because all places are taken.
 const overdueMs = 20_000;
 
 const finished = { removeOnComplete: true, removeOnFail: true } as const;

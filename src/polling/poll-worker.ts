@@ -22,7 +22,10 @@ export interface PollWorkerDeps {
   readonly onError: (error: Error) => void;
 }
 
-const leaseMs = 8_000;
+const leaseMs = 5_000;
+// A job whose worker is gone, or never heard that it got it, is taken up again after both at the latest. Doing so too early does no harm.
+const lockMs = 5_000;
+const stalledMs = 2_000;
 const askAgainMs = 250;
 
 /** Starts the worker of the queue `poll`. A tick that finds the account's former poll still at work is skipped. */
@@ -33,12 +36,21 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   async function process(job: Job<PollJob>, token: string | undefined): Promise<void> {
     const { account, asked } = job.data;
     const holder = `${deps.holder}:${job.id ?? ''}`;
-    const isLeased = await deps.polling.lease(account, holder, leaseMs);
-    if (isLeased && (await pollUnderLease(job.data, holder))) return;
+    if ((await takeLease(account, holder)) && (await pollUnderLease(job.data, holder))) return;
     if (!asked) return;
     // What somebody asked for comes after the polls under way, without a place being held for it meanwhile.
     await job.moveToDelayed(Date.now() + askAgainMs, token);
     throw new DelayedError();
+  }
+
+  async function takeLease(account: string, holder: string): Promise<boolean> {
+    try {
+      return await deps.polling.lease(account, holder, leaseMs);
+    } catch (error) {
+      // Perhaps it was taken and the reply was lost: nobody else is to wait for it.
+      await deps.polling.release(account, holder);
+      throw error;
+    }
   }
 
   async function pollUnderLease(job: PollJob, holder: string): Promise<boolean> {
@@ -62,8 +74,8 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     connection: deps.connection,
     prefix: deps.prefix,
     concurrency: deps.concurrency,
-    lockDuration: 10_000,
-    stalledInterval: 5_000,
+    lockDuration: lockMs,
+    stalledInterval: stalledMs,
     maxStalledCount: 1_000_000,
   });
   worker.on('error', deps.onError);

@@ -28,7 +28,7 @@ test.each([
       const paused = world.daemons[1 + (i % 2)];
       await delay(2_000 + Math.random() * 500);
       paused?.signal('SIGSTOP');
-      // Longer than a lease (8 s), and every other time than a job's lock and the look at it (15 s).
+      // Longer than a lease (6 s), and every other time than a job's lock and the look at it (9 s).
       await delay(i % 2 === 0 ? 10_000 : 18_000);
       paused?.signal('SIGCONT');
     }
