@@ -145,7 +145,7 @@ async function judge(
   return {
     end: scan.end,
     difference: total === null ? null : total - present,
-    hidden: total === null ? 0 : Math.max(0, (totalMin ?? 0) - present),
+    hidden: total === null ? 0 : Math.max(0, (totalMin ?? total) - present),
     unreadable: strangers,
     added,
     repeatShare: rows === 0 ? 0 : 1 - distinct / rows,

@@ -48,6 +48,7 @@ describe.each([
 
   it.each([
     ['at a full page', 200, {}],
+    ['before its first filing', 0, {}],
     ['within a page', 230, {}],
     ['with a count of 0 on the page that is empty', 200, { total: 0 }],
     ['with a count of what was shown on the page that is empty', 200, { total: 200 }],

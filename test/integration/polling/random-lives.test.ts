@@ -8,6 +8,7 @@ import {
   startHostilePartner,
   type HostilePartner,
   type Misbehaviour,
+  type RawPage,
 } from '../../support/hostile-partner.ts';
 import { keepHistory, type PartnerHistory } from '../../support/partner-history.ts';
 import { testRedis } from '../../support/redis.ts';
@@ -62,6 +63,12 @@ const faults = {
   reset: { destroy: true },
   empty: { edit: (page) => ({ ...page, items: [] }) },
   bad: { edit: (page) => ({ ...page, items: [...(page.items as unknown[]), { id: 7 }] }) },
+  torn: {
+    edit: (page) => {
+      const items = page.items as object[];
+      return { ...page, items: [...items, ...items.slice(0, 1).map((row) => ({ ...row, status: 'TORN' }))] };
+    },
+  },
 } as const satisfies Record<string, Misbehaviour>;
 
 /** What happens at the n-th request of a poll. */
@@ -93,6 +100,8 @@ const world = fc.record({
   silentClamp: fc.boolean(),
   order: fc.constantFrom('newest first', 'newest first', 'oldest first', 'oldest first', 'none'),
   total: fc.constantFrom<number | 'text' | 'missing'>(0, 0, 0, 0, 0, 5, -3, 'text', 'missing'),
+  /** As long as the baseline takes, the whole list ends here; null: where it ends. */
+  shortAt: fc.option(fc.nat(6), { nil: null, freq: 4 }),
   /** Accounts of this size are polled by delta. */
   largeFrom: fc.constantFrom(0, 6, 1000),
   seed: fc.nat(),
@@ -129,7 +138,7 @@ async function live(given: World, steps: readonly Step[]): Promise<void> {
   const history = keepHistory(partner, clock.now);
   const told = new Map<string, SeenEvent>();
 
-  const baselineFrom = await takeBaseline(watched);
+  const baselineFrom = await takeBaseline(watched, partner, given);
   expect(await watched.events(), 'events of the baseline').toEqual([]);
   const books = { history, told, baselineFrom };
   let saved = await save(prefix);
@@ -191,13 +200,33 @@ function shapeWell(partner: HostilePartner): void {
   partner.order = (rows) => rows;
 }
 
-async function takeBaseline(watched: WatchedAccount): Promise<number> {
+async function takeBaseline(watched: WatchedAccount, partner: HostilePartner, given: World): Promise<number> {
+  const honest = partner.misbehave;
+  if (isShort(given)) partner.misbehave = (request) => cutShort(honest(request) ?? {}, request, given);
   for (let polls = 0; polls < 80; polls += 1) {
     const from = watched.clock.now();
     await watched.poll();
-    if ((await watched.polling.read(watched.account)).baselined) return from;
+    if (!(await watched.polling.read(watched.account)).baselined) continue;
+    partner.misbehave = honest;
+    return from;
   }
   throw new Error('the baseline does not end');
+}
+
+// Without a count that is right nobody can know that more was there, and one that is too low is as good as none.
+function isShort({ shortAt, total }: World): boolean {
+  return shortAt !== null && (total === 0 || total === 5 || total === 'text');
+}
+
+function cutShort(odd: Misbehaviour, { offset }: { offset: number }, { shortAt }: World): Misbehaviour {
+  return {
+    ...odd,
+    edit(page) {
+      const honest = (odd.edit?.(page) ?? page) as RawPage;
+      const items = (honest.items as unknown[]).slice(0, Math.max(0, (shortAt ?? 0) - offset));
+      return { ...honest, items };
+    },
+  };
 }
 
 /** False when the poll was aborted: then the process is to be thought dead. */
