@@ -37,7 +37,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     const { health } = await daemon.api.ok<{ health: { state: string } }>('GET', '/v1/accounts/default');
     if (health.state !== 'ok') throw new Error(`the account is ${health.state}`);
-  }, 10_000);
+  }, 20_000);
 });
 
 beforeEach(async () => {
@@ -95,7 +95,7 @@ const triggered = async (...words: string[]) =>
 
 async function listen(...words: string[]) {
   const listening = start(['listen', '--forward-to', collector.url, '--secret', collector.secret, ...words]);
-  await vi.waitFor(() => expect(listening.output.notes).toContain(collector.secret), 10_000);
+  await vi.waitFor(() => expect(listening.output.notes).toContain(collector.secret), 20_000);
   return listening;
 }
 
@@ -110,9 +110,9 @@ test('listen relays what trigger causes, verifiable and byte for byte as the cal
   expect(from).not.toBe('REJECTED');
   await vi.waitFor(
     () => expect(collector.received.map(({ event }) => event.data.filingId)).toContain(filingId),
-    10_000,
+    20_000,
   );
-  await vi.waitFor(() => expect(callback.received).not.toEqual([]), 10_000);
+  await vi.waitFor(() => expect(callback.received).not.toEqual([]), 20_000);
   expect(collector.refused).toEqual([]);
   const relayed = collector.received.at(-1);
   expect(relayed?.event).toMatchObject({ type: 'filing.rejected', data: { rejectionReason: 'No seal.' } });
@@ -135,10 +135,10 @@ test('listen relays what trigger causes, verifiable and byte for byte as the cal
 test('listen goes on where it was when the daemon was away, and begins behind a cursor', async () => {
   const { child, output, closed } = await listen();
   const first = await triggered('filing.created');
-  await vi.waitFor(() => expect(collector.received).toHaveLength(1), 10_000);
+  await vi.waitFor(() => expect(collector.received).toHaveLength(1), 20_000);
   const { port } = new URL(daemon.url);
   await daemon.end('SIGTERM');
-  await vi.waitFor(() => expect(output.notes).toContain('Trying again'), 10_000);
+  await vi.waitFor(() => expect(output.notes).toContain('Trying again'), 20_000);
   const second = await triggered('filing.created');
   await startDaemon(port);
   await vi.waitFor(() => expect(collector.received).toHaveLength(2), 20_000);
@@ -146,7 +146,7 @@ test('listen goes on where it was when the daemon was away, and begins behind a 
   const [, cursor = ''] = /--cursor (\S+)/.exec((await closed).notes) ?? [];
   const third = await triggered('filing.created');
   await listen('--cursor', cursor);
-  await vi.waitFor(() => expect(collector.received).toHaveLength(3), 10_000);
+  await vi.waitFor(() => expect(collector.received).toHaveLength(3), 20_000);
   const told = collector.received.map(({ event }) => event.data.filingId);
   expect(told).toEqual([first.filingId, second.filingId, third.filingId]);
 }, 60_000);
@@ -155,15 +155,15 @@ test('a receiver that is not there is told, and does not end listen', async () =
   const { output } = start(['listen', '--forward-to', 'http://127.0.0.1:1/', '--earliest']);
   await vi.waitFor(
     () => expect(output.out).toMatch(/not delivered .*(nothing listens there|bad port)/),
-    10_000,
+    20_000,
   );
 });
 
 test('events tail shows events as lines, and with --json as the API writes them', async () => {
   const lines = start(['events', 'tail', '--earliest', '--types', 'filing.rejected']);
-  await vi.waitFor(() => expect(lines.output.out).toMatch(/filing\.rejected .*→ REJECTED/), 10_000);
+  await vi.waitFor(() => expect(lines.output.out).toMatch(/filing\.rejected .*→ REJECTED/), 20_000);
   const asJson = start(['events', 'tail', '--earliest', '--json']);
-  await vi.waitFor(() => expect(asJson.output.out).toContain('\n'), 10_000);
+  await vi.waitFor(() => expect(asJson.output.out).toContain('\n'), 20_000);
   const { items } = await daemon.api.ok<{ items: unknown[] }>('GET', '/v1/accounts/default/events');
   expect(JSON.parse(asJson.output.out.split('\n', 1)[0] ?? '')).toEqual(items[0]);
 });
@@ -204,7 +204,7 @@ test('replay delivers again, waits for the end and tells it', async () => {
 
 test('verify takes a real callback from files and from standard input, and refuses a changed one', async () => {
   await listen('--earliest');
-  await vi.waitFor(() => expect(collector.received.length).toBeGreaterThan(0), 10_000);
+  await vi.waitFor(() => expect(collector.received.length).toBeGreaterThan(0), 20_000);
   const [callback] = collector.received;
   const headers = Object.entries(callback?.headers ?? {}).map(([name, value]) => `${name}: ${String(value)}`);
   await writeFile(join(folder, 'headers.txt'), headers.join('\r\n'));

@@ -78,8 +78,7 @@ function open({ url, token }: Order, hear: (piece: Buffer) => void): Promise<voi
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };
     get(url, { headers, agent: false }, (response) => {
-      if (response.statusCode !== 200)
-        return reject(new Error(`a stream answered ${response.statusCode}`));
+      if (response.statusCode !== 200) return reject(new Error(`a stream answered ${response.statusCode}`));
       response.on('data', hear);
       resolve();
     }).on('error', reject);
