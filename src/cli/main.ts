@@ -1,12 +1,12 @@
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { readEnvironment } from '../config.ts';
-import { stopOnSignals } from '../demo/stop-on-signals.ts';
+import { stopOnSignalsOrBrokenPipe } from '../stop-on-signals.ts';
 import type { Context } from './command.ts';
 import { commands } from './commands.ts';
 import { runCommand } from './run-command.ts';
 
-const stop = stopOnSignals();
+const stop = stopOnSignalsOrBrokenPipe();
 const isWatched = process.stderr.isTTY;
 let shown = false;
 
