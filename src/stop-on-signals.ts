@@ -9,3 +9,10 @@ export function stopOnSignals(): AbortController {
   for (const signal of signals) process.on(signal, () => stop.abort(signal));
   return stop;
 }
+
+/** The same, and also when nobody reads standard output any more, for commands that people run. */
+export function stopOnSignalsOrBrokenPipe(): AbortController {
+  const stop = stopOnSignals();
+  process.stdout.on('error', () => stop.abort());
+  return stop;
+}

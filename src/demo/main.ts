@@ -12,7 +12,7 @@ import { startDemoDaemon } from './demo-daemon.ts';
 import { howToLookFurther, whatRuns } from './directions.ts';
 import { provideRedis } from './provide-redis.ts';
 import { seedFilings, simulateLives } from './simulate-lives.ts';
-import { stopOnSignals } from './stop-on-signals.ts';
+import { stopOnSignalsOrBrokenPipe } from '../stop-on-signals.ts';
 
 const partnerKey = 'sandbox-key';
 // Stopping takes a second; whatever should keep it from ending, nobody has to wait for it.
@@ -74,7 +74,7 @@ async function makeFolder(stack: AsyncDisposableStack): Promise<string> {
   return folder;
 }
 
-const stop = stopOnSignals();
+const stop = stopOnSignalsOrBrokenPipe();
 stop.signal.addEventListener('abort', () => setTimeout(() => process.exit(1), stopDeadlineMs).unref());
 const tally = { callbacks: 0 };
 try {

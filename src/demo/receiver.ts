@@ -4,7 +4,7 @@ import { formatCallback, printable } from './callback-line.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
 import { putAccount, subscribe } from './daemon-api.ts';
 import { simulateLives } from './simulate-lives.ts';
-import { stopOnSignals } from './stop-on-signals.ts';
+import { stopOnSignalsOrBrokenPipe } from '../stop-on-signals.ts';
 
 // A receiver on its own, for Docker Compose: it registers itself with a daemon that may still be starting. Its variables:
 // DAEMON_URL, API_TOKEN (required), ACCOUNT, RECEIVER_HOST, RECEIVER_PORT, PUBLIC_URL (where the daemon reaches it), and
@@ -16,7 +16,7 @@ const sandboxUrl = variable('SANDBOX_URL', '');
 // Derived, so that it is the same after a restart and nothing has to be stored.
 const secret = `whsec_${createHash('sha256').update(`demo receiver ${api.token}`).digest('base64')}`;
 
-const stop = stopOnSignals();
+const stop = stopOnSignalsOrBrokenPipe();
 const say = (line: string): void => console.log(line);
 try {
   if (api.token === '') throw new Error('API_TOKEN is required and not set');
