@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+function run(environment: Record<string, string>): Promise<{ code: unknown; out: string; errors: string }> {
+  return new Promise((resolve) => {
+    const options = { cwd: fileURLToPath(new URL('.', import.meta.url)), env: environment };
+    execFile(process.execPath, [entry], options, (error, out, errors) =>
+      resolve({ code: error?.code ?? 0, out, errors }),
+    );
+  });
+}
+
+test('a wrong configuration ends with 78, naming every problem at once and repeating no value', async () => {
+  const { code, out, errors } = await run({
+    REDIS_URL: 'http://user:hunter2@redis.example',
+    API_TOKEN: 'too-short-secret',
+    ENCRYPTION_KEY: 'bm90IGxvbmcgZW5vdWdo',
+    PORT: 'ninety',
+    PARTNER_KEY: 'key-without-address',
+  });
+  expect([code, out]).toEqual([78, '']);
+  for (const name of ['REDIS_URL', 'API_TOKEN', 'ENCRYPTION_KEY', 'PORT', 'PARTNER_BASE_URL'])
+    expect(errors).toContain(`  - ${name}`);
+  expect(errors).not.toMatch(/hunter2|too-short-secret|bm90IGxvbmc|ninety|key-without-address/);
+});
+
+test('nothing else is loaded before the configuration is known to be right', () => {
+  const imports = readFileSync(entry, 'utf8').matchAll(/^import .* from '(.*)';$/gm);
+  expect([...imports].map(([, from]) => from)).toEqual(['./config.ts', './stop-on-signals.ts']);
+});
