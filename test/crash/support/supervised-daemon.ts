@@ -83,7 +83,7 @@ export function superviseDaemon(
           if (url === '')
             throw new Error(`the daemon has not started: ${errors}${JSON.stringify(logs.slice(-3))}`);
         },
-        { timeout: 30_000, interval: 20 },
+        { timeout: 60_000, interval: 20 },
       ),
     signal: (signal) => void child.kill(signal),
     kill: async () => void (await end('SIGKILL')),

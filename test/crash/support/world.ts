@@ -106,7 +106,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     recorder,
     sandbox,
     api,
-    settle: (timeoutMs = 60_000) => settle({ api, lives, polls }, timeoutMs),
+    settle: (timeoutMs = 90_000) => settle({ api, lives, polls }, timeoutMs),
     journals: () => ({
       dwells: lives.dwells(),
       served: recorder.served,
