@@ -208,14 +208,16 @@ async function takeBaseline(watched: WatchedAccount, partner: HostilePartner, gi
     await watched.poll();
     if (!(await watched.polling.read(watched.account)).baselined) continue;
     partner.misbehave = honest;
+    // The list is mended before anything else happens.
+    if (isShort(given)) await watched.poll('sweep');
     return from;
   }
   throw new Error('the baseline does not end');
 }
 
-// Without a count that is right nobody can know that more was there, and one that is too low is as good as none.
-function isShort({ shortAt, total }: World): boolean {
-  return shortAt !== null && (total === 0 || total === 5 || total === 'text');
+// Without a count, or with one that is too low, nobody can know that more was there.
+function isShort({ shortAt, total, order }: World): boolean {
+  return shortAt !== null && order !== 'none' && (total === 0 || total === 5 || total === 'text');
 }
 
 function cutShort(odd: Misbehaviour, { offset }: { offset: number }, { shortAt }: World): Misbehaviour {
