@@ -1,5 +1,6 @@
 import { Worker } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
 
@@ -64,7 +65,9 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     },
   );
   worker.on('error', deps.onError);
-  worker.on('failed', (_, error) => deps.onError(error));
+  worker.on('failed', (job, error) => {
+    deps.onError(nameFailure(`drain of ${job?.data.account} ${job?.data.subscription}`, error));
+  });
   return {
     async close() {
       stopping.abort();

@@ -1,5 +1,6 @@
 import { DelayedError, Worker, type Job } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { nameFailure } from '../redis/store-failure.ts';
 import { pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollingStore } from './polling-store.ts';
 
@@ -79,8 +80,8 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     maxStalledCount: 1_000_000,
   });
   worker.on('error', deps.onError);
-  worker.on('failed', (_job, error) => {
-    if (!closing) deps.onError(error);
+  worker.on('failed', (job, error) => {
+    if (!closing) deps.onError(nameFailure(`poll of ${job?.data.account}`, error));
   });
   return {
     async close() {

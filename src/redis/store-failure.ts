@@ -24,3 +24,8 @@ export function isStoreFailure(error: unknown): boolean {
   if (error.name === 'ReplyError') return serverReplies.test(error.message);
   return clientErrors.has(error.name) || clientTexts.test(error.message);
 }
+
+/** An error with what failed in front of its text. With Redis away everything fails: then the error is told as it is, once for all. */
+export function nameFailure(what: string, error: Error): Error {
+  return isStoreFailure(error) ? error : new Error(`${what}: ${error.message}`, { cause: error });
+}

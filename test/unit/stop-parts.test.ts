@@ -28,10 +28,12 @@ it('ends all parts at the same time', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const waits = part('waits', () => promise);
   const ends = part('ends', async () => resolve());
-  expect((await stopAll([waits, ends])).toSorted()).toEqual([
-    ['ends', null],
-    ['waits', null],
-  ]);
+  expect(new Map(await stopAll([waits, ends]))).toEqual(
+    new Map([
+      ['ends', null],
+      ['waits', null],
+    ]),
+  );
 });
 
 it('leaves behind what takes longer than its deadline, or fails', async () => {

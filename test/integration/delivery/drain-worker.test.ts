@@ -123,17 +123,19 @@ describe('the drain worker', () => {
     expect(receiver.received).toHaveLength(300);
   });
 
-  test('reports a drain that failed and takes it up again, a second later', async () => {
+  test('reports a drain that failed, naming it, and takes it up again, a second later', async () => {
     await using receiver = await startReceiver();
     await using harness = createHarness(redis);
-    await harness.subscribe(receiver.url);
+    const id = await harness.subscribe(receiver.url);
     const claim = vi.spyOn(harness.delivery, 'claim');
-    claim.mockRejectedValueOnce(new Error('Redis is away'));
+    claim.mockRejectedValueOnce(new Error('no such thing'));
     harness.startWorker();
     await harness.publish('a');
     await vi.waitFor(() => expect(receiver.accepted).toHaveLength(1), 5_000);
     expect(claim.mock.calls.length).toBeLessThanOrEqual(3);
-    expect(harness.errors.map(({ message }) => message)).toEqual(['Redis is away']);
+    expect(harness.errors.map(({ message }) => message)).toEqual([
+      `drain of ${harness.account} ${id}: no such thing`,
+    ]);
   });
 });
 
