@@ -26,7 +26,7 @@ const resolveMs = 1_000;
 const trimEveryMs = 60_000;
 // A hundred thousand events take about a second.
 const replayCountMax = 500_000;
-const repairEveryMs = 10_000;
+const repairEveryMs = 5_000;
 const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
 const drainsAtOnce = 2_000;

@@ -40,7 +40,7 @@ export interface PollQueue {
 export const pollQueueName = 'poll';
 
 // A poll may come so late because a killed process's job has to be taken over (9 s), or because all places are taken.
-const overdueMs = 20_000;
+const overdueMs = 10_000;
 
 const finished = { removeOnComplete: true, removeOnFail: true } as const;
 
