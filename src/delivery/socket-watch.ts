@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 
 /** What there is to know about the sockets of a client without asking each of them. */
 export interface SocketWatch {
@@ -21,14 +20,13 @@ export function createSocketWatch(): SocketWatch {
       socket.once('close', () => {
         open -= 1;
       });
-      let silentUntil = socket.bytesRead;
-      // A session ticket follows the handshake of TLS 1.3 and is no answer.
-      if (socket instanceof TLSSocket)
-        socket.once('session', () => {
-          silentUntil = socket.bytesRead;
-        });
+      // Bytes on the wire would not do: over TLS tickets and alerts are among them.
+      let hasBrought = false;
+      socket.once('readable', () => {
+        hasBrought = socket.readableLength > 0;
+      });
       socket.once('error', (error: Error) => {
-        if (socket.bytesRead > silentUntil) ofReused.add(error);
+        if (hasBrought) ofReused.add(error);
       });
     },
     open: () => open,

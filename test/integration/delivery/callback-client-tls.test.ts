@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer } from 'node:net';
+import type { Socket } from 'node:net';
 import { createServer } from 'node:tls';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { createCallbackClient } from '../../../src/delivery/callback-client.ts';
@@ -18,9 +20,11 @@ interface TlsReceiver extends RawReceiver {
   readonly handshakes: readonly unknown[];
 }
 
-async function startTlsReceiver(): Promise<TlsReceiver> {
+async function startTlsReceiver(
+  answer: (socket: Socket, n: number) => void = (socket) => socket.write(OK),
+): Promise<TlsReceiver> {
   const handshakes: unknown[] = [];
-  const receiver = await startRawReceiver((socket) => socket.write(OK), {
+  const receiver = await startRawReceiver(answer, {
     wrap: (onSocket) =>
       createServer({ cert, key, ALPNProtocols: ['h2', 'http/1.1'] }, (socket: TLSSocket) => {
         handshakes.push([socket.servername, socket.alpnProtocol]);
@@ -88,5 +92,36 @@ describe('https', () => {
     expect(await outcomesOf(cert, `https://callback.test:${receiver.port}/`)).toMatchObject([
       { code: 'tls_error' },
     ]);
+  });
+
+  it('reset on a reused connection is sent again at once, on a new connection it is not', async () => {
+    const client = createCallbackClient({
+      policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
+      allowHttp: false,
+      timeoutMs: 5000,
+      userAgent: 'test',
+      lookup: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
+      ca: cert,
+    });
+    await using receiver = await startTlsReceiver((socket, n) => {
+      if (n === 2 || n === 4) socket.destroy();
+      else socket.write(OK);
+    });
+    const outcomes: string[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const request = {
+        url: `https://callback.test:${receiver.port}/`,
+        headers: {},
+        body: Buffer.from('{}'),
+      };
+      // One after the other: the second finds the connection of the first, free by then; the third has to dial.
+      // oxlint-disable no-await-in-loop
+      outcomes.push(classifyOutcome(await client.post(request)).code);
+      await turn();
+      // oxlint-enable no-await-in-loop
+    }
+    await client.close();
+    expect(outcomes).toEqual(['delivered', 'delivered', 'connection_reset']);
+    expect([receiver.requests.length, receiver.connections()]).toEqual([4, 3]);
   });
 });
