@@ -38,7 +38,7 @@ async function polled({ api }: DaemonProcess): Promise<AccountView> {
     const account = await api.ok<AccountView>('GET', '/v1/accounts/default');
     expect(account.health.state).toBe('ok');
     return account;
-  }, 20_000);
+  }, 10_000); // sooner than schedules that are missing are repaired
 }
 
 test('the account in the environment of a process that only serves the API is polled by one that already runs', async () => {
