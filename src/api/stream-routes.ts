@@ -31,7 +31,7 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       schema: streamEvents,
     },
     async ({ params: { account }, query, headers }, reply) => {
-      const cursor = decodeCursor('events', headers['last-event-id'] ?? query.cursor);
+      const cursor = decodeCursor('events', lastEventId(headers) ?? query.cursor);
       const beginning = query.from === 'earliest' ? 0 : await log.head(account);
       const after = cursor === null ? beginning : Number(cursor);
       const filter = { types: parseTypes(query.types), filingId: query.filingId ?? null };
@@ -39,6 +39,11 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       await sendStream(reply, streamMs, (signal) => streamText(followed, after, filter, heartbeatMs, signal));
     },
   );
+}
+
+/** An empty one is none (WHATWG HTML §9.2.6). */
+function lastEventId(headers: { readonly 'last-event-id'?: string }): string | undefined {
+  return headers['last-event-id'] === '' ? undefined : headers['last-event-id'];
 }
 
 /** The text of a stream that goes on until following ends or `signal` aborts. Only what is asked for is read, so a slow reader holds up itself alone. */

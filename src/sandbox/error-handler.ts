@@ -46,7 +46,7 @@ export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const failure = toSandboxError(error);
+  const failure = toSandboxError(error, request);
   if (failure.code === 'INTERNAL_ERROR') request.log.error({ err: error }, 'request failed unexpectedly');
   void reply
     .code(ERROR_STATUS[failure.code])
@@ -77,7 +77,7 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function toSandboxError(error: FastifyError | SandboxError): SandboxError {
+function toSandboxError(error: FastifyError | SandboxError, request: FastifyRequest): SandboxError {
   if (error instanceof SandboxError) return error;
   if (error.validation !== undefined) {
     const inBody = error.validationContext === 'body';
@@ -85,7 +85,7 @@ function toSandboxError(error: FastifyError | SandboxError): SandboxError {
     return new SandboxError(
       code,
       `the request${inBody ? ' body' : ''} is not valid`,
-      toProblems(error.validation),
+      toProblems(error.validation, inBody ? request.routeOptions.schema?.body : undefined),
     );
   }
   // A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
@@ -102,15 +102,18 @@ interface SchemaViolation {
 }
 
 // The first problem of each field: what follows is about the same mistake, or about the other branches of a union.
-function toProblems(violations: readonly SchemaViolation[]): Problem[] {
+function toProblems(violations: readonly SchemaViolation[], schema: unknown): Problem[] {
   const byField = new Map<string, Problem>();
-  for (const problem of violations.flatMap(violationProblems)) {
+  for (const problem of violations.flatMap((violation) => violationProblems(violation, schema))) {
     if (!byField.has(problem.field)) byField.set(problem.field, problem);
   }
   return [...byField.values()];
 }
 
-function violationProblems({ instancePath, keyword, message, params }: SchemaViolation): Problem[] {
+function violationProblems(
+  { instancePath, keyword, message, params }: SchemaViolation,
+  schema: unknown,
+): Problem[] {
   const at = instancePath.split('/').slice(1);
   const inside = (name: string): string => [...at, name].join('.');
   if (keyword === 'required') {
@@ -122,12 +125,23 @@ function violationProblems({ instancePath, keyword, message, params }: SchemaVio
   if (keyword === 'additionalProperties') {
     return names(params['additionalProperties']).map((name) => ({
       field: inside(name),
-      message: 'is not known',
+      message: notKnown(schema, at),
     }));
   }
   // A field that may not be there is reported by its object (above) and once more by itself.
   if (keyword === 'boolean') return [];
   return [{ field: at.join('.'), message: explanation(keyword, params) ?? message ?? 'is not valid' }];
+}
+
+/** Says which fields there are where the schema of the body names them. */
+function notKnown(schema: unknown, at: readonly string[]): string {
+  const object = at.reduce<unknown>((part, name) => propertiesOf(part)[name], schema);
+  const known = Object.keys(propertiesOf(object));
+  return known.length === 0 ? 'is not known' : `is not known; there are ${known.join(', ')}`;
+}
+
+function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
+  return (schema as { properties?: Record<string, unknown> } | undefined)?.properties ?? {};
 }
 
 function explanation(keyword: string, params: SchemaViolation['params']): string | undefined {

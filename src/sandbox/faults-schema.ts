@@ -35,7 +35,7 @@ export const Faults = Type.Object(
     rateLimit: Type.Optional(
       Type.Object(
         {
-          requests: Whole(0, 1_000_000),
+          requests: Type.Optional(Whole(0, 1_000_000)),
           windowMs: Type.Optional(Whole(1, 3_600_000)),
           retryAfter: Type.Optional(Type.Union([HeaderValue, Type.Number()])),
         },

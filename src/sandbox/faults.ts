@@ -91,7 +91,7 @@ export function createFaultInjector(deps: {
     const windowMs = limit.windowMs ?? DEFAULT_WINDOW_MS;
     if (nowMs - window.startMs >= windowMs) window = { startMs: nowMs, requests: 0 };
     window.requests += 1;
-    if (window.requests <= limit.requests) return undefined;
+    if (window.requests <= (limit.requests ?? 0)) return undefined;
     return String(limit.retryAfter ?? Math.ceil((window.startMs + windowMs - nowMs) / 1_000));
   };
 

@@ -145,6 +145,14 @@ test('a stream that broke before its first event goes on where it began', async 
   resumed.close();
 });
 
+test('an empty Last-Event-ID is none', async () => {
+  await api.createAccount('unnumbered');
+  await put('unnumbered', 'f_1');
+  const stream = await listen('unnumbered', '?from=earliest', { 'last-event-id': '' });
+  expect((await stream.message()).data?.data.filingId).toBe('f_1');
+  stream.close();
+});
+
 test('a stream goes on from the cursor of a list, and a list from the id of a stream', async () => {
   await api.createAccount('mixed');
   await put('mixed', 'f_1');

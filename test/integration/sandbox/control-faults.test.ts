@@ -47,7 +47,7 @@ describe('PUT /_sandbox/faults', () => {
     ['endpoints.0', { endpoints: ['nothing'] }],
     ['authFailure', { authFailure: 404 }],
     ['latencyMs', { latencyMs: -1 }],
-    ['rateLimit.requests', { rateLimit: {} }],
+    ['rateLimit.requests', { rateLimit: { requests: -1 } }],
     ['list.limitMax', { list: { limitMax: 0 } }],
     ['cut', { cut: 'off' }],
     ['answer.status', { answer: { status: 101 } }],
@@ -58,6 +58,20 @@ describe('PUT /_sandbox/faults', () => {
       status: 422,
       body: { details: [{ field }] },
     });
+  });
+});
+
+it('a name that is not known is answered with those that are', async () => {
+  const limit = { rateLimit: { requests: 1, retryAfterSeconds: 3 } };
+  expect(await sandbox.control('PUT', '/faults', limit)).toMatchObject({
+    body: {
+      details: [
+        {
+          field: 'rateLimit.retryAfterSeconds',
+          message: 'is not known; there are requests, windowMs, retryAfter',
+        },
+      ],
+    },
   });
 });
 
