@@ -2,7 +2,14 @@ import type { LogEntry } from '../events/event-log.ts';
 import type { CallbackOutcome } from './callback-outcome.ts';
 import { createDeliveryTrack, type Charge, type DeliveryTrack, type Turn } from './delivery-track.ts';
 import type { LaneSet } from './lane-set.ts';
-import { healthAfter, healthyAgain, isBlameless, isDown, type EndpointHealth } from './pause-policy.ts';
+import {
+  healthAfter,
+  healthyAgain,
+  isBlameless,
+  isDown,
+  probeDelayMsMax,
+  type EndpointHealth,
+} from './pause-policy.ts';
 import type { Progress } from './progress.ts';
 
 /** An event to send now. */
@@ -140,7 +147,7 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     if (!judged || outcome.kind === 'gone') return { dueAt: now };
     if (outcome.kind === 'slow_down') return { dueAt: health.pausedUntil };
     const blameless = wasDown || isDown(health) || isBlameless(outcome);
-    return blameless ? { dueAt: now + (rules.retryMs[0] ?? 0) } : 'retry';
+    return blameless ? { dueAt: now + Math.min(rules.retryMs[0] ?? 0, probeDelayMsMax) } : 'retry';
   }
 
   const trackOf = (work: Work) => (work.track === 'live' ? live : (replay?.track ?? live));

@@ -32,7 +32,8 @@ export interface PauseRules {
 
 // Failures in a row that are about so many filings are the endpoint's doing; fewer may be those filings' own.
 const filingsOfDownEndpoint = 3;
-const probeDelayMsMax = 5 * 60_000;
+/** An endpoint that may be down is tried at least so often, in milliseconds. */
+export const probeDelayMsMax = 5 * 60_000;
 const jitter = 0.2;
 
 /** The endpoint's health out of more; pure. */

@@ -39,15 +39,18 @@ function entry(position: number, filingId: string): LogEntry {
   };
 }
 
-function openWindow(filings: string, health: Partial<EndpointHealth> = {}) {
+function openWindow(filings: string, health: Partial<EndpointHealth> = {}, retryMs = rules.retryMs) {
   const progress = createProgress(0, '');
   const lanes = createLaneSet(new Map(), 0);
-  const window = createDrainWindow(rules, {
-    progress,
-    lanes,
-    health: { ...healthy, ...health },
-    releasedAt: 0,
-  });
+  const window = createDrainWindow(
+    { ...rules, retryMs },
+    {
+      progress,
+      lanes,
+      health: { ...healthy, ...health },
+      releasedAt: 0,
+    },
+  );
   for (const [i, filing] of filings.split('').entries()) window.take(entry(i + 1, filing), filing !== '-');
   const startAll = (now: number) => {
     const started: Work[] = [];
@@ -108,6 +111,12 @@ describe('the window of a drain', () => {
     expect(finish(first, outcomes.retry, 10)).toEqual({ givenUp: false, judged: false });
     expect(lanes.get('a')).toMatchObject({ spent: 0, tried: 1, dueAt: 10 });
     expect(window.health()).toEqual(healthy);
+  });
+
+  it('tries again within five minutes what could not be sent, however long the schedule waits', () => {
+    const { startAll, finish, lanes } = openWindow('a', {}, [3_600_000]);
+    finish(startAll(0)[0], outcomes.refused, 10);
+    expect(lanes.get('a')).toMatchObject({ spent: 0, dueAt: 300_010 });
   });
 
   it('sends nothing while it is paused and one probe when the pause is over', () => {
