@@ -33,7 +33,7 @@ it('takes what is older than the retention, however much, with what points at it
   expect(await log.head('a')).toBe(1_202);
   expect(await log.positionsOf('a', 'f1')).toEqual([1_201]);
   expect(await log.positionsOf('a', 'f3')).toEqual([]);
-  expect(await client.hkeys(keys.account('a').filingEvents)).toEqual(['f1', 'f2']);
+  expect(new Set(await client.hkeys(keys.account('a').filingEvents))).toEqual(new Set(['f1', 'f2']));
   expect(await log.trim('a', 2_000)).toBe(0);
   expect(await log.trim('a', 3_000)).toBe(2);
   expect(await client.exists(keys.account('a').filingEvents)).toBe(0);
