@@ -41,7 +41,7 @@ export interface WatchedAccount {
     mode?: PollMode,
     options?: { readonly signal?: AbortSignal; readonly scheduled?: boolean; readonly newSettings?: boolean },
   ): Promise<PollOutcome>;
-  /** `poll`, followed by what it has appended to the log. */
+  /** `poll` in a millisecond of its own, followed by what it has appended to the log. */
   pollFor(mode?: PollMode): Promise<SeenEvent[]>;
   /** The whole log. */
   events(): Promise<SeenEvent[]>;
@@ -139,6 +139,9 @@ export async function watchAccount(
       return outcome;
     },
     async pollFor(mode) {
+      // Polls are told apart by the millisecond in which they begin.
+      const former = clock.now();
+      while (clock.now() === former) await new Promise(setImmediate);
       const before = (await events()).length;
       await watched.poll(mode);
       return (await events()).slice(before);
