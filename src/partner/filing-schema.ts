@@ -52,6 +52,9 @@ const filingSchema = Compile(
   }),
 );
 
+// So many records and not one filing among them: the format has changed, or another service answers.
+const strangersMax = 9;
+
 const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
 /**
@@ -63,8 +66,8 @@ export function parseFiling(text: string): PartnerFiling | null {
 }
 
 /**
- * The page in an answer (partner specification, `GET /partner/filings`), or null when it is none. Throws SyntaxError
- * when the text is not JSON.
+ * The page in an answer (partner specification, `GET /partner/filings`), or null when it is none; ten records and more without a
+ * filing among them are none. Throws SyntaxError when the text is not JSON.
  */
 export function parsePage(text: string): PartnerPage | null {
   const value: unknown = JSON.parse(text);
@@ -81,6 +84,7 @@ export function parsePage(text: string): PartnerPage | null {
     if (filing === null) quarantined.push(nameOf(item));
     else filings.push(filing);
   }
+  if (filings.length === 0 && quarantined.length > strangersMax) return null;
   const { total, limit } = value as { total?: unknown; limit?: unknown };
   return {
     filings,

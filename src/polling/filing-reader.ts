@@ -25,6 +25,8 @@ export interface FilingReaderDeps {
   readonly forget: (ids: readonly string[]) => Promise<void>;
   /** Latest time at which a filing is known to have been as stored; null for one that is not known, or removed. */
   readonly knownUntil: (id: string) => Promise<number | null>;
+  /** A filing that a list has shown in this poll; null when none has. */
+  readonly witness: () => string | null;
 }
 
 const readsAtOnce = 8;
@@ -37,7 +39,7 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   let unread = 0;
   let failuresInARow = 0;
   let failure: PartnerError | null = null;
-  let account: Promise<void> | undefined;
+  let vouched: Promise<void> | undefined;
 
   async function readOne(id: string): Promise<void> {
     if ((misses.get(id)?.retryAt ?? 0) > now()) {
@@ -61,10 +63,20 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
     if (knownUntil === null) return deps.forget([id]);
     if (!isSecondAbsence(before, startedAt))
       return deps.remember(id, missByAbsence(before, window.end, knownUntil));
-    account ??= client.checkAccount(signal);
-    await account;
+    vouched ??= vouchForAbsences();
+    await vouched;
     await deps.observe([{ id, filing: null }], window);
     await deps.forget([id]);
+  }
+
+  // A service that knows neither the account nor what it has just listed says nothing by its 404.
+  async function vouchForAbsences(): Promise<void> {
+    await client.checkAccount(signal);
+    const witness = deps.witness();
+    if (witness === null || (await client.getFiling(witness, signal)).filing !== null) return;
+    throw new PartnerError('invalid_response', 'GET filing answers 404 for what a list has shown', {
+      status: 404,
+    });
   }
 
   async function takeFailure(id: string, error: unknown): Promise<void> {

@@ -20,6 +20,8 @@ export interface PageObserver {
   observe(fetched: FetchedPage, status: string | undefined): Promise<number>;
   /** Ids on any page so far, those of records that cannot be read included. */
   readonly shown: IdSet;
+  /** The filing shown last; null when none was. */
+  witness(): string | null;
 }
 
 export interface PageObserverDeps {
@@ -51,11 +53,13 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
   const { snapshot, account, marks } = deps;
   const shown = createIdSet();
   let settled = 0;
+  let witness: string | null = null;
   let lastTurn: Promise<unknown> = Promise.resolve();
 
   async function observe({ page, window }: FetchedPage, status: string | undefined): Promise<number> {
     const { first, again } = splitSights(page.filings, shown);
     for (const name of page.quarantined) shown.add(name);
+    witness = page.filings.at(-1)?.id ?? witness;
     const old = marks.baselined && marks.hidden > 0 ? await findOld(first, status, page.total) : null;
     const announces = old === null ? () => marks.baselined : (id: string) => !old.has(id);
     const added = await deps.commit(first.map(toObservation), window, announces);
@@ -109,6 +113,7 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
 
   return {
     shown,
+    witness: () => witness,
     // One page after the other where they are counted, so that no birth counts twice.
     observe(fetched, status) {
       if (marks.hidden === 0) return observe(fetched, status);

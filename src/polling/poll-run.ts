@@ -157,6 +157,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
         ? null
         : knownUntil(marks, misses.get(id), stored.state, null);
     },
+    witness: () => pages.witness(),
   });
 
   const pages = createPageObserver({

@@ -127,6 +127,23 @@ describe.each([
   });
 });
 
+describe('a service that contradicts itself', () => {
+  it('removes nothing on the word of a 404 that it gives for every filing, listed or not', async () => {
+    const { watched } = await baselined([
+      ...many(150, 'COMPLETED'),
+      partnerRow('old', 'PENDING'),
+      partnerRow('b'),
+    ]);
+    partner.misbehave = ({ endpoint }) =>
+      endpoint === 'filing' ? { status: 404 } : { edit: ({ items }) => ({ items }) };
+    partner.put('old', { status: 'COMPLETED' });
+    for (let poll = 0; poll < 4; poll += 1) expect(await watched.pollFor()).toEqual([]);
+    partner.misbehave = () => undefined;
+    await watched.poll('sweep');
+    expect((await watched.events()).map(brief)).toEqual([['filing.completed', 'PENDING', 'COMPLETED', 1]]);
+  });
+});
+
 describe('by a sweep', () => {
   it('tells an unseen round trip from a moved completedAt, and not from a reformatted one', async () => {
     const { watched } = await baselined([

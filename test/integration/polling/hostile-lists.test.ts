@@ -393,6 +393,17 @@ describe('records that cannot be read', () => {
     expect(await watched.snapshot.known('acme')).toBe(250);
     expect(partner.requests.length - requests).toBeLessThan(1200);
   });
+
+  it('are all there is: the poll is not complete, whichever field is not as specified', async () => {
+    partner.rows = mixed(250);
+    const watched = await watch();
+    await watched.poll();
+    for (const status of [null, 3, undefined]) {
+      editPages((page) => ({ ...page, items: (page.items as object[]).map((row) => ({ ...row, status })) }));
+      expect(await watched.poll('sweep')).toMatchObject({ kind: 'failed' });
+    }
+    expect(await watched.events()).toEqual([]);
+  });
 });
 
 describe('strange ids and statuses', () => {
