@@ -86,6 +86,8 @@ describe('health', () => {
     await until(daemon, 'backing_off');
     expect((await healthOf(daemon)).lastError).toBe('unavailable: GET filings answered 503');
     await until(daemon, 'stale');
+    // The next poll tells of it.
+    await expect.poll(async () => (await eventsOf(daemon)).length, { timeout: 15_000 }).toBe(1);
     partner.misbehave = () => ({ status: 401 });
     await daemon.api.ok('POST', '/v1/accounts/default/poll');
     await until(daemon, 'auth_failed');

@@ -30,13 +30,14 @@ const policy = createEgressPolicy({ allowCidrs: [] });
 const secret = 'a-secret-that-nobody-must-repeat';
 
 test(
-  'a page of anything is read whole: each record is a filing that can be written, or quarantined',
+  'a page of anything is read whole: each record is a filing that can be written, or quarantined; or it is none',
   () => {
     const anything = fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' });
     const nearly = fc.record({ id: fc.oneof(text, fc.constant('f_1')), status: text, completedAt: anything });
     const check = fc.property(fc.array(fc.oneof(anything, nearly)), anything, (items, total) => {
       const page = parsePage(JSON.stringify({ items, total }));
-      expect((page?.filings.length ?? 0) + (page?.quarantined.length ?? 0)).toBe(items.length);
+      if (page === null) expect(items.length).toBeGreaterThan(9);
+      else expect(page.filings.length + page.quarantined.length).toBe(items.length);
       for (const { id, document } of page?.filings ?? []) {
         encodeURIComponent(id);
         JSON.stringify(document());
