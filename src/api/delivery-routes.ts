@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import type { Attempt, DeadLetter } from '../delivery/delivery-store.ts';
+import type { Attempt, DeadLetter } from '../delivery/delivery-records.ts';
 import type { Api } from './api-instance.ts';
 import { pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';

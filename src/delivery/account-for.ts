@@ -2,7 +2,7 @@ import type { LogEntry } from '../events/event-log.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { CallbackOutcome } from './callback-outcome.ts';
 import { toAttempt, toDeadLetter, toExpiredLetter } from './delivery-records.ts';
-import type { Attempt, DeadLetter } from './delivery-store.ts';
+import type { Attempt, DeadLetter } from './delivery-records.ts';
 import type { DrainWindow, Work } from './drain-window.ts';
 import type { ReplayFeed } from './replay-feed.ts';
 import type { Sent } from './send-callback.ts';

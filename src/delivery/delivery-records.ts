@@ -1,7 +1,48 @@
 import type { LogEntry } from '../events/event-log.ts';
-import type { Attempt, DeadLetter } from './delivery-store.ts';
 import type { Turn } from './delivery-track.ts';
 import type { Sent } from './send-callback.ts';
+
+/** One attempt to deliver an event, as the attempts list shows it. */
+export interface Attempt {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly filingId: string;
+  /** 1 for the first try of the event. */
+  readonly attempt: number;
+  /** An outcome code of `docs/callback-outcomes.md`. */
+  readonly outcome: string;
+  readonly statusCode: number | null;
+  readonly durationMs: number;
+  /** The first 1 KiB of the response, as text; null when there was none. */
+  readonly response: string | null;
+  /** When it ended, milliseconds on Redis's clock. */
+  readonly at: number;
+  /** The replay it was made for, null outside replays. */
+  readonly replay: string | null;
+}
+
+/** An event that was given up for a subscription. */
+export interface DeadLetter {
+  /** Empty where retention took the event before it could be read. */
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly filingId: string;
+  /** Where it stands in the log. */
+  readonly position: number;
+  readonly attempts: number;
+  /** Outcome code of the last attempt; `expired` where retention took the event before it was delivered. */
+  readonly lastOutcome: string;
+  /** How many events it stands for, the last of them at `position`: more than one where retention took a stretch of the log. */
+  readonly events: number;
+  /** When it was given up, milliseconds on Redis's clock. */
+  readonly at: number;
+}
+
+/** A dead letter as it is listed. */
+export interface ListedDeadLetter extends DeadLetter {
+  /** Names it within its subscription. */
+  readonly id: string;
+}
 
 /** The attempt as it is listed; pure. `replay` is the replay it was made for. */
 export function toAttempt(

@@ -6,50 +6,9 @@ import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
 import type { DeliveryState } from '../subscriptions/subscription.ts';
+import type { Attempt, DeadLetter, ListedDeadLetter } from './delivery-records.ts';
 import type { Lane } from './lanes.ts';
 import { settleArguments } from './settle-arguments.ts';
-
-/** One attempt to deliver an event, as the attempts list shows it. */
-export interface Attempt {
-  readonly eventId: string;
-  readonly eventType: string;
-  readonly filingId: string;
-  /** 1 for the first try of the event. */
-  readonly attempt: number;
-  /** An outcome code of `docs/callback-outcomes.md`. */
-  readonly outcome: string;
-  readonly statusCode: number | null;
-  readonly durationMs: number;
-  /** The first 1 KiB of the response, as text; null when there was none. */
-  readonly response: string | null;
-  /** When it ended, milliseconds on Redis's clock. */
-  readonly at: number;
-  /** The replay it was made for, null outside replays. */
-  readonly replay: string | null;
-}
-
-/** An event that was given up for a subscription. */
-export interface DeadLetter {
-  /** Empty where retention took the event before it could be read. */
-  readonly eventId: string;
-  readonly eventType: string;
-  readonly filingId: string;
-  /** Where it stands in the log. */
-  readonly position: number;
-  readonly attempts: number;
-  /** Outcome code of the last attempt; `expired` where retention took the event before it was delivered. */
-  readonly lastOutcome: string;
-  /** How many events it stands for, the last of them at `position`: more than one where retention took a stretch of the log. */
-  readonly events: number;
-  /** When it was given up, milliseconds on Redis's clock. */
-  readonly at: number;
-}
-
-/** A dead letter as it is listed. */
-export interface ListedDeadLetter extends DeadLetter {
-  /** Names it within its subscription. */
-  readonly id: string;
-}
 
 /** Settings and state of a subscription as another drain or the API left them. */
 export interface Standing {

@@ -4,13 +4,13 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 import { accountFor, type AttemptReport, type Landed } from './account-for.ts';
 import type {
   Claim,
-  DeadLetter,
   DeliveryStore,
   EndpointFields,
   ProgressFields,
   Settlement,
   Standing,
 } from './delivery-store.ts';
+import type { DeadLetter } from './delivery-records.ts';
 import { createDrainWindow, type Work } from './drain-window.ts';
 import { createFieldChanges } from './field-changes.ts';
 import { createFlights } from './flights.ts';

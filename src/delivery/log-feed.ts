@@ -1,6 +1,6 @@
 import type { EventLog, LogEntry } from '../events/event-log.ts';
 import { toExpiredLetter } from './delivery-records.ts';
-import type { DeadLetter } from './delivery-store.ts';
+import type { DeadLetter } from './delivery-records.ts';
 import type { DrainWindow } from './drain-window.ts';
 import type { Progress } from './progress.ts';
 
