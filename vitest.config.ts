@@ -6,8 +6,6 @@ const withRedis = { globalSetup: ['test/support/global-redis.ts'], hookTimeout: 
 
 export default defineConfig({
   test: {
-    // Most tests wait for others' processes more than they compute.
-    maxWorkers: 2,
     reporters: ['default', './test/support/summary-reporter.ts'],
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
