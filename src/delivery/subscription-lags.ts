@@ -46,6 +46,8 @@ function countWanted(
   { cursor, done }: DeliveryState,
   entries: readonly OutlinedEntry[],
 ): number {
+  // Most are not behind, also where one of the account's thousands is.
+  if ((entries.at(-1)?.position ?? 0) <= cursor) return 0;
   const progress = createProgress(cursor, done);
   return entries.filter((entry) => !progress.isDone(entry.position) && matchesEvent(filter, entry)).length;
 }
