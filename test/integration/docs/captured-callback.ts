@@ -6,6 +6,8 @@ import { createCallbackClient } from '../../../src/delivery/callback-client.ts';
 import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
 import { createCallbackSender } from '../../../src/delivery/send-callback.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
+import type { Subscription } from '../../../src/subscriptions/subscription.ts';
+import { exampleSubscription, type Example } from '../../unit/docs/event-examples.ts';
 
 /** A callback as a receiver got it. Header names are in lower case. */
 export interface Captured {
@@ -13,8 +15,16 @@ export interface Captured {
   readonly body: Buffer;
 }
 
-/** Has the real sender call a real receiver, once, and returns what arrived. `sentAt` is the sender's wall clock in milliseconds. */
-export async function captureCallback(secrets: readonly string[], sentAt: number): Promise<Captured> {
+/**
+ * Has the real sender call a real receiver, once, and returns what arrived. `sentAt` is the sender's wall clock in
+ * milliseconds; the event is one that receivers trip over, unless another is given.
+ */
+export async function captureCallback(
+  secrets: readonly string[],
+  sentAt: number,
+  settings: Partial<Subscription> = {},
+  event: Example = awkwardEvent,
+): Promise<Captured> {
   const arrived = Promise.withResolvers<Captured>();
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
@@ -32,10 +42,13 @@ export async function captureCallback(secrets: readonly string[], sentAt: number
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const send = createCallbackSender(
-      { client, wallClock: () => sentAt },
-      subscription(`http://127.0.0.1:${port}/`, secrets),
-    );
+    const subscription = exampleSubscription({
+      url: `http://127.0.0.1:${port}/`,
+      headers: { 'x-tenant': 'blue' },
+      secrets: secrets.map((text) => ({ text, expiresAt: null })),
+      ...settings,
+    });
+    const send = createCallbackSender({ client, wallClock: () => sentAt }, subscription);
     await send({ ...event, body: Buffer.from(event.body) });
     return await arrived.promise;
   } finally {
@@ -49,26 +62,10 @@ function textHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, st
   return Object.fromEntries(pairs) as Record<string, string>;
 }
 
-function subscription(url: string, secrets: readonly string[]) {
-  return {
-    id: 'sub_1',
-    account: 'default',
-    url,
-    eventTypes: ['filing.*'],
-    states: null,
-    description: null,
-    headers: { 'x-tenant': 'blue' },
-    format: 'standard',
-    payload: 'full',
-    secrets: secrets.map((text) => ({ text, expiresAt: null })),
-    createdAt: 0,
-    updatedAt: 0,
-  } as const;
-}
-
-// What receivers trip over: text outside ASCII, escapes, a lone surrogate and a number that floats cannot hold.
 const side = { completedAt: null, removed: false };
-const event = buildFilingEvent({
+
+/** What receivers trip over: text outside ASCII, escapes, a lone surrogate and a number that floats cannot hold. */
+export const awkwardEvent: Example = buildFilingEvent({
   account: 'default',
   filingId: 'f_123',
   type: 'filing.rejected',
