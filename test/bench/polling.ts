@@ -6,7 +6,7 @@ import { startDaemonProcess, type DaemonProcess } from '../support/daemon-proces
 import { watchAccount, type WatchedAccount } from '../support/watched-account.ts';
 import { startPartnerProcess, type PartnerProcess } from './support/partner-process.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
-import { usageOf } from './support/process-usage.ts';
+import { usageOf } from '../support/process-usage.ts';
 import { median, percentile, print } from './support/statistics.ts';
 
 const parts = { requests, compare, memory, accounts };

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { startReceiver, type Callback, type Receiver } from '../support/receiver.ts';
 import { testRedis } from '../support/redis.ts';
-import { expectFootprint, startStage, type ShownAttempt } from './delivery-stage.ts';
+import { startStage, type ShownAttempt } from './delivery-stage.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -49,7 +49,6 @@ describe('an endpoint that is down', () => {
       expect(shown).toMatchObject({ state: 'active', lag: 0, consecutiveFailures: 0, nextAttemptAt: null });
       expect(Date.parse(shown.lastSuccessAt ?? '')).toBeLessThanOrEqual(Date.now());
     }, slow);
-    await expectFootprint(stage.daemon, { files: 150, rssMiB: 400 });
   }, 60_000);
 
   test('with one filing waiting is tried by its schedule, and everything goes with the first success', async () => {
@@ -114,7 +113,6 @@ describe('a subscription that changes', () => {
     await vi.waitFor(() => expect(receiver.accepted).toHaveLength(20), slow);
     for (const filing of stage.filings) expect(sequencesOf(receiver, filing)).toEqual([1, 2, 3, 4]);
     expect(receiver.received).toHaveLength(20);
-    await expectFootprint(stage.daemon, { files: 150, rssMiB: 400 });
   }, 60_000);
 
   test('URL and secret changed between attempts: the next one goes to the new place, signed anew', async () => {
@@ -184,5 +182,4 @@ test('replays by range, filing and dead letters, asked for twice at once, beside
   for (const { id, raw } of repeated) expect(raw).toBe(original.get(id));
   expect(await stage.all(`${path}/dead-letters`)).toEqual([]);
   expect(receiver.overlapping).toEqual([]);
-  await expectFootprint(stage.daemon, { files: 150, rssMiB: 400 });
 }, 60_000);

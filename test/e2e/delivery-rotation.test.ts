@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, test, vi } from 'vitest';
 import { startReceiver, receiverSecret, type Callback } from '../support/receiver.ts';
 import { testRedis } from '../support/redis.ts';
-import { expectFootprint, startStage } from './delivery-stage.ts';
+import { startStage } from './delivery-stage.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -54,5 +54,4 @@ test('rotated again and again under load, every callback verifies with the secre
     const last = receiver.received.at(-1);
     expect(last !== undefined && verifiesWith(former, last)).toBe(false);
   }, slow);
-  await expectFootprint(stage.daemon, { files: 150, rssMiB: 400 });
 }, 60_000);

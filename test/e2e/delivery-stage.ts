@@ -1,12 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { expect, vi } from 'vitest';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
+import { watchUsage, type PeakUsage } from '../support/process-usage.ts';
 import { receiverSecret } from '../support/receiver.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { startSandbox } from '../support/sandbox.ts';
 
 /** A subscription as the API shows it, as far as delivery's tests look at it. */
 export interface ShownSubscription {
+  readonly id: string;
   readonly state: string;
   readonly disabledReason: string | null;
   readonly lag: number;
@@ -23,7 +24,10 @@ export interface ShownAttempt {
   readonly statusCode: number | null;
 }
 
-/** A daemon that watches a sandbox with some filings, all of them PENDING at first. */
+/**
+ * A daemon that watches a sandbox with some filings, all of them PENDING at first. At its end it fails the test if the
+ * daemon ever had more memory, files or sockets than it was allowed.
+ */
 export interface DeliveryStage extends AsyncDisposable {
   readonly daemon: DaemonProcess;
   /** Ids of the filings. */
@@ -33,15 +37,21 @@ export interface DeliveryStage extends AsyncDisposable {
   /** Changes the status of filings, each time to another one than before: an event each. */
   move(filings?: readonly string[]): Promise<void>;
   show(path: string): Promise<ShownSubscription>;
+  /** Every subscription, as the list shows it. */
+  subscriptions(): Promise<ShownSubscription[]>;
   /** All pages of a list, newest first. */
   all<T>(path: string): Promise<T[]>;
 }
 
-/** Starts all of it; `environment` is for the daemon. */
+/** What a daemon with a few subscriptions may use, however their endpoints behave. */
+const usualUsage: PeakUsage = { rssMiB: 350, files: 120 };
+
+/** Starts all of it; `environment` is for the daemon, `allowed` what it may use. */
 export async function startStage(
   redis: TestRedis,
   filingCount: number,
   environment: Readonly<Record<string, string>> = {},
+  allowed: PeakUsage = usualUsage,
 ): Promise<DeliveryStage> {
   const sandbox = await startSandbox();
   const filings = Array.from({ length: filingCount }, (_, i) => `f${i}`);
@@ -56,6 +66,7 @@ export async function startStage(
     POLL_INTERVAL_MS: '100',
     ...environment,
   });
+  const usage = watchUsage(daemon.pid);
   await vi.waitFor(async () => {
     const { health } = await daemon.api.ok<{ health: { state: string } }>('GET', '/v1/accounts/default');
     expect(health.state).toBe('ok');
@@ -65,6 +76,20 @@ export async function startStage(
     const times = (moved.get(id) ?? 0) + 1;
     moved.set(id, times);
     await sandbox.set(id, { status: times % 2 === 1 ? 'PAID' : 'PENDING' });
+  }
+
+  async function all<T>(path: string): Promise<T[]> {
+    const items: T[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? '?limit=100' : `?limit=100&cursor=${cursor}`;
+      // Each page's cursor comes from the page before.
+      // oxlint-disable-next-line no-await-in-loop
+      const page: { items: T[]; nextCursor: string | null } = await daemon.api.ok('GET', path + query);
+      items.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return items;
   }
 
   return {
@@ -77,22 +102,13 @@ export async function startStage(
     },
     move: async (some = filings) => void (await Promise.all(some.map(moveOne))),
     show: (path) => daemon.api.ok<ShownSubscription>('GET', path),
-    async all<T>(path: string) {
-      const items: T[] = [];
-      let cursor: string | null = null;
-      do {
-        const query: string = cursor === null ? '?limit=100' : `?limit=100&cursor=${cursor}`;
-        // Each page's cursor comes from the page before.
-        // oxlint-disable-next-line no-await-in-loop
-        const page: { items: T[]; nextCursor: string | null } = await daemon.api.ok('GET', path + query);
-        items.push(...page.items);
-        cursor = page.nextCursor;
-      } while (cursor !== null);
-      return items;
-    },
+    subscriptions: () => all<ShownSubscription>(subscriptions),
+    all,
     async [Symbol.asyncDispose]() {
+      const most = await usage.end();
       await daemon[Symbol.asyncDispose]();
       await sandbox[Symbol.asyncDispose]();
+      expectWithin(most, allowed);
     },
   };
 }
@@ -100,17 +116,8 @@ export async function startStage(
 const subscriptions = '/v1/accounts/default/subscriptions';
 let stages = 0;
 
-/**
- * Checks that the daemon holds at most so many files and sockets open, and so much memory (MiB, resident). Says nothing
- * where there is no /proc.
- */
-export async function expectFootprint(
-  { pid }: DaemonProcess,
-  most: { readonly files: number; readonly rssMiB: number },
-): Promise<void> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => null);
-  if (status === null) return;
-  const rssMiB = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
-  expect(rssMiB).toBeLessThan(most.rssMiB);
-  expect((await readdir(`/proc/${pid}/fd`)).length).toBeLessThan(most.files);
+function expectWithin(most: PeakUsage | null, allowed: PeakUsage): void {
+  if (most === null) return;
+  expect(most.rssMiB, 'resident memory in MiB').toBeLessThan(allowed.rssMiB);
+  expect(most.files, 'open files and sockets').toBeLessThan(allowed.files);
 }
