@@ -1,10 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { expectKept } from './support/expect-kept.ts';
+import { expectKept, writeEvidence } from './support/expect-kept.ts';
+import { describeRecoveries, killAtRandom, type Recovery } from './support/kill-at-random.ts';
 import { accounts, maxInFlight, startWorld } from './support/world.ts';
 
 const kills = Number(process.env['CRASH_KILLS'] ?? 40);
+const recoveryMaxMs = 15_000;
 let redis: PrivateRedis;
 
 beforeAll(async () => {
@@ -13,51 +14,35 @@ beforeAll(async () => {
 
 afterAll(() => redis.close());
 
-test.each([
-  ['one daemon', ['api,poll,deliver']],
-  ['daemons with mixed roles', ['api,poll', 'poll,deliver', 'deliver', 'api,deliver']],
-] as const)(
-  '%s killed at random: nothing is lost, invented, out of order or in another account',
-  async (_, roles) => {
-    await using world = await startWorld({ redisUrl: redis.url, roles });
-    world.receiver.answer(() => ({ status: Math.random() < 0.03 ? 503 : 200, afterMs: Math.random() * 60 }));
-    const stop = world.lives.run(10);
-    const half = Math.ceil(kills / 2);
-    for (let i = 0; i < half; i += 1) {
-      await delay(100 + Math.random() * 4_000);
-      await world.daemons[Math.floor(Math.random() * world.daemons.length)]?.kill();
-    }
-    await stop();
-    const findings = await expectKept(
-      world,
-      { repeatsMax: half * maxInFlight, setBack: false },
-      `${half} kills`,
-    );
-    expect(findings.events).toBeGreaterThan(half * accounts.length);
-  },
-);
-
-test('after a kill in the midst of its work, changes are delivered again without anybody doing anything', async () => {
-  await using world = await startWorld({ redisUrl: redis.url });
-  world.receiver.answer(() => ({ status: 200, afterMs: 300 }));
+// One world's share of the kills. How long a process takes to start is the machine's affair, what follows is ours.
+async function killAndCheck(roles: readonly string[], share: number): Promise<Recovery[]> {
+  await using world = await startWorld({ redisUrl: redis.url, roles });
+  world.receiver.answer(() => ({ status: Math.random() < 0.03 ? 503 : 200, afterMs: Math.random() * 300 }));
   const stop = world.lives.run(20);
-  const recoveriesMs: number[] = [];
-  for (let i = 0; i < Math.ceil(kills / 6); i += 1) {
-    await delay(1_500 + Math.random() * 1_000);
-    await world.daemons[0]?.kill();
-    const killedAt = Date.now();
-    const filingId = `default-after-kill-${i}`;
-    await world.lives.move('default', filingId, 'UNPAID');
-    const isTold = ({ body, subscription }: { body: Buffer; subscription: string }) =>
-      subscription === 'default.a' && body.includes(`"${filingId}"`);
-    const first = await vi.waitUntil(() => world.receiver.callbacks.find(isTold), {
-      timeout: 60_000,
-      interval: 20,
-    });
-    recoveriesMs.push(first.arrivedAt - killedAt);
-  }
+  const recoveries = await killAtRandom(world, share);
   await stop();
-  const times = recoveriesMs.toSorted((a, b) => a - b).join(' ');
-  const allowance = { repeatsMax: recoveriesMs.length * maxInFlight, setBack: false };
-  await expectKept(world, allowance, `kills, ms to the next change delivered: ${times}`);
-});
+  const findings = await expectKept(
+    world,
+    { repeatsMax: share * maxInFlight, setBack: false },
+    `${share} kills`,
+  );
+  expect(findings.events).toBeGreaterThan(share * accounts.length);
+  const slow = recoveries.filter(({ startMs, deliveryMs }) => deliveryMs - startMs > recoveryMaxMs);
+  expect(slow, slow.length > 0 ? await writeEvidence(world) : '').toEqual([]);
+  return recoveries;
+}
+
+test.each([
+  ['one daemon', ['api,poll,deliver'], 3],
+  ['daemons with mixed roles', ['api,poll', 'poll,deliver', 'deliver', 'api,deliver'], 2],
+] as const)(
+  '%s killed at random: nothing is lost, invented, out of order or in another account, and it is at work again within 15 seconds',
+  async (_, roles, worlds) => {
+    const share = Math.ceil(kills / 2 / worlds);
+    const ends = await Promise.allSettled(Array.from({ length: worlds }, () => killAndCheck(roles, share)));
+    const recoveries = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
+    console.log(`${share * worlds} kills, ${describeRecoveries(recoveries)}`);
+    expect(ends.filter(({ status }) => status === 'rejected')).toEqual([]);
+  },
+  3_600_000,
+);

@@ -27,13 +27,14 @@ export interface Findings {
 /** Compares what the partner service showed with what the receivers got, after the run; pure. */
 export function checkJournals(journals: Journals, allowance: Allowance): Findings {
   const violations = checkBytes(journals.callbacks, allowance.setBack);
+  const servedSince = firstSights(journals);
   let events = 0;
   let repeats = 0;
   for (const subscriber of journals.subscribers) {
     const own = journals.callbacks.filter(({ subscription }) => subscription === subscriber.id);
     violations.push(...own.flatMap((callback) => checkSignature(subscriber, callback)));
     const taped = own.map(toEvent).toSorted((a, b) => a.arrivedAt - b.arrivedAt);
-    violations.push(...taped.flatMap((event) => checkOrigin(journals, subscriber, event)));
+    violations.push(...taped.flatMap((event) => checkOrigin(servedSince, subscriber, event)));
     for (const [filingId, chain] of Map.groupBy(taped, (event) => event.filingId)) {
       const baseline = baselineOf(journals, subscriber.account, filingId)?.status ?? null;
       violations.push(...checkChain(`${filingId} at ${subscriber.id}`, baseline, chain));
@@ -95,20 +96,32 @@ function withoutTimes(body: Buffer): string {
 }
 
 // Whose event it is, and that the partner service showed what it tells before it came.
-function checkOrigin({ served }: Journals, subscriber: Subscriber, event: TapedEvent): string[] {
+function checkOrigin(
+  servedSince: ReadonlyMap<string, number>,
+  subscriber: Subscriber,
+  event: TapedEvent,
+): string[] {
   if (event.account !== subscriber.account)
     return [`account: ${event.id} of ${event.account} came to ${subscriber.id} of ${subscriber.account}`];
   const told = stateKey(event.type === 'filing.removed' ? null : event);
-  const isServed = served.some(
-    ({ account, filingId, state, first }) =>
-      account === event.account &&
-      filingId === event.filingId &&
-      first <= event.arrivedAt &&
-      stateKey(state) === told,
-  );
-  return isServed
+  const first = servedSince.get(sightKey(event.account, event.filingId, told)) ?? Infinity;
+  return first <= event.arrivedAt
     ? []
     : [`phantom: ${event.id} tells of ${event.filingId} what was never served: ${event.type} ${told}`];
+}
+
+// Since when each state was served, by `sightKey`.
+function firstSights({ served }: Journals): Map<string, number> {
+  const sights = new Map<string, number>();
+  for (const { account, filingId, state, first } of served) {
+    const key = sightKey(account, filingId, stateKey(state));
+    sights.set(key, Math.min(first, sights.get(key) ?? first));
+  }
+  return sights;
+}
+
+function sightKey(account: string, filingId: string, state: string): string {
+  return JSON.stringify([account, filingId, state]);
 }
 
 // Absence takes two polls to be believed, and the first of them may have begun to read before.

@@ -22,7 +22,8 @@ export async function expectKept(world: World, allowance: Allowance, broken: str
   return findings;
 }
 
-async function writeEvidence(world: World): Promise<string> {
+/** Leaves a world's journals and logs in a new folder; returns where. */
+export async function writeEvidence(world: World): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-journals-'));
   const { callbacks, ...others } = world.journals();
   const readable = callbacks.map((callback) => ({ ...callback, body: callback.body.toString() }));

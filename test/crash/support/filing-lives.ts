@@ -8,8 +8,8 @@ export interface FilingLives {
   move(account: string, filingId: string, status: string): Promise<void>;
   /** The service knows it no longer. */
   forget(account: string, filingId: string): Promise<void>;
-  /** Moves random filings at random, so many a second, until the returned function is called. */
-  run(perSecond: number): () => Promise<void>;
+  /** Moves random filings at random, so many a second, until the returned function is called; every 20th is new, unless `births` is false. */
+  run(perSecond: number, births?: boolean): () => Promise<void>;
   /** Each filing's states so far, in their order; those of before `begin` from -Infinity on. */
   dwells(): Dwell[];
   /** The baseline is taken: what comes now is a change. */
@@ -70,23 +70,24 @@ export function createFilingLives(
 
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
 
-  async function moveOne(): Promise<void> {
+  async function moveOne(births: boolean): Promise<void> {
     const { account, filingId, dwells } = pick([...lives.values()]);
     const state = dwells.at(-1)?.state ?? null;
     if (state !== null && random() < 0.02) return forget(account, filingId);
-    if (random() < 0.05) return move(account, `${account}-new-${lives.size}`, pick(statuses));
+    if (births && random() < 0.05) return move(account, `${account}-new-${lives.size}`, pick(statuses));
     return move(account, filingId, pick(statuses.filter((status) => status !== state?.status)));
   }
 
   return {
     move,
     forget,
-    run(perSecond) {
+    run(perSecond, births = true) {
       let running = true;
+      const since = performance.now();
       const done = (async () => {
-        while (running) {
-          await moveOne();
-          await delay(1000 / perSecond);
+        for (let moves = 1; running; moves += 1) {
+          await moveOne(births);
+          await delay(Math.max(0, since + (moves * 1000) / perSecond - performance.now()));
         }
       })();
       return () => {
