@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createApi } from './api/api.ts';
+import { addressesOf, createListen } from './api/listen.ts';
 import type { Config } from './config.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
@@ -209,8 +210,9 @@ async function startApi(
       replayProgress: replayer.progress,
     },
   });
+  const listen = createListen(api);
   workers.push({ name: 'api', deadlineMs: endMs.api, needsRedis: false, stop: () => api.close() });
-  return api.listen({ host: config.http.host, port: config.http.port });
+  return listen(await addressesOf(config.http.host), config.http.port);
 }
 
 async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {
