@@ -3,6 +3,7 @@ import { createApi } from './api/api.ts';
 import { addressesOf, createListen } from './api/listen.ts';
 import type { Config } from './config.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
+import { createQueueBoard } from './dashboard/queue-board.ts';
 import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
 import { reportPoll } from './daemon-reports.ts';
 import { putDefaultAccount } from './default-account.ts';
@@ -186,6 +187,7 @@ async function startApi(
     version,
     logger,
     dashboard: createDashboard(),
+    queueBoard: createQueueBoard([pollQueue.queue, drainQueue.queue]),
     apiToken: config.apiToken,
     metrics: metrics.registry,
     now: clock.now,

@@ -16,6 +16,7 @@ import type { RouteTable } from './method-not-allowed.ts';
 import { addMetricsRoutes } from './metrics-routes.ts';
 import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './problem.ts';
+import { addQueueBoardRoutes } from './queue-board-routes.ts';
 import { addReplayRoutes } from './replays-routes.ts';
 import { addRootRoute } from './root-routes.ts';
 import { addStreamRoutes } from './stream-routes.ts';
@@ -35,6 +36,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   await addOpenApi(app, deps);
   await app.register(async (scope) => addOpenRoutes(scope as Api, deps, routes));
   await app.register(async (scope) => addGuardedRoutes(scope as Api, deps, routes), { prefix: '/v1' });
+  if (deps.queueBoard !== undefined) await addQueueBoardRoutes(app, deps, deps.queueBoard, routes);
   return app;
 }
 

@@ -56,10 +56,14 @@ export function addCallerDecorator(app: Api): void {
   app.decorateRequest('caller', null);
 }
 
-/** Lets nobody pass without a valid token for what it asks for; before the body is read. */
+/**
+ * Lets nobody pass without a valid token for what it asks for; before the body is read. A request without a token that `hasSession` knows is
+ * the operator's, as long as it changes nothing.
+ */
 export function addAuth(
   app: Api,
   deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now' | 'limits' | 'storeProblem'>,
+  hasSession: (request: FastifyRequest) => boolean = () => false,
 ): void {
   const operatorDigest = digest(deps.apiToken);
   const limits = createAccessLimits(deps);
@@ -71,7 +75,12 @@ export function addAuth(
   }
 
   async function identify(request: FastifyRequest): Promise<Caller> {
-    const text = bearerToken(request.headers.authorization);
+    const { authorization } = request.headers;
+    if (authorization === undefined && !changesSomething(request.method) && hasSession(request)) {
+      await refuseEmptied(deps, request.method);
+      return { kind: 'operator' };
+    }
+    const text = bearerToken(authorization);
     const textDigest = digest(text ?? '');
     const remembered = text === null ? null : textDigest.toString('base64');
     limits.beforeToken(request, remembered);
@@ -79,7 +88,7 @@ export function addAuth(
     const caller = text === null ? null : await callerWith(text, textDigest);
     if (caller === null || remembered === null) {
       limits.tokenFailed(request, remembered);
-      throw unauthorized(request.headers.authorization !== undefined);
+      throw unauthorized(authorization !== undefined);
     }
     limits.tokenWorked(remembered);
     return caller;

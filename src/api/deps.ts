@@ -48,6 +48,8 @@ export interface ApiDeps {
   readonly hooks: ApiHooks;
   /** Serves `/` and what belongs to it; without it `/` is a page of links. */
   readonly dashboard?: FastifyPluginAsync;
+  /** Serves what lies under `/queues`, to the operator alone; without it there is nothing. */
+  readonly queueBoard?: FastifyPluginAsync;
   readonly timing?: Partial<ApiTiming>;
   readonly limits?: Partial<ApiLimits>;
 }

@@ -1,33 +1,18 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { serveAsset } from './asset.ts';
 import { readPageFiles } from './page-files.ts';
+import { pageHeaders } from './page-headers.ts';
 import { readVendorFiles } from './vendor-files.ts';
-
-// What the page may do: run, style and fetch what comes from here; nothing inline, nothing from elsewhere, in no frame.
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');
 
 /**
  * The operators' page at `/` and its files under `/assets/`. It needs no token, holds no data and asks the API for everything with the token
  * that its user signs in with. All files are read once, when the plugin is registered; registering fails where a library is missing.
  */
 export function createDashboard(): FastifyPluginAsync {
+  const headers = pageHeaders('none');
   return async (app) => {
     app.addHook('onRequest', async (_request, reply) => {
-      void reply.headers({
-        'content-security-policy': pagePolicy,
-        'referrer-policy': 'no-referrer',
-        'x-content-type-options': 'nosniff',
-        'cross-origin-opener-policy': 'same-origin',
-      });
+      void reply.headers(headers);
     });
     const assets = await Promise.all([readPageFiles(), readVendorFiles()]);
     for (const asset of assets.flat()) serveAsset(app, asset);

@@ -12,6 +12,8 @@ export interface DrainJob {
  * deduplication). A lost wake-up costs a delay until the next poll, never an event.
  */
 export interface DrainQueue {
+  /** The queue itself, for whoever only looks at it. */
+  readonly queue: Queue<DrainJob>;
   wake(account: string, subscriptions: readonly string[]): Promise<void>;
   /** Wakes one in `delayMs` from now, in place of when it was to be woken until now. */
   wakeIn(account: string, subscription: string, delayMs: number): Promise<void>;
@@ -41,6 +43,7 @@ export function createDrainQueue(
   });
   queue.on('error', onError);
   return {
+    queue,
     async wake(account, subscriptions) {
       for (let from = 0; from < subscriptions.length; from += wakeUpsAtOnce) {
         const part = subscriptions.slice(from, from + wakeUpsAtOnce);

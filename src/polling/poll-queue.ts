@@ -19,6 +19,8 @@ interface Scheduled {
 
 /** Says when accounts are polled: one BullMQ job scheduler each. */
 export interface PollQueue {
+  /** The queue itself, for whoever only looks at it. */
+  readonly queue: Queue<PollJob>;
   /**
    * Polls an account every so often from now on, at a phase of its own, and once now if it was not scheduled before. Safe to
    * repeat, also with another interval.
@@ -55,6 +57,7 @@ export function createPollQueue(
   const isScheduled = async (account: string) =>
     (await queue.getJobScheduler(schedulerId(account))) !== undefined;
   const polls: PollQueue = {
+    queue,
     async schedule(account, everyMs) {
       const isNew = !(await isScheduled(account));
       const data = { account, mode: 'delta' as const, asked: false };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RouteTable } from '../../src/api/method-not-allowed.ts';
 import { createDashboard } from '../../src/dashboard/dashboard.ts';
+import { createQueueBoard } from '../../src/dashboard/queue-board.ts';
 import {
   accountInput,
   createApiFixture,
@@ -54,6 +55,10 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /docs/': { expected: everybody(200) },
   'GET /docs/js/scalar.js': { expected: everybody(200) },
   'GET /assets/main.js': { expected: everybody(200) },
+  'GET /queues': { expected: operatorOnly(301) },
+  'GET /queues/*': { expected: operatorOnly(200) },
+  'POST /queues/session': { expected: operatorOnly(204) },
+  'DELETE /queues/session': { expected: operatorOnly(204) },
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
   [`GET ${account}`]: { expected: reading(200) },
@@ -86,7 +91,10 @@ let base: string;
 let worlds = 0;
 
 beforeAll(async () => {
-  api = await createApiFixture(redis.connect(), redis.prefix, { dashboard: createDashboard() });
+  api = await createApiFixture(redis.connect(), redis.prefix, {
+    dashboard: createDashboard(),
+    queueBoard: createQueueBoard([]),
+  });
   base = await api.app.listen({ host: '127.0.0.1', port: 0 });
   await api.createAccount('other');
 });
@@ -126,7 +134,8 @@ async function createWorld() {
       .replace('tokens/:id', `tokens/${tokenId}`)
       .replace(':id', subscriptionId)
       .replace(':replay', `rpl_1.${subscriptionId}`)
-      .replace(':filingId', `f_${name}`);
+      .replace(':filingId', `f_${name}`)
+      .replace('*', '');
   return { name, fill };
 }
 

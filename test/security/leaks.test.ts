@@ -192,6 +192,20 @@ describe('after a run in which every secret was used', () => {
     expect(found(JSON.stringify(answers))).toEqual([]);
   });
 
+  test('the page of the queues contains none, jobs and workers included', async () => {
+    const shown = ['poll', 'drain'].flatMap((queue) => [
+      `/queues/api/queues?activeQueue=${queue}&status=latest`,
+      `/queues/api/queues/${queue}/workers`,
+    ]);
+    const answers = await Promise.all(
+      [...shown, '/queues/api/job-schedulers'].map((path) => call('GET', path)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const text = JSON.stringify(answers);
+    expect(text).toContain('poll-default');
+    expect(found(text)).toEqual([]);
+  });
+
   test.each(['/metrics', '/health/ready', '/health/live', '/openapi.json', '/'])(
     '%s contains none',
     async (path) => {

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from './vendor/hooks.js';
 import { Clock } from './clock.js';
 import { html } from './html.js';
 import { Text } from './parts.js';
+import { openQueues } from './queues.js';
 import { href } from './router.js';
 import { sleep } from './sleep.js';
 
@@ -20,6 +21,10 @@ export function Layout({ session, onSignOut, children }) {
     event.preventDefault(); // the part behind # is the page
     main.current?.focus();
   };
+  const toQueues = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    void openQueues(session.token);
+  };
   const home = session.account === null ? href() : href('accounts', session.account);
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header>
@@ -27,7 +32,10 @@ export function Layout({ session, onSignOut, children }) {
         ><img src="assets/icon.svg" alt="" width="24" height="24" /><span>filing-webhooks</span></a
       >
       <nav aria-label="Main">
-        ${session.account === null && html`<a href=${href()}>Accounts</a>`}
+        ${
+          session.account === null &&
+          html`<a href=${href()}>Accounts</a> <a href="queues/" onClick=${toQueues}>Queues</a>`
+        }
         <a href="docs/">API</a>
       </nav>
       <button type="button" onClick=${onSignOut}>Sign out</button>

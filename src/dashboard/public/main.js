@@ -4,6 +4,7 @@ import { createApiClient } from './api-client.js';
 import { html } from './html.js';
 import { Layout } from './layout.js';
 import { Pages } from './pages.js';
+import { forgetQueues } from './queues.js';
 import { keepSession, restoreSession } from './session.js';
 import { SignIn } from './sign-in.js';
 import { ClientContext } from './use-resource.js';
@@ -32,9 +33,14 @@ function App() {
     [session, leave],
   );
 
+  const signOut = () => {
+    if (session?.account === null) void forgetQueues(session.token);
+    leave(null);
+  };
+
   if (session === null) return html`<${SignIn} notice=${notice} onSignedIn=${enter} />`;
   return html`<${ClientContext.Provider} value=${client}>
-    <${Layout} session=${session} onSignOut=${() => leave(null)}><${Pages} session=${session} /><//>
+    <${Layout} session=${session} onSignOut=${signOut}><${Pages} session=${session} /><//>
   <//>`;
 }
 
