@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Webhook } from 'standardwebhooks';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
 
-/** A callback as it arrived, its signature verified with the reference library. */
+/** A callback as it arrived, its signature verified with the libraries of receivers. */
 export interface Callback {
   readonly id: string;
   /** `webhook-timestamp`, seconds. */
@@ -159,7 +160,7 @@ function verify(
   const errors: string[] = [];
   for (const secret of secrets) {
     try {
-      new Webhook(secret).verify(raw, headers as Record<string, string>);
+      verifyWithLibraries(secret, headers, raw);
       const { data = {} } = JSON.parse(raw) as { data?: { filingId?: string; sequence?: number } };
       return {
         id: String(headers['webhook-id']),
@@ -174,6 +175,12 @@ function verify(
     }
   }
   return `${errors.join(', ')}: ${raw}`;
+}
+
+/** Throws unless every library that receivers use accepts the callback with this secret. */
+export function verifyWithLibraries(secret: string, headers: Callback['headers'], raw: string): void {
+  for (const Webhook of [StandardWebhook, SvixWebhook])
+    new Webhook(secret).verify(raw, headers as Record<string, string>);
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

@@ -38,6 +38,8 @@ export interface HarnessOptions {
   readonly countMax?: number;
   /** Drains at once of the worker. */
   readonly concurrency?: number;
+  /** Milliseconds; by default the clock of this machine. */
+  readonly now?: () => number;
   /** In place of a client of the test's Redis. */
   readonly redis?: RedisClient;
 }
@@ -94,6 +96,7 @@ const appendScript = defineScript(`
 /** Wires delivery over a share of the run's Redis. */
 export function createHarness(redis: TestRedis, options: HarnessOptions = {}): Harness {
   const { retryMs = [40, 80, 160], maxInFlight = 10, timeoutMs = 5_000, concurrency = 50 } = options;
+  const { now = Date.now } = options;
   const client = options.redis ?? redis.connect();
   const account = `a${randomBytes(6).toString('hex')}`;
   const allKeys = createKeys(redis.prefix);
@@ -107,7 +110,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
   const errors: Error[] = [];
   const onError = (error: Error) => void errors.push(error);
   const queue = createDrainQueue(redis.connect(), queues, onError);
-  const waker = createSubscriptionWaker({ subscriptions, log, queue, now: Date.now });
+  const waker = createSubscriptionWaker({ subscriptions, log, queue, now });
   const callbacks = createCallbackClient({
     policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
     allowHttp: true,
@@ -124,7 +127,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     sealer,
     client: callbacks,
     wallClock: Date.now,
-    now: Date.now,
+    now,
     random: () => 0.5,
     retryMs,
     maxInFlight,
@@ -148,7 +151,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     replays,
     queue,
     countMax: options.countMax ?? 1_000_000,
-    now: Date.now,
+    now,
   });
   const sequences = new Map<string, number>();
   const workers: DrainWorker[] = [];
@@ -218,7 +221,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
         queue,
         concurrency,
         drain: drainer.drain,
-        now: Date.now,
+        now,
         onError,
       });
       workers.push(worker);

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { variables } from '../../../src/config-variables.ts';
 import type { Lane } from '../../../src/delivery/lanes.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { testRedis } from '../../support/redis.ts';
@@ -8,6 +9,7 @@ const redis = testRedis();
 afterAll(() => redis.cleanup());
 
 const hour = 3_600_000;
+const schedule = variables.DELIVERY_RETRY_MS.default.split(',').map(Number);
 
 async function drainUntil(harness: Harness, id: string, holds: () => unknown): Promise<void> {
   await vi.waitFor(
@@ -76,6 +78,53 @@ describe('an outage that touches few filings', () => {
     expect(receiver.accepted.map(({ sequence }) => sequence)).toEqual([1, 2]);
     expect(await deadLetters(harness, id)).toEqual([]);
   });
+});
+
+describe('an outage of an hour', () => {
+  test.each(['refuses', 'fails'])(
+    'that %s is probed ever less often and costs nothing; all goes within one probe interval once it is over',
+    async (how) => {
+      let clock = Date.now();
+      const over = clock + hour;
+      await using receiver = await startReceiver(500);
+      if (how === 'refuses') await receiver.stop();
+      await using harness = createHarness(redis, { retryMs: schedule, now: () => clock });
+      const id = await harness.subscribe(receiver.url);
+      const filings = ['a', 'b', 'c', 'd', 'e'];
+      await harness.append(...filings, ...filings);
+      let { wakeAt } = await harness.drain(id);
+      const probed: number[] = [];
+      while (wakeAt !== null && wakeAt < over) {
+        probed.push(wakeAt - clock);
+        clock = wakeAt;
+        // oxlint-disable no-await-in-loop
+        await harness.append('a');
+        ({ wakeAt } = await harness.drain(id));
+        // oxlint-enable no-await-in-loop
+      }
+      // Doubled from five seconds up to five minutes, shortened by a tenth: the harness's random is 0.5.
+      expect(probed.slice(0, 7)).toEqual([4_500, 9_000, 18_000, 36_000, 72_000, 144_000, 270_000]);
+      expect(new Set(probed.slice(6))).toEqual(new Set([270_000]));
+      // Only what failed before it was known to be an outage has spent a retry, which it gets back.
+      const lanes = Object.values(await lanesOf(harness, id));
+      expect(lanes.filter(({ spent }) => spent > 0).length).toBeLessThanOrEqual(2);
+      expect(Math.max(...lanes.map(({ spent }) => spent))).toBeLessThanOrEqual(1);
+
+      receiver.answer(200);
+      if (how === 'refuses') await receiver.start();
+      expect((wakeAt ?? 0) - over).toBeLessThanOrEqual(5 * 60_000);
+      clock = wakeAt ?? 0;
+      await harness.drain(id);
+      const expected = { a: probed.length + 2, b: 2, c: 2, d: 2, e: 2 };
+      const order = Map.groupBy(receiver.accepted, ({ filingId }) => filingId);
+      for (const [filing, events] of Object.entries(expected))
+        expect(order.get(filing)?.map(({ sequence }) => sequence)).toEqual(
+          Array.from({ length: events }, (_, i) => i + 1),
+        );
+      expect(await deadLetters(harness, id)).toEqual([]);
+      expect(await harness.state(id)).toMatchObject({ failures: 0, parked: 0, probes: 0, nextAttemptAt: 0 });
+    },
+  );
 });
 
 describe('an event that always fails', () => {
