@@ -1,13 +1,14 @@
-import { buildFilingEvent } from '../events/event.ts';
+import { buildFilingEvent, type NewEvent } from '../events/event.ts';
 import type { PartnerFiling } from '../partner/filing-schema.ts';
 import { detectChange, detectRemoval, type Detection, type Window } from './detect-change.ts';
-import { toDetails } from './filing-details.ts';
+import { isLookedFor, toDetails } from './filing-details.ts';
 import type { FilingState } from './filing-state.ts';
 import type { CommitResult, FilingCommit, SnapshotStore, StoredState } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log. */
 export interface RecordedEvent {
   readonly position: number;
+  readonly id: string;
   readonly type: string;
   readonly filingId: string;
   readonly state: string;
@@ -149,28 +150,40 @@ function detect(
 }
 
 function toCommit(
-  { account, knownUntil }: ObservationContext,
+  context: ObservationContext,
   { id, filing }: Observation,
   previous: StoredState | null,
   detection: Detection & { kind: 'change' | 'silent' },
   window: Window,
 ): FilingCommit {
-  const document = filing?.document() ?? null;
-  const before = previous?.state ?? null;
-  const commit = { id, previous, next: detection.next, details: toDetails(document) };
+  const { next } = detection;
+  // Computing a document means parsing its page once more, which the baseline of a million COMPLETED filings is spared.
+  const document = () => filing?.document() ?? null;
+  const details = isLookedFor(next) ? toDetails(document()) : null;
+  const commit = { id, previous, next, details };
   if (detection.kind === 'silent') return { ...commit, event: null };
-  const event = buildFilingEvent({
+  return { ...commit, event: toEvent(context, id, previous?.state ?? null, detection, window, document()) };
+}
+
+function toEvent(
+  { account, knownUntil }: ObservationContext,
+  id: string,
+  before: FilingState | null,
+  { type, next, changed, inferred }: Detection & { kind: 'change' },
+  window: Window,
+  document: FilingDocument,
+): NewEvent {
+  return buildFilingEvent({
     account,
     filingId: id,
-    type: detection.type,
-    sequence: detection.next.sequence,
+    type,
+    sequence: next.sequence,
     before,
-    after: detection.next,
-    changed: detection.changed,
-    inferred: detection.inferred,
+    after: next,
+    changed,
+    inferred,
     notBefore: Math.min(knownUntil(id, before, document), window.end),
     notAfter: window.end,
     document,
   });
-  return { ...commit, event };
 }

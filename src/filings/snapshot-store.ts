@@ -10,7 +10,7 @@ export interface StoredState {
   readonly state: FilingState;
 }
 
-/** What people recognise a filing by; kept for every filing that is not COMPLETED. */
+/** What people recognise a filing by; see `isLookedFor` for which it is kept. */
 export interface FilingDetails {
   readonly policyNumber: string | null;
   readonly insuredsName: string | null;
@@ -24,6 +24,7 @@ export interface FilingCommit {
   readonly id: string;
   readonly previous: StoredState | null;
   readonly next: FilingState;
+  /** Null where none are to be kept; those kept before are dropped then. */
   readonly details: FilingDetails | null;
   readonly event: NewEvent | null;
 }
@@ -136,15 +137,13 @@ function toResult(position: number): CommitResult {
 }
 
 function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
-  const known =
-    details === null || next.removed || next.status === 'COMPLETED' ? '' : JSON.stringify(details);
   return [
     id,
     previous?.text ?? '',
     encodeState(next),
     indexStatus(previous?.state ?? null),
     indexStatus(next),
-    known,
+    details === null ? '' : JSON.stringify(details),
     event?.id ?? '',
     event?.type ?? '',
     event?.state ?? '',
