@@ -51,6 +51,7 @@ describe('the defaults', () => {
       eventRetentionMs: 2_592_000_000,
       roles: new Set(['api', 'poll', 'deliver']),
       logLevel: 'info',
+      tracing: null,
     } satisfies Config);
   });
 
@@ -70,6 +71,35 @@ describe('right values', () => {
     ],
     [{ ROLES: 'deliver, poll,poll' }, { roles: new Set(['deliver', 'poll'] as const) }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/otlp/' },
+      {
+        tracing: {
+          url: 'https://collector.example.com/otlp/v1/traces',
+          headers: {},
+          serviceName: 'filing-webhooks',
+          ratio: 1,
+        },
+      },
+    ],
+    [
+      {
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/traces',
+        OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20key, x-team=ops',
+        OTEL_SERVICE_NAME: 'filings of ours',
+        OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '0.25',
+      },
+      {
+        tracing: {
+          url: 'http://127.0.0.1:4318/traces',
+          headers: { 'api-key': 'a key', 'x-team': 'ops' },
+          serviceName: 'filings of ours',
+          ratio: 0.25,
+        },
+      },
+    ],
     [{ EVENT_RETENTION_MS: '50' }, { eventRetentionMs: 50 }],
     [
       { PARTNER_BASE_URL: 'http://127.0.0.1:4010/v1/', PARTNER_KEY: 'sandbox-key' },
@@ -86,6 +116,16 @@ describe('right values', () => {
     ],
   ])('%j', (env, expected) => {
     expect(configOf(env)).toMatchObject(expected);
+  });
+
+  test.each([
+    { OTEL_SDK_DISABLED: 'true' },
+    { OTEL_TRACES_SAMPLER: 'always_off' },
+    { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' },
+  ])('%j ends tracing', (env) => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+    expect(configOf(endpoint).tracing).not.toBeNull();
+    expect(configOf({ ...endpoint, ...env }).tracing).toBeNull();
   });
 
   test('of the delivery', () => {
@@ -122,6 +162,14 @@ const wrongNumbers = [
   '٣',
 ];
 const wrongBooleans = ['1', 'yes', 'TRUE', 'on'];
+const wrongEndpoints = [
+  'collector:4318',
+  '127.0.0.1:4318',
+  'grpc://collector:4317',
+  'http://user:a@b',
+  'http://b?key=a',
+  'http://b#a',
+];
 const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   REDIS_URL: [
     'localhost:6379',
@@ -207,6 +255,10 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
     '127.0.0.0/33',
     '10/8',
     '::1/129',
+    '10.0.0.0/008',
+    '10.0.0.0/33',
+    '010.0.0.0/8',
+    'fe80::1%eth0/64',
     'localhost',
     '127.0.0.0/8,',
     '0x7f.0.0.0/8',
@@ -217,6 +269,13 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   EVENT_RETENTION_MS: [...wrongNumbers, '9'],
   ROLES: ['all', 'api,', 'api;poll', 'API', 'api,worker'],
   LOG_LEVEL: ['verbose', 'INFO', '30'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: wrongEndpoints,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: wrongEndpoints,
+  OTEL_EXPORTER_OTLP_HEADERS: ['a', '=a', 'a=', 'a=b,', 'a b=c', 'a=b c', 'a=%', 'a=%0d%0ab'],
+  OTEL_SERVICE_NAME: ['ä', 'x'.repeat(256)],
+  OTEL_SDK_DISABLED: wrongBooleans,
+  OTEL_TRACES_SAMPLER: ['xray', 'always', 'ALWAYS_ON'],
+  OTEL_TRACES_SAMPLER_ARG: ['-0.1', '1.1', '2', '1e-3', 'half', '.', '10%'],
 };
 
 describe('a wrong value', () => {
@@ -235,8 +294,8 @@ describe('a wrong value', () => {
     const names = Object.keys(wrongValues);
     const problems = problemsOf(Object.fromEntries(names.map((name) => [name, 'wrong!\n']))).toSorted();
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual(
-      // The only one that may contain an exclamation mark.
-      names.filter((name) => name !== 'PARTNER_KEY').toSorted(),
+      // Those that may contain an exclamation mark.
+      names.filter((name) => name !== 'PARTNER_KEY' && name !== 'OTEL_SERVICE_NAME').toSorted(),
     );
   });
 

@@ -116,6 +116,7 @@ describe('addresses that are no ordinary public host', () => {
     '[2606:4700::1111]',
     '2606:4700::1111%eth0',
     '::1%lo',
+    '::%:',
     '8.8.8.8/32',
   ])('refuses %j, which is not the plain form of an address', (text) => {
     expect(publicOnly.isAllowed(text)).toBe(false);
