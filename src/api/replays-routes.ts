@@ -1,14 +1,9 @@
-import type { ReplayRequest } from '../delivery/replay.ts';
-import { ReplayRefusedError } from '../delivery/replayer.ts';
 import type { Api } from './api-instance.ts';
 import { replayEvents, getSubscriptionReplay, getReplay } from './delivery-operations.ts';
 import type { ApiDeps } from './deps.ts';
-import { requireSubscription, subscriptionNotFound } from './find-subscription.ts';
 import { instantMs } from './instant.ts';
 import { invalidRequest, Problem } from './problem.ts';
-
-// Finding what to deliver again reads through the log, as far as half a million events.
-const searchMs = 60_000;
+import { replaySearchMs, startReplay } from './start-replay.ts';
 
 /** Delivering events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {
@@ -16,7 +11,7 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id/replay',
     {
       config: { bodyOptional: true },
-      handlerTimeout: searchMs,
+      handlerTimeout: replaySearchMs,
       schema: replayEvents,
     },
     async ({ params: { account, id }, body }, reply) => {
@@ -25,7 +20,7 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
       if (after !== null && before !== null && after >= before) {
         throw invalidRequest([{ path: 'before', message: 'must be later than after' }]);
       }
-      const started = await start(deps, account, id, {
+      const started = await startReplay(deps, account, id, {
         after,
         before,
         eventTypes: body.eventTypes ?? null,
@@ -56,16 +51,6 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-async function start(deps: ApiDeps, account: string, id: string, request: ReplayRequest) {
-  await requireSubscription(deps, account, id);
-  try {
-    return await deps.hooks.replay(account, id, request);
-  } catch (error) {
-    if (!(error instanceof ReplayRefusedError)) throw error;
-    throw error.reason === 'too_many' ? tooManyReplays() : subscriptionNotFound();
-  }
-}
-
 async function progress(deps: ApiDeps, account: string, replay: string) {
   const { subscription, id } = splitReplayId(replay);
   const found =
@@ -81,11 +66,6 @@ async function progress(deps: ApiDeps, account: string, replay: string) {
 function splitReplayId(replay: string): { id: string; subscription: string } {
   const [id = '', subscription = ''] = replay.split('.', 2);
   return { id, subscription };
-}
-
-function tooManyReplays(): Problem {
-  const detail = 'Wait until a replay of this subscription has finished.';
-  return new Problem('too_many_replays', detail, { headers: { 'retry-after': '60' } });
 }
 
 function replayNotFound(): Problem {

@@ -40,6 +40,7 @@ export function newSubscription(account: string, input: SubscriptionInput, now: 
     headers: input.headers ?? {},
     format: input.format ?? 'standard',
     payload: input.payload ?? 'full',
+    from: input.from ?? 'now',
     secrets: [{ text: input.secret ?? generateSecret(), expiresAt: null }],
     createdAt: now,
     updatedAt: now,
@@ -47,14 +48,15 @@ export function newSubscription(account: string, input: SubscriptionInput, now: 
 }
 
 /**
- * What a checked change makes of a subscription; pure. Fields that are left out stay. A new secret replaces the former ones at once. What
+ * What a checked change makes of a subscription, but for `from`; pure. Fields that are left out stay. A new secret replaces the former ones at once. What
  * waits is tried at once when it is enabled or its endpoint, headers or secret change: what failed before may work now.
  */
 export function applyPatch(
   { subscription, delivery }: SubscriptionRecord,
-  { enabled, secret, ...fields }: SubscriptionPatch,
+  patch: SubscriptionPatch,
   now: number,
 ): SubscriptionChange {
+  const { enabled, secret, from: _, ...fields } = patch;
   const secrets =
     secret === undefined ? subscription.secrets : rotateSecrets(subscription.secrets, secret, 0, now);
   const endpointChanged =

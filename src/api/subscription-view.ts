@@ -23,6 +23,7 @@ export function subscriptionView(
     headers: Object.fromEntries(Object.keys(subscription.headers).map((name) => [name, maskedHeader])),
     format,
     payload,
+    from: subscription.from ?? 'now',
     enabled: delivery.enabled,
     state: subscriptionState(delivery),
     disabledReason: delivery.enabled ? null : delivery.disabledReason,

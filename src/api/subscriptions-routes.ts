@@ -10,6 +10,7 @@ import type { ApiDeps } from './deps.ts';
 import { requireSubscription, subscriptionNotFound } from './find-subscription.ts';
 import { Problem } from './problem.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription } from './subscription-input.ts';
+import { everything, replaySearchMs, startReplay } from './start-replay.ts';
 import { registeredView, subscriptionView } from './subscription-view.ts';
 import {
   createSubscription,
@@ -33,22 +34,18 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       schema: createSubscription,
     },
     async ({ params: { account }, body, headers, log: logger }, reply) => {
-      const from = body.from ?? 'now';
       const key = headers['idempotency-key'];
       const result = await subscriptions.create(
         newSubscription(account, body, now()),
-        from,
         key === undefined ? null : { key, request: fingerprint(body) },
       );
       if (result.kind === 'key_reused') throw keyReused();
       const { subscription } = result;
       if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
-      if (from === 'earliest') await wakeSoon(deps, subscription, logger);
+      const isBehind = subscription.from === 'earliest';
+      if (isBehind) await wakeSoon(deps, subscription, logger);
       void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
-      return registeredView(
-        subscription,
-        from === 'earliest' ? await waitingFromEarliest(deps, subscription) : 0,
-      );
+      return registeredView(subscription, isBehind ? await waitingFromEarliest(deps, subscription) : 0);
     },
   );
 
@@ -84,13 +81,14 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id',
     {
       attachValidation: true,
+      handlerTimeout: replaySearchMs,
       preHandler: checkInput,
       schema: updateSubscription,
     },
     async ({ params: { account, id }, body, log: logger }) => {
       const updated = await change(deps, account, id, (found) => applyPatch(found, body, now()));
       await wakeSoon(deps, updated.subscription, logger);
-      return view(deps, updated);
+      return view(deps, await beginFrom(deps, updated, body.from));
     },
   );
 
@@ -133,6 +131,24 @@ async function change(
   const updated = await subscriptions.update(account, id, decide);
   if (updated === null) throw subscriptionNotFound();
   return updated;
+}
+
+/**
+ * Moves a subscription's beginning. `earliest` where it was `now` replays the log; it is noted once that is begun, so that a request that is
+ * repeated after a failure does all of it.
+ */
+async function beginFrom(
+  deps: ApiDeps,
+  record: SubscriptionRecord,
+  from: Subscription['from'],
+): Promise<SubscriptionRecord> {
+  const { account, id, from: former = 'now' } = record.subscription;
+  if (from === undefined || from === former) return record;
+  if (from === 'earliest') await startReplay(deps, account, id, everything);
+  return change(deps, account, id, ({ subscription }) => ({
+    subscription: { ...subscription, from },
+    release: false,
+  }));
 }
 
 async function view({ lags }: ApiDeps, { subscription, delivery }: SubscriptionRecord) {

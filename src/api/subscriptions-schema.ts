@@ -62,6 +62,8 @@ const format = oneOf(['standard', 'cloudevents', 'slack'], {
 
 const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });
 
+const beginnings = ['now', 'earliest'] as const;
+
 /** A signing secret as requests give it. */
 const secretSchema = Type.Refine(
   Type.String({
@@ -87,7 +89,7 @@ const settings = {
 export const subscriptionInputSchema = record({
   ...settings,
   from: Type.Optional(
-    oneOf(['now', 'earliest'], {
+    oneOf(beginnings, {
       default: 'now',
       description: '`earliest` first delivers everything that is still in the log.',
     }),
@@ -98,6 +100,12 @@ export const subscriptionInputSchema = record({
 export const subscriptionPatchSchema = record({
   ...settings,
   url: Type.Optional(url),
+  from: Type.Optional(
+    oneOf(beginnings, {
+      description:
+        '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `now` takes nothing back.',
+    }),
+  ),
   enabled: Type.Optional(
     Type.Boolean({
       description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
@@ -130,6 +138,7 @@ const shown = {
   }),
   format,
   payload,
+  from: oneOf(beginnings, { description: 'Where it began in the log.' }),
   enabled: Type.Boolean(),
   state: oneOf(['active', 'failing', 'disabled'], {
     description: '`failing` from a failed attempt to the next success.',

@@ -10,14 +10,16 @@ export interface Matchable {
 /**
  * Whether a subscription asked for an event; pure. Operational events go only to subscriptions that name them
  * (`account.*` does, `filing.*` does not). An event of a filing whose state is unknown passes every `states` filter:
- * rather one callback too many than a removal unseen.
+ * rather one callback too many than a removal unseen. `tx` is the same state as `TX`.
  */
 export function matchesEvent(
   subscription: Pick<Subscription, 'eventTypes' | 'states'>,
   event: Matchable,
 ): boolean {
   if (!subscription.eventTypes.some((pattern) => matchesType(pattern, event.type))) return false;
-  return subscription.states === null || event.state === '' || subscription.states.includes(event.state);
+  if (subscription.states === null || event.state === '') return true;
+  const state = event.state.toUpperCase();
+  return subscription.states.some((asked) => asked.toUpperCase() === state);
 }
 
 /** Whether a type is meant by an exact name or a `prefix.*`; pure. */

@@ -34,10 +34,9 @@ export interface SubscriptionChange {
 
 /** The subscriptions of all accounts. */
 export interface SubscriptionStore {
-  /** Registers it with its cursor at the log's head (`now`) or its start; atomic, once per idempotency key. */
+  /** Registers it with its cursor where `from` says; atomic, once per idempotency key. */
   create(
     subscription: Subscription,
-    from: 'now' | 'earliest',
     idempotency: { key: string; request: string } | null,
   ): Promise<CreateResult>;
   /** Null when there is none. */
@@ -82,8 +81,8 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
   }
 
   return {
-    async create(subscription, from, idempotency) {
-      const { account, id } = subscription;
+    async create(subscription, idempotency) {
+      const { account, id, from = 'now' } = subscription;
       const key = keys.account(account);
       const text = sealSubscription(sealer, subscription);
       const request = idempotency === null ? '' : sha256(idempotency.request);

@@ -26,6 +26,8 @@ export interface Subscription {
   readonly headers: Readonly<Record<string, string>>;
   readonly format: CallbackFormat;
   readonly payload: CallbackPayload;
+  /** Where it began in the log, at its head or at its oldest event; absent in what older versions stored. */
+  readonly from?: 'now' | 'earliest';
   readonly secrets: readonly SigningSecret[];
   /** Milliseconds since the epoch. */
   readonly createdAt: number;

@@ -96,7 +96,7 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
   });
   return {
     async subscribe(account, urls) {
-      await Promise.all(urls.map((url) => subscriptions.create(newSubscription(account, url), 'now', null)));
+      await Promise.all(urls.map((url) => subscriptions.create(newSubscription(account, url), null)));
     },
     fill: (account, events) => fillLog(redis, keys.account(account), account, events),
     wake: (account) => waker.wakeMatching(account, [{ type: eventType, state: 'TX' }]),

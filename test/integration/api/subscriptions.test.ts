@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseSecret } from '../../../src/delivery/sign.ts';
+import { ReplayRefusedError } from '../../../src/delivery/replayer.ts';
 import { testRedis } from '../../support/redis.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from './api-fixture.ts';
 
@@ -46,6 +47,7 @@ test('a registration answers 201 with its place, its secret and the documented d
     enabled: true,
     state: 'active',
     disabledReason: null,
+    from: 'now',
     lag: 0,
     consecutiveFailures: 0,
     nextAttemptAt: null,
@@ -81,8 +83,8 @@ test('everything that was registered is shown, but no secret and no header value
 
 test('from "earliest" begins at the start of the log and wakes the subscription', async () => {
   await api.putFilings(account, [{ id: 'f', status: 'PAID', type: 'filing.paid' }]);
-  const { id, lag } = await register({ from: 'earliest' });
-  expect(lag).toBe(1);
+  const { id, lag, from } = await register({ from: 'earliest' });
+  expect([lag, from]).toEqual([1, 'earliest']);
   expect(api.calls).toContainEqual(['wake', account, id]);
   expect((await register({})).lag).toBe(0);
 });
@@ -166,6 +168,46 @@ test('a change touches only what it names, and null clears', async () => {
     payload: 'thin',
   });
   expect(await api.ok('PATCH', one, {})).toMatchObject({ url: `${hookUrl}2` });
+});
+
+test('a change of "from" to "earliest" replays the log, and nothing twice', async () => {
+  const { id } = await register();
+  const one = `${path}/${String(id)}`;
+  const replays = () => api.calls.filter(([name]) => name === 'replay').length;
+  expect(await api.ok('PATCH', one, { from: 'now' })).toMatchObject({ from: 'now' });
+  expect(replays()).toBe(0);
+  expect(await api.ok('PATCH', one, { from: 'earliest', states: ['TX'] })).toMatchObject({
+    from: 'earliest',
+    states: ['TX'],
+  });
+  const open = { after: null, before: null, eventTypes: null, filingId: null, deadLettersOnly: false };
+  expect(api.calls).toContainEqual(['replay', account, id, open]);
+  expect(await api.ok('PATCH', one, { from: 'earliest' })).toMatchObject({ from: 'earliest' });
+  expect(await api.ok('PATCH', one, { from: 'now' })).toMatchObject({ from: 'now' });
+  expect(await api.ok('PATCH', one, { description: 'x' })).toMatchObject({ from: 'now' });
+  expect(replays()).toBe(1);
+});
+
+test('a change of "from" whose replay cannot begin may be asked for again', async () => {
+  let tries = 0;
+  const busy = await createApiFixture(redis.connect(), redis.prefix, {
+    hooks: {
+      ...api.deps.hooks,
+      async replay() {
+        tries += 1;
+        if (tries === 1) throw new ReplayRefusedError('too_many');
+        return { id: 'rpl_1', matched: 0 };
+      },
+    },
+  });
+  const { id } = await register();
+  const one = `${path}/${String(id)}`;
+  const refused = await busy.call('PATCH', one, { from: 'earliest' });
+  expect([refused.status, refused.body['code']]).toEqual([429, 'too_many_replays']);
+  expect(await busy.ok('GET', one)).toMatchObject({ from: 'now' });
+  expect(await busy.ok('PATCH', one, { from: 'earliest' })).toMatchObject({ from: 'earliest' });
+  expect(tries).toBe(2);
+  await busy.app.close();
 });
 
 test('disabling says why; enabling wakes it and releases what waits', async () => {

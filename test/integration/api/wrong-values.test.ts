@@ -119,7 +119,7 @@ const bodies: Readonly<Record<string, readonly [right: object, cases: readonly C
   [`POST ${S}`]: [{ url: hookUrl }, [...subscriptionCases, ['from', 'yesterday'], ['enabled', true]]],
   [`PATCH ${S}/{id}`]: [
     {},
-    [...subscriptionCases, ['enabled', 'no'], ['enabled', null], ['url', null], ['from', 'now']],
+    [...subscriptionCases, ['enabled', 'no'], ['enabled', null], ['url', null], ['from', 'yesterday']],
   ],
   [`POST ${S}/{id}/rotate-secret`]: [
     {},

@@ -198,8 +198,8 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     append,
     state: stateOf,
     async subscribe(url, settings = {}, from = 'now') {
-      const subscription = newSubscription(account, url, settings);
-      await subscriptions.create(subscription, from, null);
+      const subscription = newSubscription(account, url, { ...settings, from });
+      await subscriptions.create(subscription, null);
       return subscription.id;
     },
     async publish(...filings) {

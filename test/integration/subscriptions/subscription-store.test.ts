@@ -31,12 +31,12 @@ const subscription: Subscription = {
 const stored = (id: string) => client.hget(keys.account('acme').subscriptions, id);
 
 test('keeps neither secrets nor header values in clear, and gives both back', async () => {
-  await store.create(subscription, 'now', { key: 'once', request: 'r' });
+  await store.create(subscription, { key: 'once', request: 'r' });
   const values = await client.dump(keys.account('acme').subscriptions);
   expect(await stored('sub_1')).not.toMatch(/of-the-receiver|Authorization/);
   expect(values).not.toContain('of-the-receiver');
   expect((await store.get('acme', 'sub_1'))?.subscription).toEqual(subscription);
-  const again = await store.create({ ...subscription, id: 'sub_x' }, 'now', { key: 'once', request: 'r' });
+  const again = await store.create({ ...subscription, id: 'sub_x' }, { key: 'once', request: 'r' });
   expect(again).toEqual({ kind: 'replayed', subscription });
 });
 
