@@ -91,13 +91,14 @@ function attemptView({
   };
 }
 
-function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, at }: DeadLetter) {
+function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, events, at }: DeadLetter) {
   return {
     eventId,
     eventType,
     filingId: filingId === '' ? null : filingId,
     attempts,
     lastOutcome,
+    events,
     at: new Date(at).toISOString(),
   };
 }

@@ -50,7 +50,14 @@ export const deadLetterSchema = record(
   {
     ...event,
     attempts: Type.Integer({ description: 'How often it was tried.' }),
-    lastOutcome: outcome,
+    lastOutcome: oneOf([...Object.keys(OUTCOME_KINDS), 'expired'], {
+      description:
+        'Outcome of the last attempt; `expired` where the event left the log for its age before it was delivered. Then its id and type may be empty.',
+      examples: ['http_error'],
+    }),
+    events: Type.Integer({
+      description: 'How many events it stands for: more than one where a stretch of the log has `expired`.',
+    }),
     at: time('When it was given up.'),
   },
   { $id: 'DeadLetter' },

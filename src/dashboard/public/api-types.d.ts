@@ -93,6 +93,7 @@ export interface DeadLetter {
   filingId: string | null;
   attempts: number;
   lastOutcome: string;
+  events: number;
   at: Time;
 }
 

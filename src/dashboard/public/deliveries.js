@@ -73,10 +73,12 @@ export function DeadLetters({ account, id }) {
       ? html`<${Loading} what="the dead letters" />`
       : html`<${Failure} error=${error} what="read the dead letters" />`;
   const rows = data.items.map((letter) => ({
-    key: letter.eventId,
+    key: `${letter.at} ${letter.eventId}`,
     cells: [
       html`<${When} at=${letter.at} />`,
-      html`<${Badge} word=${letter.eventType} />`,
+      letter.eventType === ''
+        ? html`<${Text} value=${`${letter.events} that left the log`} />`
+        : html`<${Badge} word=${letter.eventType} />`,
       html`<${Subject} account=${account} filingId=${letter.filingId} />`,
       letter.attempts,
       html`<${Badge} word=${letter.lastOutcome} tone="bad" />`,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toExpiredLetter } from '../../../src/delivery/delivery-records.ts';
 import { ReplayRefusedError } from '../../../src/delivery/replayer.ts';
 import type { Sent } from '../../../src/delivery/send-callback.ts';
 import { testRedis } from '../../support/redis.ts';
@@ -44,7 +45,7 @@ async function settleSome(): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop
     await client.xadd(own.attempts, '*', 'a', JSON.stringify(written));
   }
-  const deadLetter = { ...event, position: 1, attempts: 3, lastOutcome: 'http_error', at: 3000 };
+  const deadLetter = { ...event, position: 1, attempts: 3, lastOutcome: 'http_error', events: 1, at: 3000 };
   await client.xadd(own.dead, '*', 'd', JSON.stringify(deadLetter));
 }
 
@@ -80,11 +81,31 @@ test('dead letters are listed', async () => {
         filingId: 'f_1',
         attempts: 3,
         lastOutcome: 'http_error',
+        events: 1,
         at: '1970-01-01T00:00:03.000Z',
       },
     ],
     nextCursor: null,
   });
+});
+
+test('a dead letter of events that retention took says so, and how many there were', async () => {
+  const other = String((await api.ok('POST', `${account}/subscriptions`, { url: hookUrl }))['id']);
+  const letter = toExpiredLetter({ position: 100, filingId: '', attempts: 0 }, 100, 3000);
+  const { dead } = api.keys.account('one').subscription(other);
+  await redis.connect().xadd(dead, '*', 'd', JSON.stringify(letter));
+  const { items } = await api.ok('GET', `${account}/subscriptions/${other}/dead-letters`);
+  expect(items).toEqual([
+    {
+      eventId: '',
+      eventType: '',
+      filingId: null,
+      attempts: 0,
+      lastOutcome: 'expired',
+      events: 100,
+      at: '1970-01-01T00:00:03.000Z',
+    },
+  ]);
 });
 
 test('a cursor of another list is refused', async () => {
