@@ -156,10 +156,11 @@ async function view({ lags }: ApiDeps, { subscription, delivery }: SubscriptionR
   return subscriptionView(subscription, delivery, lag);
 }
 
-async function waitingFromEarliest({ lags }: ApiDeps, subscription: Subscription): Promise<number> {
-  const [lag = 0] = await lags(subscription.account, [
-    { filter: subscription, delivery: parseDeliveryState({}) },
-  ]);
+async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscription): Promise<number> {
+  const [oldest] = await log.readAfter(subscription.account, 0, 1);
+  if (oldest === undefined) return 0;
+  const delivery = parseDeliveryState({ cursor: String(oldest.position - 1) });
+  const [lag = 0] = await lags(subscription.account, [{ filter: subscription, delivery }]);
   return lag;
 }
 

@@ -146,7 +146,7 @@ const shown = {
   disabledReason: nullable(Type.String()),
   lag: Type.Integer({
     description:
-      'Events that it asked for and has not got yet; counts all events of the log while it is more than 2000 behind.',
+      'Events that it asked for and has not got yet, and all that left the log for their age before it got them; counts all events of the log while it is more than 2000 behind.',
   }),
   consecutiveFailures: Type.Integer(),
   nextAttemptAt: timeOrNull('When the next attempt is due; null when nothing waits for one.'),

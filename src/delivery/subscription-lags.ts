@@ -11,8 +11,9 @@ export interface Lagging {
 }
 
 /**
- * How many events each of an account's subscriptions has not got yet, in the order given: those that wait in lanes, and those in the log that
- * it asked for. Of a subscription that is more than two thousand entries behind, all entries count, whether it wants them or not.
+ * How many events each of an account's subscriptions has not got yet, in the order given: those that wait in lanes, those in the log that
+ * it asked for, and those that left the log before it got them, of which nobody knows whether it did. Of a subscription that is more than two
+ * thousand entries behind, all entries count, whether it wants them or not.
  */
 export type ReadLags = (account: string, subscriptions: readonly Lagging[]) => Promise<number[]>;
 
@@ -32,7 +33,7 @@ export function createLagReader({ log, outline }: LagsDeps): ReadLags {
     return subscriptions.map(({ filter, delivery }) =>
       head - delivery.cursor > entriesLookedAt
         ? subscriptionLag(delivery, head)
-        : delivery.parked + countWanted(filter, delivery, entries),
+        : delivery.parked + countWaiting(filter, delivery, entries, head),
     );
   };
 }
@@ -41,13 +42,16 @@ function cursorIfNear({ cursor }: DeliveryState, head: number): number {
   return head - cursor > entriesLookedAt ? head : cursor;
 }
 
-function countWanted(
+function countWaiting(
   filter: Lagging['filter'],
-  { cursor, done }: DeliveryState,
+  delivery: DeliveryState,
   entries: readonly OutlinedEntry[],
+  head: number,
 ): number {
   // Most are not behind, also where one of the account's thousands is.
-  if ((entries.at(-1)?.position ?? 0) <= cursor) return 0;
-  const progress = createProgress(cursor, done);
-  return entries.filter((entry) => !progress.isDone(entry.position) && matchesEvent(filter, entry)).length;
+  if (head <= delivery.cursor) return 0;
+  const progress = createProgress(delivery.cursor, delivery.done);
+  const unread = entries.filter(({ position }) => position <= head && !progress.isDone(position));
+  const expired = Math.max(0, subscriptionLag(delivery, head) - delivery.parked - unread.length);
+  return expired + unread.filter((entry) => matchesEvent(filter, entry)).length;
 }

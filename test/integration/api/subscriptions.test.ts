@@ -89,6 +89,13 @@ test('from "earliest" begins at the start of the log and wakes the subscription'
   expect((await register({})).lag).toBe(0);
 });
 
+test('from "earliest" waits for what is still in the log, not for what was gone before', async () => {
+  const filings = ['a', 'b', 'c'].map((id) => ({ id, status: 'PAID', type: 'filing.paid' }));
+  await api.putFilings(account, filings);
+  await redis.connect().xtrim(api.keys.account(account).events, 'MINID', '3-0');
+  expect((await register({ from: 'earliest' })).lag).toBe(1);
+});
+
 test('the lag counts the events that the subscription asked for, and no others', async () => {
   const { id } = await register({ eventTypes: ['filing.completed'], states: ['TX'] });
   const inState = (filing: string, type: string, stateAbbr: string) => ({

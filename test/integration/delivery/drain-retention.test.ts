@@ -1,4 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createLogOutline } from '../../../src/delivery/log-outline.ts';
+import { createLagReader } from '../../../src/delivery/subscription-lags.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
 import { subscriptionLag } from '../../../src/subscriptions/subscription.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { testRedis } from '../../support/redis.ts';
@@ -47,6 +50,34 @@ describe('events that retention takes before they are delivered', () => {
     });
     await harness.drain(id);
     expect(await harness.log.head(harness.account)).toBe(31);
+  });
+
+  test('count in the lag until they are told, those still in the log only if they are wanted', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const client = redis.connect();
+    const lags = createLagReader({
+      log: harness.log,
+      outline: createLogOutline(client, createKeys(redis.prefix)),
+    });
+    const lagOf = async (id: string) => {
+      const record = await harness.subscriptions.get(harness.account, id);
+      if (record === null) throw new Error(`no subscription ${id}`);
+      const { subscription: filter, delivery } = record;
+      return (await lags(harness.account, [{ filter, delivery }]))[0];
+    };
+    const id = await harness.subscribe(receiver.url);
+    const other = await harness.subscribe(receiver.url, { eventTypes: ['filing.rejected'] });
+    await harness.append(...times(30, (i) => `f${i}`));
+    expect([await lagOf(id), await lagOf(other)]).toEqual([30, 0]);
+    await harness.redis.xtrim(harness.keys.events, 'MINID', '21-0');
+    expect([await lagOf(id), await lagOf(other)]).toEqual([30, 20]);
+    await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+    expect([await lagOf(id), await lagOf(other)]).toEqual([30, 30]);
+    await harness.drain(id);
+    // What is in the log by now is the event about it.
+    expect([await lagOf(id), await lagOf(other)]).toEqual([0, 30]);
+    expect(await lagOf(await harness.subscribe(receiver.url))).toBe(0);
   });
 
   test('are told when nothing at all is left of the log', async () => {
