@@ -95,6 +95,49 @@ export const baseUrl: ValueParser<string> = (text) => {
   return right(url.href.replace(/\/+$/, ''));
 };
 
+/** An http or https address, as it is to be called; no credentials, query or fragment. */
+export const endpoint: ValueParser<string> = (text) => {
+  const url = URL.parse(text);
+  const fits = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
+  return fits && !/[?#]/.test(text)
+    ? right(url.href)
+    : wrong('must be an address that starts with https:// or http://, without user, query and fragment');
+};
+
+/** Headers as OpenTelemetry writes them: `name=value`, with commas between and values percent-encoded. */
+export const headerList: ValueParser<Readonly<Record<string, string>>> = (text) => {
+  const pairs = splitList(text).map((item) => /^([!#$%&'*+.^_`|~\w-]+)=([\x21-\x7e]*)$/.exec(item));
+  const headers = pairs.map((pair) => [pair?.[1] ?? '', decoded(pair?.[2] ?? '')] as const);
+  return headers.every(([name, value]) => name !== '' && /^[\x20-\x7e]+$/.test(value))
+    ? right(Object.fromEntries(headers))
+    : wrong('must be name=value with commas between, the values percent-encoded');
+};
+
+// Empty where a % begins no percent-encoding.
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+/** A number from 0 to 1. */
+export const share: ValueParser<number> = (text) => {
+  const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  return value <= 1 ? right(value) : wrong('must be a number from 0 to 1');
+};
+
+/** The samplers of OpenTelemetry that are known here. */
+export const sampler = oneOf([
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+]);
+
 /** IPv4 and IPv6 ranges in CIDR form, with commas between. */
 export const cidrs: ValueParser<readonly string[]> = (text) => {
   const ranges = splitList(text);

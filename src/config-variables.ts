@@ -3,6 +3,8 @@ import {
   boolean,
   cidrs,
   encryptionKeys,
+  endpoint,
+  headerList,
   integer,
   integers,
   listenHost,
@@ -10,6 +12,8 @@ import {
   matching,
   redisUrl,
   roleSet,
+  sampler,
+  share,
 } from './config-values.ts';
 import type { ValueParser } from './config-values.ts';
 
@@ -63,6 +67,18 @@ export const variables = {
   EVENT_RETENTION_MS: withDefault(integer(10, 3_660 * day), '2592000000', '2592000000'),
   ROLES: withDefault(roleSet, 'api,poll,deliver', 'poll,deliver'),
   LOG_LEVEL: withDefault(logLevel, 'info', 'info'),
+  // The names are OpenTelemetry's, as is what they mean.
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(endpoint, 'http://127.0.0.1:4318'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional(endpoint, 'http://127.0.0.1:4318/v1/traces'),
+  OTEL_EXPORTER_OTLP_HEADERS: optional(headerList, 'api-key=the-key-of-your-collector'),
+  OTEL_SERVICE_NAME: withDefault(
+    matching(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters'),
+    'filing-webhooks',
+    'filing-webhooks-staging',
+  ),
+  OTEL_SDK_DISABLED: withDefault(boolean, 'false', 'true'),
+  OTEL_TRACES_SAMPLER: withDefault(sampler, 'parentbased_always_on', 'traceidratio'),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(share, '1', '0.1'),
 };
 
 function withDefault<T>(parse: ValueParser<T>, fallback: string, example: string) {

@@ -4,6 +4,7 @@ import type { LogLevel, Role } from './config-values.ts';
 import { variables } from './config-variables.ts';
 import type { Variable } from './config-variables.ts';
 import type { EncryptionKey } from './secrets/seal.ts';
+import type { TracingSettings } from './tracing/tracing.ts';
 
 /** What the operator decided. Times are milliseconds. */
 export type Config = {
@@ -34,6 +35,8 @@ export type Config = {
   /** At least one. */
   readonly roles: ReadonlySet<Role>;
   readonly logLevel: LogLevel;
+  /** Where traces are sent to; null when nowhere. */
+  readonly tracing: TracingSettings | null;
 };
 
 /** An environment as `process.env` gives it. */
@@ -130,10 +133,30 @@ function arrange(values: Values): Config {
     eventRetentionMs: values.EVENT_RETENTION_MS,
     roles: values.ROLES,
     logLevel: values.LOG_LEVEL,
+    tracing: tracingOf(values),
   };
 }
 
 function accountOf(values: Values): Config['defaultAccount'] {
   const { PARTNER_BASE_URL: baseUrl, PARTNER_KEY: partnerKey } = values;
   return baseUrl === null || partnerKey === null ? null : { baseUrl, partnerKey };
+}
+
+// OpenTelemetry: the address for traces is taken as it is, the one for everything gets the path of the signal.
+function tracingOf(values: Values): Config['tracing'] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = values;
+  const url = traces ?? (base === null ? null : `${base.replace(/\/+$/, '')}/v1/traces`);
+  const ratio = ratioOf(values);
+  if (url === null || ratio === 0 || values.OTEL_SDK_DISABLED) return null;
+  return {
+    url,
+    headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    serviceName: values.OTEL_SERVICE_NAME,
+    ratio,
+  };
+}
+
+function ratioOf({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share }: Values): number {
+  if (sampler.endsWith('always_off')) return 0;
+  return sampler.endsWith('always_on') ? 1 : share;
 }

@@ -29,6 +29,7 @@ import { startSecretUpkeep } from './secret-upkeep.ts';
 import { createSealer } from './secrets/seal.ts';
 import { listSealedSubscriptions } from './subscriptions/sealed-subscriptions.ts';
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts';
+import { noTracing, type Tracing } from './tracing/tracing.ts';
 
 export interface DaemonDeps {
   readonly version: string;
@@ -112,12 +113,14 @@ export async function createParts(
   );
   const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
   const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
+  const tracing = await startTracing(config, version, onError);
   const stopParts = createPartStopper({ logger, redisAway: connections.untilAway });
   stack.defer(() =>
     stopParts([
       { name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close },
       { name: 'drain queue', deadlineMs: clientEndMs, needsRedis: true, stop: drainQueue.close },
       { name: 'callback client', deadlineMs: clientEndMs, needsRedis: false, stop: () => client.close() },
+      { name: 'tracing', deadlineMs: clientEndMs, needsRedis: false, stop: tracing.close },
     ]),
   );
   const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
@@ -128,6 +131,7 @@ export async function createParts(
     timeoutMs: config.delivery.timeoutMs,
     userAgent: `filing-webhooks/${version}`,
   });
+  const logAttempt = reportAttempt(logger, metrics);
   const drainer = createSubscriptionDrainer({
     ...config.delivery,
     store: stores.delivery,
@@ -138,7 +142,10 @@ export async function createParts(
     wallClock: Date.now,
     now: clock.now,
     random,
-    onAttempt: reportAttempt(logger, metrics),
+    onAttempt(report) {
+      logAttempt(report);
+      tracing.attemptReported(report);
+    },
     onExpired: reportExpired(logger, metrics, waker),
     onDisabled: reportDisabled(logger, metrics, waker),
   });
@@ -152,6 +159,7 @@ export async function createParts(
     logger,
     random,
     metrics,
+    tracing,
     secrets,
     onError,
     storesOn,
@@ -163,6 +171,21 @@ export async function createParts(
     drainer,
     stopParts,
   };
+}
+
+// Its libraries are loaded only where traces are wanted.
+async function startTracing(
+  { tracing }: Config,
+  version: string,
+  onError: (error: Error) => void,
+): Promise<Tracing> {
+  if (tracing === null) return noTracing;
+  const { createOtlpTracing } = await import('./tracing/otlp-tracing.ts');
+  return createOtlpTracing(tracing, {
+    version,
+    now: Date.now,
+    onError: (error) => onError(new Error(`traces are not sent: ${error.message}`)),
+  });
 }
 
 function refuseUnsafe(config: Config, problems: readonly string[], logger: Logger): void {

@@ -12,6 +12,7 @@ import { createReplayer } from './delivery/replayer.ts';
 import { createHostLookup } from './delivery/host-lookup.ts';
 import { checkCallbackUrl, resolveCallbackHost } from './delivery/url-policy.ts';
 import { collectGauges } from './gauges.ts';
+import { apiConnectionsMax, openFilesMax } from './open-files.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
 import { createReadiness } from './readiness.ts';
@@ -59,13 +60,15 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function startDelivery({ connections, keys, drainQueue, drainer, clock, onError }: Parts): Part {
+function startDelivery(parts: Parts): Part {
+  const { connections, keys, drainQueue, drainer, tracing, clock, onError } = parts;
   const worker = createDrainWorker({
     connection: connections.blocking(),
     prefix: keys.queues,
     queue: drainQueue,
     concurrency: drainsAtOnce,
-    drain: drainer.drain,
+    drain: (account, subscription, ...rest) =>
+      tracing.drain(account, subscription, () => drainer.drain(account, subscription, ...rest)),
     now: clock.now,
     onError,
   });
@@ -73,8 +76,21 @@ function startDelivery({ connections, keys, drainQueue, drainer, clock, onError 
 }
 
 async function startPolling(config: Config, parts: Parts, workers: Part[]): Promise<void> {
-  const { stores, clock, logger, metrics, waker, pollQueue, watch, keys, connections, liveness, onError } =
-    parts;
+  const {
+    stores,
+    clock,
+    logger,
+    metrics,
+    tracing,
+    waker,
+    pollQueue,
+    watch,
+    keys,
+    connections,
+    liveness,
+    onError,
+  } = parts;
+  const logPoll = reportPoll(logger, metrics);
   const poll = createAccountPoller({
     ...stores,
     clock,
@@ -82,6 +98,7 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
     partner: config.polling,
     async onEvents(account, events) {
       for (const { type } of events) metrics.events.inc({ type });
+      tracing.eventsRecorded(account, events);
       await waker.wakeMatching(account, events);
     },
     afterPoll: waker.wakeLagging,
@@ -93,7 +110,10 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
       metrics.quarantined.inc({ account }, records);
       logger.warn({ account, records }, 'poll.quarantined');
     },
-    onPoll: reportPoll(logger, metrics),
+    onPoll(report) {
+      logPoll(report);
+      tracing.pollReported(report);
+    },
     onUnknownAccount: pollQueue.unschedule,
   });
   const worker = createPollWorker({
@@ -106,7 +126,8 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
       liveness.pollStarted();
       try {
         await watch.check();
-        return watch.problem() === null ? await poll(job, signal) : true;
+        if (watch.problem() !== null) return true;
+        return await tracing.poll(job.account, () => poll(job, signal));
       } finally {
         liveness.pollEnded();
       }
@@ -192,6 +213,7 @@ async function startApi(
     metrics: metrics.registry,
     now: clock.now,
     checkUrl,
+    limits: { connections: apiConnectionsMax(openFilesMax()) },
     liveness: liveness.check,
     readiness,
     async storeProblem() {

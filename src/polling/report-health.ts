@@ -57,13 +57,14 @@ export async function reportHealth(
   const at = now();
   const type = healthChange(marks, outcome, pollIntervalMs, createdAt, at);
   if (type === null) return null;
+  const event = buildHealthEvent(account, type, marks, at);
   const position = await polling.tell(account, marks.generation, {
-    event: buildHealthEvent(account, type, marks, at),
+    event,
     at,
     before: marks,
     after: { authFailed: type === 'account.auth_failed', staleReported: type === 'account.stale' },
   });
-  return position === null ? null : { position, type, filingId: '', state: '' };
+  return position === null ? null : { ...event, position };
 }
 
 function isoOrNull(ms: number): string | null {

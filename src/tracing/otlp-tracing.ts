@@ -1,0 +1,154 @@
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
+import type { Attributes, Context, Link, Span } from '@opentelemetry/api';
+import { createOtlpProvider, type SpanIds } from './otlp-provider.ts';
+import type { Tracing, TracingSettings } from './tracing.ts';
+
+export interface OtlpTracingDeps {
+  readonly version: string;
+  /** Wall clock in milliseconds. */
+  readonly now: () => number;
+  /** A batch of spans could not be sent. */
+  readonly onError: (error: Error) => void;
+}
+
+/** A poll or drain under way. */
+interface Turn {
+  readonly span: Span;
+  readonly startedAt: number;
+  told: boolean;
+}
+
+/** Traces that are sent to a collector by OTLP. No span holds a URL's path or query, a secret, a key or a body. */
+export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDeps): Tracing {
+  const { version, now, onError } = deps;
+  const { tracer, startWith, close } = createOtlpProvider(settings, version, onError);
+  const polls = new Map<string, Turn>();
+  const drains = new Map<string, Turn>();
+
+  /** Runs what a span stands for; without `told` the span is forgotten. */
+  async function during<T>(
+    turns: Map<string, Turn>,
+    key: string,
+    turn: Turn,
+    run: () => Promise<T>,
+  ): Promise<T> {
+    turns.set(key, turn);
+    try {
+      return await run();
+    } catch (error) {
+      turn.told = true;
+      fail(turn.span, error instanceof Error ? error.name : 'error');
+      throw error;
+    } finally {
+      if (turns.get(key) === turn) turns.delete(key);
+      if (turn.told) turn.span.end(now());
+    }
+  }
+
+  function begin(name: string, attributes: Attributes, told: boolean): Turn {
+    const startedAt = now();
+    return {
+      span: tracer.startSpan(name, { startTime: startedAt, attributes }, ROOT_CONTEXT),
+      startedAt,
+      told,
+    };
+  }
+
+  return {
+    poll: (account, run) =>
+      during(polls, account, begin('poll', { 'filing_webhooks.account': account }, false), run),
+
+    eventsRecorded(account, events) {
+      const at = now();
+      const poll = polls.get(account);
+      for (const { id, type, filingId } of events) {
+        const attributes = eventAttributes(account, id, type, filingId);
+        const ids = idsOf(id);
+        const options = { startTime: poll?.startedAt ?? at, attributes, links: linkTo(poll) };
+        startWith(ids, () => tracer.startSpan('detect', options, ROOT_CONTEXT)).end(at);
+        poll?.span.addLink({ context: remote(ids) });
+      }
+    },
+
+    pollReported({ account, outcome, requests }) {
+      const poll = polls.get(account);
+      if (poll === undefined) return;
+      poll.told = true;
+      poll.span.setAttributes({
+        'filing_webhooks.poll.outcome': outcome.kind,
+        'filing_webhooks.poll.requests': requests,
+      });
+      if ('events' in outcome)
+        poll.span.setAttributes({
+          'filing_webhooks.poll.mode': outcome.mode,
+          'filing_webhooks.poll.changes': outcome.events,
+        });
+      if (outcome.kind === 'failed') fail(poll.span, outcome.reason);
+    },
+
+    drain(account, subscription, run) {
+      const attributes = { 'filing_webhooks.account': account, 'filing_webhooks.subscription': subscription };
+      return during(drains, `${account}/${subscription}`, begin('drain', attributes, true), run);
+    },
+
+    attemptReported({ subscription: { account, id, url }, attempt, deadLetter }) {
+      const { eventId, eventType, filingId, outcome, statusCode, durationMs } = attempt;
+      const endedAt = now();
+      const span = tracer.startSpan(
+        'callback',
+        {
+          kind: SpanKind.CLIENT,
+          startTime: endedAt - durationMs,
+          links: linkTo(drains.get(`${account}/${id}`)),
+          attributes: {
+            ...eventAttributes(account, eventId, eventType, filingId),
+            'filing_webhooks.subscription': id,
+            'filing_webhooks.attempt': attempt.attempt,
+            'filing_webhooks.outcome': outcome,
+            'filing_webhooks.dead_letter': deadLetter,
+            'http.request.method': 'POST',
+            'server.address': new URL(url).hostname,
+            ...(statusCode === null ? {} : { 'http.response.status_code': statusCode }),
+          },
+        },
+        contextOf(eventId),
+      );
+      if (outcome !== 'delivered') fail(span, outcome);
+      span.end(endedAt);
+    },
+
+    close,
+  };
+}
+
+function eventAttributes(account: string, id: string, type: string, filingId: string): Attributes {
+  return {
+    'filing_webhooks.account': account,
+    'filing_webhooks.event.id': id,
+    'filing_webhooks.event.type': type,
+    ...(filingId === '' ? {} : { 'filing_webhooks.filing': filingId }),
+  };
+}
+
+// The 128 bits of the id are the trace, and half of them its first span.
+function idsOf(eventId: string): SpanIds {
+  const traceId = eventId.slice('evt_'.length);
+  return { traceId, spanId: traceId.slice(0, 16) };
+}
+
+function remote(ids: SpanIds) {
+  return { ...ids, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+}
+
+function contextOf(eventId: string): Context {
+  return trace.setSpanContext(ROOT_CONTEXT, remote(idsOf(eventId)));
+}
+
+function linkTo(turn: Turn | undefined): Link[] {
+  return turn === undefined ? [] : [{ context: turn.span.spanContext() }];
+}
+
+function fail(span: Span, type: string): void {
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttribute('error.type', type);
+}
