@@ -1,0 +1,89 @@
+import { CloudEvent, HTTP } from 'cloudevents';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { CallbackFormat } from '../../src/subscriptions/subscription.ts';
+import { startReceiver, type Callback } from '../support/receiver.ts';
+import { testRedis } from '../support/redis.ts';
+import { startStage, type DeliveryStage } from './delivery-stage.ts';
+
+const redis = testRedis();
+const slow = { timeout: 20_000, interval: 50 };
+const formats = ['standard', 'cloudevents', 'slack'] as const;
+const payloads = ['full', 'thin'] as const;
+const settings = formats.flatMap((format) => payloads.map((payload) => ({ format, payload })));
+let stage: DeliveryStage;
+
+beforeAll(async () => {
+  stage = await startStage(redis, 1);
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  await redis.cleanup();
+});
+
+interface Told {
+  readonly type: string;
+  readonly data: object;
+}
+
+/** The type and data of a verified callback, by the rules of its format; a message for Slack names its type first. */
+const read: Readonly<Record<CallbackFormat, (callback: Callback) => Told>> = {
+  standard: ({ raw }) => JSON.parse(raw) as Told,
+  cloudevents({ raw, headers, id }) {
+    const event = HTTP.toEvent<object>({ headers, body: raw });
+    if (!(event instanceof CloudEvent) || !event.validate() || event.id !== id) throw new Error(raw);
+    return { type: event.type, data: event.data ?? {} };
+  },
+  slack({ raw }) {
+    const { text } = JSON.parse(raw) as { text: string };
+    return { type: /^\*(.+?)\*/.exec(text)?.[1] ?? '', data: {} };
+  },
+};
+
+test.each(settings)(
+  'events and test calls arrive as $format, $payload, verified and with the headers asked for',
+  async ({ format, payload }) => {
+    await using receiver = await startReceiver();
+    const headers = { 'x-team': 'filings', authorization: 'Bearer of-the-receiver' };
+    const path = await stage.subscribe(receiver.url, { format, payload, headers });
+    await stage.move();
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(1), slow);
+    const tested = await stage.daemon.api.ok('POST', `${path}/test`);
+    expect(tested).toMatchObject({ outcome: 'delivered', reason: null, statusCode: 200, response: 'noted' });
+    const [event, ping] = receiver.accepted.map(read[format]);
+    expect([event?.type, ping?.type]).toEqual([expect.stringMatching(/^filing\.(paid|pending)$/), 'ping']);
+    expect(event?.data).toMatchObject(format === 'slack' ? {} : { account: 'default', filingId: 'f0' });
+    const hasFiling = format !== 'slack' && payload === 'full';
+    expect('filing' in (event?.data ?? {})).toBe(hasFiling);
+    const contentType = format === 'cloudevents' ? 'application/cloudevents+json' : 'application/json';
+    for (const callback of receiver.accepted)
+      expect(callback.headers).toMatchObject({ ...headers, 'content-type': contentType });
+    expect(receiver.refused).toEqual([]);
+    await stage.daemon.api.ok('DELETE', path);
+  },
+);
+
+test('after a change of its format and beginning, the log arrives in the new format, under the same ids', async () => {
+  await using receiver = await startReceiver();
+  const path = await stage.subscribe(receiver.url);
+  await stage.move();
+  await vi.waitFor(() => expect(receiver.accepted).toHaveLength(1), slow);
+  const log = await stage.all<{ id: string }>('/v1/accounts/default/events');
+  await stage.daemon.api.ok('PATCH', path, { format: 'cloudevents', payload: 'thin', from: 'earliest' });
+  await vi.waitFor(() => expect(receiver.accepted).toHaveLength(1 + log.length), slow);
+  const again = receiver.accepted.slice(1);
+  expect(again.map(({ id }) => id)).toEqual(log.map(({ id }) => id));
+  for (const callback of again) expect(read.cloudevents(callback).data).not.toHaveProperty('filing');
+});
+
+test('a test call tells what is wrong, and changes nothing', async () => {
+  await using receiver = await startReceiver(410);
+  const path = await stage.subscribe(receiver.url, { eventTypes: ['account.*'] });
+  const { outcome, statusCode } = await stage.daemon.api.ok<{ outcome: string; statusCode: number }>(
+    'POST',
+    `${path}/test`,
+  );
+  expect([outcome, statusCode]).toEqual(['gone', 410]);
+  expect(await stage.show(path)).toMatchObject({ state: 'active', consecutiveFailures: 0 });
+  expect(await stage.all(`${path}/attempts`)).toEqual([]);
+});
