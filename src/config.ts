@@ -10,6 +10,8 @@ import type { TracingSettings } from './tracing/tracing.ts';
 export type Config = {
   readonly redis: { readonly url: string; readonly prefix: string; readonly unsafe: boolean };
   readonly http: { readonly host: string; readonly port: number };
+  /** Where health and metrics are served beside the API, or without it; null when nowhere. */
+  readonly metricsPort: number | null;
   readonly apiToken: string;
   /** Newest first, at least one, ids unique. */
   readonly encryptionKeys: readonly EncryptionKey[];
@@ -112,6 +114,7 @@ function arrange(values: Values): Config {
   return {
     redis: { url: values.REDIS_URL, prefix: values.REDIS_PREFIX, unsafe: values.REDIS_UNSAFE },
     http: { host: values.HOST, port: values.PORT },
+    metricsPort: values.METRICS_PORT,
     apiToken: values.API_TOKEN,
     encryptionKeys: values.ENCRYPTION_KEY,
     defaultAccount: accountOf(values),

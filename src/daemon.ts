@@ -1,21 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createApi } from './api/api.ts';
-import { addressesOf, createListen } from './api/listen.ts';
 import type { Config } from './config.ts';
-import { createDashboard } from './dashboard/dashboard.ts';
-import { createQueueBoard } from './dashboard/queue-board.ts';
+import { startApi, startMonitoring } from './daemon-api.ts';
 import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
 import { reportPoll } from './daemon-reports.ts';
 import { putDefaultAccount } from './default-account.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
-import { createReplayer } from './delivery/replayer.ts';
-import { createHostLookup } from './delivery/host-lookup.ts';
-import { checkCallbackUrl, resolveCallbackHost } from './delivery/url-policy.ts';
-import { collectGauges } from './gauges.ts';
-import { apiConnectionsMax, openFilesMax } from './open-files.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
-import { createReadiness } from './readiness.ts';
 import type { Part } from './stop-parts.ts';
 
 /** A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection. */
@@ -25,17 +16,14 @@ export interface Daemon extends AsyncDisposable {
 }
 
 const upkeepMs = 2_000;
-const resolveMs = 1_000;
 const trimEveryMs = 60_000;
-// A hundred thousand events take about a second.
-const replayCountMax = 500_000;
 const repairEveryMs = 5_000;
 const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
 const drainsAtOnce = 2_000;
 
 // How long each part may take to end; the stores and connections behind them need a few seconds more, and there are 30.
-const endMs = { api: 12_000, polling: 5_000, delivery: 20_000 };
+const endMs = { polling: 5_000, delivery: 20_000 };
 
 /**
  * Starts the parts that the configured roles name. Rejects when Redis cannot be reached (then nothing is left running)
@@ -55,7 +43,11 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   if (config.roles.has('poll')) await startPolling(config, parts, workers);
   stack.defer(startUpkeep(config, parts));
   const url = config.roles.has('api') ? await startApi(config, deps, parts, workers) : null;
-  deps.logger.info({ url, roles: [...config.roles], redis: parts.connections.describe }, 'daemon.started');
+  const metricsUrl = await startMonitoring(config, parts, workers);
+  deps.logger.info(
+    { url, metricsUrl, roles: [...config.roles], redis: parts.connections.describe },
+    'daemon.started',
+  );
   const running = stack.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
@@ -166,77 +158,6 @@ function startUpkeep(config: Config, parts: Parts): () => void {
     clearInterval(look);
     clearInterval(trim);
   };
-}
-
-async function startApi(
-  config: Config,
-  { version, logger }: DaemonDeps,
-  parts: Parts,
-  workers: Part[],
-): Promise<string> {
-  const {
-    storesOn,
-    connections,
-    metrics,
-    watch,
-    clock,
-    pollQueue,
-    drainQueue,
-    drainer,
-    keys,
-    egress,
-    liveness,
-  } = parts;
-  const stores = storesOn(connections.failFast());
-  const lookup = createHostLookup();
-  async function checkUrl(text: string) {
-    const checked = checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy: egress });
-    return checked.ok
-      ? resolveCallbackHost(checked.url, { policy: egress, lookup, timeoutMs: resolveMs })
-      : checked;
-  }
-  const replayer = createReplayer({
-    ...stores,
-    queue: drainQueue,
-    countMax: replayCountMax,
-    now: clock.now,
-  });
-  const redis = connections.failFast();
-  const readiness = createReadiness(redis, watch, keys.probe, parts.secrets.problem);
-  const api = await createApi({
-    ...stores,
-    version,
-    logger,
-    dashboard: createDashboard(),
-    queueBoard: createQueueBoard([pollQueue.queue, drainQueue.queue]),
-    apiToken: config.apiToken,
-    metrics: metrics.registry,
-    now: clock.now,
-    checkUrl,
-    limits: { connections: apiConnectionsMax(openFilesMax()) },
-    liveness: liveness.check,
-    readiness,
-    async storeProblem() {
-      await watch.check();
-      return watch.problem();
-    },
-    beforeScrape: () => collectGauges({ ...stores, redis, watch, readiness, now: clock.now }, metrics),
-    hooks: {
-      async accountSaved({ account, pollIntervalMs }) {
-        await pollQueue.schedule(account, pollIntervalMs);
-        await pollQueue.pollNow(account, 'delta');
-      },
-      accountRemoved: pollQueue.unschedule,
-      pollNow: pollQueue.pollNow,
-      wake: (account, subscription) => drainQueue.wake(account, [subscription]),
-      ping: drainer.ping,
-      replay: replayer.start,
-      replayProgress: replayer.progress,
-    },
-  });
-  const listen = createListen(api);
-  workers.push({ name: 'api', deadlineMs: endMs.api, needsRedis: false, stop: () => api.close() });
-  return listen(await addressesOf(config.http.host), config.http.port);
 }
 
 async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {

@@ -40,8 +40,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   return app;
 }
 
-// Answers are data: nothing in them is ever to be run, framed or kept by a browser.
-const securityHeaders = {
+/** For helmet. Answers are data: nothing in them is ever to be run, framed or kept by a browser. */
+export const securityHeaders = {
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },

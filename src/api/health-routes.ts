@@ -6,7 +6,10 @@ import { getLiveness, getReadiness } from './health-operations.ts';
 const readinessMs = 1_800;
 
 /** Liveness and readiness, for whoever runs the process; no token is asked for. */
-export function addHealthRoutes(app: Api, { liveness, readiness }: ApiDeps): void {
+export function addHealthRoutes(
+  app: Api,
+  { liveness, readiness }: Pick<ApiDeps, 'liveness' | 'readiness'>,
+): void {
   app.get('/health/live', { schema: getLiveness }, async (_request, reply) => {
     const { live, reasons } = liveness();
     void reply.code(live ? 200 : 503);

@@ -3,7 +3,10 @@ import type { ApiDeps } from './deps.ts';
 import { getMetrics } from './health-operations.ts';
 
 /** Metrics in Prometheus' text format; no token is asked for. */
-export function addMetricsRoutes(app: Api, { metrics, beforeScrape }: ApiDeps): void {
+export function addMetricsRoutes(
+  app: Api,
+  { metrics, beforeScrape }: Pick<ApiDeps, 'metrics' | 'beforeScrape'>,
+): void {
   app.get('/metrics', { schema: getMetrics }, async (request, reply) => {
     try {
       await beforeScrape?.();

@@ -87,3 +87,52 @@ test('processes that start at the same moment make one account of it', async () 
     for (const daemon of daemons) await daemon[Symbol.asyncDispose]();
   }
 });
+
+/** The status that each of these paths answers. */
+async function statuses(url: unknown, paths: readonly string[]): Promise<(readonly [string, number])[]> {
+  return Promise.all(
+    paths.map(async (path) => {
+      const response = await fetch(new URL(path, String(url)));
+      await response.body?.cancel();
+      return [path, response.status] as const;
+    }),
+  );
+}
+
+const probes = ['/health/live', '/health/ready', '/metrics'];
+
+test('a process without the API serves health and its own metrics where METRICS_PORT says, and nothing else', async () => {
+  const { withAccount } = newDeployment();
+  await using poller = await startDaemonProcess({ ...withAccount, ROLES: 'poll', METRICS_PORT: '0' });
+  const { url, metricsUrl } = poller.logs.find(({ msg }) => msg === 'daemon.started') ?? {};
+  expect(url).toBeNull();
+  expect(await statuses(metricsUrl, probes)).toEqual(probes.map((path) => [path, 200]));
+  const others = ['/', '/v1/accounts', '/queues/', '/docs/', '/openapi.json'];
+  expect(await statuses(metricsUrl, others)).toEqual(others.map((path) => [path, 404]));
+  await vi.waitFor(async () => {
+    const text = await (await fetch(new URL('/metrics', String(metricsUrl)))).text();
+    expect(text).toMatch(/^filing_webhooks_poll_duration_seconds_count\{.*outcome="complete"\} [1-9]/m);
+    expect(text).toMatch(/^filing_webhooks_filings\{account="default",status="\w+"\} [1-9]/m);
+    expect(text).toMatch(/^filing_webhooks_ready 1$/m);
+  }, 10_000);
+  expect(await poller.end('SIGTERM')).toBe(0);
+});
+
+test('METRICS_PORT beside the API: a port of its own, or the same one', async () => {
+  const { without } = newDeployment();
+  const ports = new Set<string>();
+  {
+    await using apart = await startDaemonProcess({ ...without, ROLES: 'api', METRICS_PORT: '0' });
+    const { metricsUrl } = apart.logs.find(({ msg }) => msg === 'daemon.started') ?? {};
+    for (const each of [apart.url, metricsUrl]) {
+      expect(await statuses(each, probes)).toEqual(probes.map((path) => [path, 200]));
+      ports.add(new URL(String(each)).port);
+    }
+    await apart.end('SIGTERM');
+  }
+  expect(ports.size).toBe(2);
+  const [port = ''] = ports;
+  await using shared = await startDaemonProcess({ ...without, ROLES: 'api', PORT: port, METRICS_PORT: port });
+  expect(shared.logs.find(({ msg }) => msg === 'daemon.started')).toMatchObject({ metricsUrl: null });
+  expect(await statuses(shared.url, probes)).toEqual(probes.map((path) => [path, 200]));
+});

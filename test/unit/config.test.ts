@@ -28,6 +28,7 @@ describe('the defaults', () => {
     expect(configOf({})).toEqual({
       redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false },
       http: { host: '127.0.0.1', port: 3000 },
+      metricsPort: null,
       apiToken: needed.API_TOKEN,
       encryptionKeys: [{ id: 'default', key: Buffer.alloc(32, 1) }],
       defaultAccount: null,
@@ -65,6 +66,7 @@ describe('right values', () => {
   test.each<[Record<string, string>, Partial<Config>]>([
     [{ HOST: '::', PORT: '0' }, { http: { host: '::', port: 0 } }],
     [{ HOST: 'localhost', PORT: '65535' }, { http: { host: 'localhost', port: 65_535 } }],
+    [{ METRICS_PORT: '9464' }, { metricsPort: 9_464 }],
     [
       { REDIS_URL: 'rediss://u:p@r:1/2', REDIS_PREFIX: 'a.b_c-1', REDIS_UNSAFE: 'true' },
       { redis: { url: 'rediss://u:p@r:1/2', prefix: 'a.b_c-1', unsafe: true } },
@@ -200,6 +202,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   REDIS_UNSAFE: wrongBooleans,
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
+  METRICS_PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   API_TOKEN: [
     'short',
     'x'.repeat(23),

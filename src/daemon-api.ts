@@ -1,0 +1,123 @@
+import { createApi } from './api/api.ts';
+import type { Api } from './api/api-instance.ts';
+import { addressesOf, createListen } from './api/listen.ts';
+import { createMonitoring } from './api/monitoring.ts';
+import type { Config } from './config.ts';
+import type { DaemonDeps, Parts } from './daemon-parts.ts';
+import { createDashboard } from './dashboard/dashboard.ts';
+import { createQueueBoard } from './dashboard/queue-board.ts';
+import { createHostLookup } from './delivery/host-lookup.ts';
+import { createReplayer } from './delivery/replayer.ts';
+import { checkCallbackUrl, resolveCallbackHost } from './delivery/url-policy.ts';
+import { collectGauges } from './gauges.ts';
+import { apiConnectionsMax, openFilesMax } from './open-files.ts';
+import { createReadiness } from './readiness.ts';
+import type { Part } from './stop-parts.ts';
+
+const resolveMs = 1_000;
+// A hundred thousand events take about a second.
+const replayCountMax = 500_000;
+const endMs = 12_000;
+
+/** Serves the API and the pages; resolves with their address. What ends it is added to `workers`. */
+export async function startApi(
+  config: Config,
+  { version }: DaemonDeps,
+  parts: Parts,
+  workers: Part[],
+): Promise<string> {
+  const { storesOn, connections, watch, clock, pollQueue, drainQueue, drainer, egress } = parts;
+  const stores = storesOn(connections.failFast());
+  const lookup = createHostLookup();
+  async function checkUrl(text: string) {
+    const checked = checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy: egress });
+    return checked.ok
+      ? resolveCallbackHost(checked.url, { policy: egress, lookup, timeoutMs: resolveMs })
+      : checked;
+  }
+  const replayer = createReplayer({
+    ...stores,
+    queue: drainQueue,
+    countMax: replayCountMax,
+    now: clock.now,
+  });
+  const api = await createApi({
+    ...stores,
+    version,
+    dashboard: createDashboard(),
+    queueBoard: createQueueBoard([pollQueue.queue, drainQueue.queue]),
+    ...createProbes(parts),
+    apiToken: config.apiToken,
+    now: clock.now,
+    checkUrl,
+    limits: { connections: apiConnectionsMax(openFilesMax()) },
+    async storeProblem() {
+      await watch.check();
+      return watch.problem();
+    },
+    hooks: {
+      async accountSaved({ account, pollIntervalMs }) {
+        await pollQueue.schedule(account, pollIntervalMs);
+        await pollQueue.pollNow(account, 'delta');
+      },
+      accountRemoved: pollQueue.unschedule,
+      pollNow: pollQueue.pollNow,
+      wake: (account, subscription) => drainQueue.wake(account, [subscription]),
+      ping: drainer.ping,
+      replay: replayer.start,
+      replayProgress: replayer.progress,
+    },
+  });
+  return listenUntilStopped(api, 'api', config.http.host, config.http.port, workers);
+}
+
+/**
+ * Serves health and metrics alone at `METRICS_PORT`, whatever the roles; resolves with the address, null where none is wanted or the API has
+ * that port already.
+ */
+export async function startMonitoring(
+  { http, metricsPort, roles }: Config,
+  parts: Parts,
+  workers: Part[],
+): Promise<string | null> {
+  const isServed = roles.has('api') && metricsPort === http.port && metricsPort !== 0;
+  if (metricsPort === null || isServed) return null;
+  const monitoring = await createMonitoring(createProbes(parts));
+  return listenUntilStopped(monitoring, 'monitoring', http.host, metricsPort, workers);
+}
+
+// What supervisors and Prometheus ask of any process.
+function createProbes({
+  storesOn,
+  connections,
+  metrics,
+  watch,
+  clock,
+  keys,
+  secrets,
+  liveness,
+  logger,
+}: Parts) {
+  const redis = connections.failFast();
+  const readiness = createReadiness(redis, watch, keys.probe, secrets.problem);
+  const deps = { ...storesOn(redis), redis, watch, readiness, now: clock.now };
+  return {
+    logger,
+    liveness: liveness.check,
+    readiness,
+    metrics: metrics.registry,
+    beforeScrape: () => collectGauges(deps, metrics),
+  };
+}
+
+async function listenUntilStopped(
+  app: Api,
+  name: string,
+  host: string,
+  port: number,
+  workers: Part[],
+): Promise<string> {
+  const listen = createListen(app);
+  workers.push({ name, deadlineMs: endMs, needsRedis: false, stop: () => app.close() });
+  return listen(await addressesOf(host), port);
+}
