@@ -30,6 +30,8 @@ export interface ShownAttempt {
  */
 export interface DeliveryStage extends AsyncDisposable {
   readonly daemon: DaemonProcess;
+  /** What it was started with, for another one beside it. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Ids of the filings. */
   readonly filings: readonly string[];
   /** Registers a subscription and returns its path. */
@@ -46,26 +48,27 @@ export interface DeliveryStage extends AsyncDisposable {
 /** What a daemon with a few subscriptions may use, however their endpoints behave. */
 const usualUsage: PeakUsage = { rssMiB: 350, files: 120 };
 
-/** Starts all of it; `environment` is for the daemon, `allowed` what it may use. */
+/** Starts all of it; `variables` are for the daemon, `allowed` is what it may use. */
 export async function startStage(
   redis: TestRedis,
   filingCount: number,
-  environment: Readonly<Record<string, string>> = {},
+  variables: Readonly<Record<string, string>> = {},
   allowed: PeakUsage = usualUsage,
 ): Promise<DeliveryStage> {
   const sandbox = await startSandbox();
   const filings = Array.from({ length: filingCount }, (_, i) => `f${i}`);
   const moved = new Map<string, number>();
   await Promise.all(filings.map((id) => sandbox.set(id, { status: 'PENDING' })));
-  const daemon = await startDaemonProcess({
+  const environment = {
     REDIS_URL: redis.url,
     REDIS_PREFIX: `${redis.prefix}-${(stages += 1)}`,
     PARTNER_BASE_URL: sandbox.baseUrl,
     PARTNER_KEY: 'sandbox-key',
     PARTNER_MAX_RPS: '1000',
     POLL_INTERVAL_MS: '100',
-    ...environment,
-  });
+    ...variables,
+  };
+  const daemon = await startDaemonProcess(environment);
   const usage = watchUsage(daemon.pid);
   await vi.waitFor(async () => {
     const { health } = await daemon.api.ok<{ health: { state: string } }>('GET', '/v1/accounts/default');
@@ -94,6 +97,7 @@ export async function startStage(
 
   return {
     daemon,
+    environment,
     filings,
     async subscribe(url, settings = {}) {
       const body = { url, secret: receiverSecret, ...settings };
