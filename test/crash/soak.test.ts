@@ -41,7 +41,7 @@ test(`${minutes} minutes at ${perSecond} changes a second, one of two daemons ki
     redisUrl: redis.url,
     roles: ['api,poll,deliver', 'api,poll,deliver'],
     filings: 200,
-    environment: { POLL_INTERVAL_MS: '500', SWEEP_INTERVAL_MS: '10000', EVENT_RETENTION_MS: '60000' },
+    environment: { POLL_INTERVAL_MS: '500', SWEEP_INTERVAL_MS: '10000', EVENT_RETENTION_MS: '120000' },
   });
   world.receiver.answer(() => ({ status: Math.random() < 0.01 ? 503 : 200, afterMs: Math.random() * 50 }));
   const stop = world.lives.run(perSecond, false);
