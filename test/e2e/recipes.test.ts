@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -38,14 +39,16 @@ afterAll(async () => {
   await redis.cleanup();
 });
 
-/** Another service: keeps the JSON that it is sent, answers with the statuses given in turn, then 200. */
+/** Another service: keeps the JSON and the headers that it is sent, answers with the statuses given in turn, then 200. */
 async function startService(...statuses: number[]) {
   const bodies: unknown[] = [];
   const paths: string[] = [];
+  const headers: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       bodies.push(JSON.parse(body));
       paths.push(request.url ?? '');
+      headers.push(request.headers);
       response.writeHead(statuses.shift() ?? 200).end();
     });
   });
@@ -55,7 +58,7 @@ async function startService(...statuses: number[]) {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies, paths };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies, paths, headers };
 }
 
 /** Runs a program of docs/recipes and returns where it listens. */
@@ -73,12 +76,19 @@ async function startRecipe(name: string, env: Record<string, string>): Promise<s
   return `http://127.0.0.1:${/\d+$/.exec(line)?.[0] ?? ''}/`;
 }
 
-async function subscribe(settings: Record<string, unknown>): Promise<void> {
-  const { id } = await daemon.api.ok<{ id: string }>('POST', `${account}/subscriptions`, {
+async function subscribe(settings: Record<string, unknown>, path = account): Promise<void> {
+  const { id } = await daemon.api.ok<{ id: string }>('POST', `${path}/subscriptions`, {
     secret,
     ...settings,
   });
-  onTestFinished(async () => void (await daemon.api.ok('DELETE', `${account}/subscriptions/${id}`)));
+  onTestFinished(async () => void (await daemon.api.ok('DELETE', `${path}/subscriptions/${id}`)));
+}
+
+/** The body of the command that a recipe consists of. */
+async function bodyOf(recipe: string): Promise<Record<string, unknown>> {
+  const document = await readFile(join(import.meta.dirname, '../../docs/recipes.md'), 'utf8');
+  const section = document.split(/^## /m).find((part) => part.startsWith(`${recipe}\n`)) ?? '';
+  return JSON.parse(/ -d '(\{.*?\})'$/ms.exec(section)?.[1] ?? '') as Record<string, unknown>;
 }
 
 const fast = { timeout: 10_000, interval: 50 };
@@ -184,4 +194,62 @@ test('rejections in a spreadsheet: the command of the recipe writes a table', as
     });
     expect(await response.text()).toMatch(/^f_list,REJECTED,.*,"'=1\+1, really",/m);
   }, fast);
+});
+
+test('only what concerns one team: these states, these types, and the header of the team', async () => {
+  const team = await startService();
+  await subscribe({ ...(await bodyOf('Only what concerns one team')), url: team.url });
+  for (const [id, state] of [
+    ['f_california', 'CA'],
+    ['f_texas', 'TX'],
+    ['f_oklahoma', 'OK'],
+  ] as const) {
+    await sandbox.set(id, { status: 'PENDING', filingState: { stateAbbr: state } });
+    await settled(id, 'PENDING');
+    await sandbox.set(id, { status: 'REJECTED', rejectionReason: 'No seal' });
+    await settled(id, 'REJECTED');
+  }
+  await sandbox.set('f_texas', { status: 'PAID' });
+  await settled('f_texas', 'PAID');
+  await sandbox.set('f_texas', { status: 'COMPLETED' });
+  await vi.waitFor(() => expect(team.bodies).toHaveLength(3), fast);
+  expect(team.bodies).toMatchObject([
+    { type: 'filing.rejected', data: { filingId: 'f_texas' } },
+    { type: 'filing.rejected', data: { filingId: 'f_oklahoma' } },
+    { type: 'filing.completed', data: { filingId: 'f_texas' } },
+  ]);
+  expect(team.headers.map((each) => each['x-team'])).toEqual(['southwest', 'southwest', 'southwest']);
+});
+
+/** Waits until the daemon has seen a filing so. */
+async function settled(id: string, status: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const filing = await daemon.api.ok<{ status: string }>('GET', `${account}/filings/${id}`);
+    expect(filing.status).toBe(status);
+  }, fast);
+}
+
+test('being told when the daemon itself is in trouble: a key that is refused, a subscription that is disabled', async () => {
+  const operations = await startService();
+  const gone = await startService(410);
+  const path = '/v1/accounts/troubled';
+  const settings = { baseUrl: sandbox.baseUrl, partnerKey: 'sandbox-key' };
+  await daemon.api.ok('PUT', path, settings);
+  onTestFinished(async () => void (await daemon.api.ok('DELETE', path)));
+  await vi.waitFor(async () => {
+    const { health } = await daemon.api.ok<{ health: { state: string } }>('GET', path);
+    expect(health.state).toBe('ok');
+  }, fast);
+  const trouble = 'Being told when the daemon itself is in trouble';
+  await subscribe({ ...(await bodyOf(trouble)), url: operations.url }, path);
+
+  await subscribe({ url: gone.url }, path);
+  await sandbox.set('f_list', { status: 'PAID' });
+  await vi.waitFor(() => expect(operations.bodies).toHaveLength(1), fast);
+  await daemon.api.ok('PUT', path, { ...settings, partnerKey: 'a-key-that-was-revoked' });
+  await vi.waitFor(() => expect(operations.bodies).toHaveLength(2), fast);
+  expect(operations.bodies).toMatchObject([
+    { type: 'subscription.disabled', data: { account: 'troubled' } },
+    { type: 'account.auth_failed', data: { account: 'troubled' } },
+  ]);
 });
