@@ -16,7 +16,8 @@ export interface Daemon extends AsyncDisposable {
 }
 
 const upkeepMs = 2_000;
-const trimEveryMs = 60_000;
+// As often as the retention is long, within these.
+const trimEveryMs = { least: 1_000, most: 60_000 };
 const repairEveryMs = 5_000;
 const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
@@ -147,9 +148,12 @@ function startUpkeep(config: Config, parts: Parts): () => void {
       })
       .catch(onError);
   }, upkeepMs);
-  const trim = setInterval(() => {
-    trimLogs(stores, clock.now() - config.eventRetentionMs).catch(onError);
-  }, trimEveryMs);
+  const trim = setInterval(
+    () => {
+      trimLogs(stores, clock.now() - config.eventRetentionMs).catch(onError);
+    },
+    Math.max(trimEveryMs.least, Math.min(config.eventRetentionMs, trimEveryMs.most)),
+  );
   const repair = setInterval(() => {
     if (config.roles.has('poll')) repairSchedules(parts).catch(onError);
   }, repairEveryMs);
