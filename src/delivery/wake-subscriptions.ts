@@ -58,6 +58,5 @@ function needsDrain(state: DeliveryState, head: number, now: number): boolean {
   if (!state.enabled || now < state.pausedUntil) return false;
   const unread = subscriptionLag(state, head) - state.parked > 0;
   const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;
-  const replays = state.replaying > 0 && state.nextAttemptAt === 0;
-  return unread || state.release || due || replays;
+  return unread || state.release || due || state.replaying > 0;
 }

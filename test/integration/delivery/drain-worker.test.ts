@@ -178,5 +178,10 @@ describe('waking', () => {
     expect(await lagging()).toEqual([second]);
     await harness.drain(second);
     expect(await lagging()).toEqual([]);
+    // Also one with an attempt due much later.
+    await harness.replayer.start(harness.account, first, all);
+    expect(await lagging()).toEqual([first]);
+    await harness.drain(first);
+    expect(await lagging()).toEqual([]);
   });
 });
