@@ -38,7 +38,7 @@ test('an endpoint that hangs holds no more than its share, keeps its backlog, an
   await using stage = await startStage(
     redis,
     50,
-    { DELIVERY_TIMEOUT_MS: '2000' },
+    { DELIVERY_TIMEOUT_MS: '8000' },
     { rssMiB: 450, files: 21 * 10 + ownFiles },
   );
   await using hanging = await startReceiver('hang');
@@ -56,7 +56,7 @@ test('beside as many endpoints that are dead in different ways, the healthy get 
   await using stage = await startStage(
     redis,
     4,
-    { DELIVERY_TIMEOUT_MS: '5000' },
+    {},
     // As many as may be in flight, a filing once each, and as many as are kept open.
     { rssMiB: 900, files: 1_000 * 4 + 2_048 + ownFiles },
   );
