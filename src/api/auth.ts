@@ -166,7 +166,7 @@ function unauthorized(given: boolean): Problem {
   const challenge = `Bearer realm="filing-webhooks"${given ? ', error="invalid_token"' : ''}`;
   return new Problem(
     'unauthorized',
-    'Send "Authorization: Bearer <token>" with the operator token or an account token.',
+    'Send "Authorization: Bearer <token>" with the operator token or an account token. In a browser, sign in at / first.',
     {
       headers: { 'www-authenticate': challenge },
     },

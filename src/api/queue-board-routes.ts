@@ -10,8 +10,8 @@ const prefix = '/queues';
 const hidden = { schema: { hide: true } } as const;
 
 /**
- * The page of the queues, for the operator alone. A browser signs in by posting the operator's token to `/queues/session`, for which it gets a
- * cookie: opening a page sends no `Authorization`.
+ * The page of the queues, for the operator alone, as is everything that names no account. A browser signs in by posting the operator's token to
+ * `/queues/session`, for which it gets a cookie: opening a page sends no `Authorization`.
  */
 export async function addQueueBoardRoutes(
   app: Api,
@@ -22,9 +22,6 @@ export async function addQueueBoardRoutes(
   const sessions = createPageSessions(deps.apiToken, deps.now);
   await app.register(
     async (scope) => {
-      scope.addHook('onRoute', (route) => {
-        route.config = { ...route.config, operatorOnly: true };
-      });
       scope.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
       addAuth(scope, deps, (request) => sessions.isValid(request.headers.cookie));
       scope.get('', hidden, async (_request, reply) => reply.redirect('queues/', 301));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { AppControllerRoute } from '@bull-board/api/typings/app';
 import { createQueueBoard } from '../../../src/dashboard/queue-board.ts';
 import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-queue.ts';
@@ -13,6 +13,7 @@ const rethrow = (error: Error) => {
 };
 const asOperator = { authorization: `Bearer ${operatorToken}` };
 let now = Date.now();
+let storeProblem: string | null = null;
 let polls: PollQueue;
 let drains: DrainQueue;
 let api: ApiFixture;
@@ -26,6 +27,7 @@ beforeAll(async () => {
   api = await createApiFixture(redis.connect(), redis.prefix, {
     queueBoard: createQueueBoard([polls.queue, drains.queue]),
     now: () => now,
+    storeProblem: async () => storeProblem,
   });
 });
 
@@ -139,6 +141,13 @@ describe('a session of a browser', () => {
     expect((await ask('/', { cookie: pair })).statusCode).toBe(200);
     now += 1;
     expect((await ask('/', { cookie: pair })).statusCode).toBe(401);
+  });
+
+  test('opens nothing of a store that was emptied', async () => {
+    const { pair } = await beginSession();
+    storeProblem = 'The store was emptied.';
+    onTestFinished(() => void (storeProblem = null));
+    expect((await ask('/', { cookie: pair })).json()).toMatchObject({ status: 503, code: 'store_emptied' });
   });
 
   test('is forgotten on request', async () => {
