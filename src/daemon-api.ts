@@ -18,6 +18,8 @@ const resolveMs = 1_000;
 // A hundred thousand events take about a second.
 const replayCountMax = 500_000;
 const endMs = 12_000;
+// Whoever has the port for itself needs a few.
+const probesMax = 100;
 
 /** Serves the API and the pages; resolves with their address. What ends it is added to `workers`. */
 export async function startApi(
@@ -82,7 +84,7 @@ export async function startMonitoring(
 ): Promise<string | null> {
   const isServed = roles.has('api') && metricsPort === http.port && metricsPort !== 0;
   if (metricsPort === null || isServed) return null;
-  const monitoring = await createMonitoring(createProbes(parts));
+  const monitoring = await createMonitoring({ ...createProbes(parts), limits: { connections: probesMax } });
   return listenUntilStopped(monitoring, 'monitoring', http.host, metricsPort, workers);
 }
 

@@ -10,6 +10,7 @@ export const defaultLimits: ApiLimits = {
   open: { burst: 2_000, perSecond: 200 },
   token: { burst: 2_000, perSecond: 200 },
   streams: 2_000,
+  connections: 20_000,
 };
 
 /** How often whoever asks is answered. Every refusal is the problem `too_many_requests`. */

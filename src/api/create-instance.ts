@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify, LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import { defaultLimits } from './access-limits.ts';
 import type { Api } from './api-instance.ts';
 import { addCallerDecorator, callerLabel } from './auth.ts';
 import { defaultTiming } from './deps.ts';
@@ -8,20 +9,27 @@ import type { ApiDeps } from './deps.ts';
 import { endConnectionsOnClose } from './end-connections.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
 import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
+import { followConnections, limitConnections } from './open-connections.ts';
 import { Problem } from './problem.ts';
 import { compileValidator } from './validator.ts';
 
 const bodyBytesMax = 256 * 1024;
 // From the first byte: a request has to be there within `requestMs` (`ApiTiming`), its answer a while after that.
 const handlerMs = 20_000;
-const checkConnectionsMs = 1_000;
+// So often that not too many are cut at once.
+const checkConnectionsMs = 200;
+const fullAgainMs = 60_000;
 const keepAliveMs = 72_000;
 
 // A filing's id has up to 256 characters, each of which up to twelve in a path ("%F0%9F%98%80").
 const paramLengthMax = 256 * 12;
 
 /** A Fastify instance with the limits, the error handling and the request log of the API, and no routes. */
-export function createInstance({ logger, timing }: Pick<ApiDeps, 'logger' | 'timing'>): Api {
+export function createInstance({
+  logger,
+  timing,
+  limits,
+}: Pick<ApiDeps, 'logger' | 'timing' | 'limits'>): Api {
   const loggerInstance: FastifyBaseLogger | undefined = logger;
   const { idleMs, requestMs } = { ...defaultTiming, ...timing };
   const app = fastify({
@@ -57,8 +65,21 @@ export function createInstance({ logger, timing }: Pick<ApiDeps, 'logger' | 'tim
   takeOnlyJson(app);
   addCallerDecorator(app);
   logRequests(app);
-  endConnectionsOnClose(app);
+  const connections = followConnections(app.server);
+  endConnectionsOnClose(app, connections);
+  const { connections: max } = { ...defaultLimits, ...limits };
+  limitConnections(app.server, connections, max, tellNowAndThen(app, max));
   return app;
+}
+
+// At most once a minute: thousands may come a second.
+function tellNowAndThen(app: Api, connections: number): () => void {
+  let toldAt = -Infinity;
+  return () => {
+    if (performance.now() - toldAt < fullAgainMs) return;
+    toldAt = performance.now();
+    app.log.warn({ connections }, 'http.connections_full');
+  };
 }
 
 function takeOnlyJson(app: Api): void {

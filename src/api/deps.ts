@@ -88,6 +88,8 @@ export interface ApiLimits {
   readonly token: Rate;
   /** Event streams of one account at once. */
   readonly streams: number;
+  /** Open connections at once, those of streams and probes included. */
+  readonly connections: number;
 }
 
 /** Times of the API in milliseconds; tests shorten them. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Api } from './api-instance.ts';
+import type { OpenConnections } from './open-connections.ts';
 
 // Time for what is on its way when the API closes: the rest of a request, the rest of an answer.
 const underWayMs = 1_000;
@@ -10,8 +10,7 @@ const underWayMs = 1_000;
  * come on them yet), a second later those whose request is not all there or whose answer is not taken. Answers still being worked on are
  * sent, with `connection: close` (RFC 9112 §9.6).
  */
-export function endConnectionsOnClose(app: Api): void {
-  const connections = new Map<Socket, Set<ServerResponse>>();
+export function endConnectionsOnClose(app: Api, connections: OpenConnections): void {
   let closing = false;
 
   function cut(isOver: (response: ServerResponse) => boolean): void {
@@ -20,14 +19,8 @@ export function endConnectionsOnClose(app: Api): void {
     }
   }
 
-  app.server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Set());
-    socket.once('close', () => connections.delete(socket));
-  });
   app.server.on('request', ({ socket }, response: ServerResponse) => {
-    connections.get(socket)?.add(response);
     response.once('close', () => {
-      connections.get(socket)?.delete(response);
       if (closing) socket.end();
     });
   });

@@ -26,7 +26,7 @@ const frameworkCodes: ReadonlyMap<string, ProblemCode> = new Map([
 ]);
 
 // Node's own failures, on connections from which no request could be read.
-const connectionCodes: ReadonlyMap<string, ProblemCode> = new Map([
+const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
   ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
 ]);
@@ -71,10 +71,20 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
     socket.destroy();
     return;
   }
-  const code = connectionCodes.get(error.code ?? '') ?? 'malformed_request';
+  socket.end(brokenAnswers[connectionCodes.get(error.code ?? '') ?? 'malformed_request']);
+}
+
+// Written once: slow clients run out of their time by the thousand.
+const brokenAnswers = {
+  malformed_request: brokenAnswer('malformed_request'),
+  request_timeout: brokenAnswer('request_timeout'),
+  headers_too_large: brokenAnswer('headers_too_large'),
+};
+
+function brokenAnswer(code: ProblemCode): Buffer {
   const problem = new Problem(code, 'The request could not be read; the connection is closed.');
   const body = JSON.stringify(problemBody(problem));
-  socket.end(
+  return Buffer.from(
     `HTTP/1.1 ${problem.statusCode} \r\ncontent-type: ${problemType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `connection: close\r\n\r\n${body}`,
   );

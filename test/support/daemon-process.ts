@@ -30,12 +30,16 @@ const testEnvironment: Readonly<Record<string, string>> = {
   DELIVERY_ALLOW_HTTP: 'true',
 };
 
-/** Starts `src/main.ts` with this environment and nothing of ours; resolves when its API listens, or when it logs another line. */
+/**
+ * Starts `src/main.ts` with this environment and nothing of ours; resolves when its API listens, or when it logs another line. `openFiles` is how
+ * many files it may have open.
+ */
 export async function startDaemonProcess(
   environment: Readonly<Record<string, string>>,
   untilLine = 'daemon.started',
+  openFiles: number | null = null,
 ): Promise<DaemonProcess> {
-  const child = spawnDaemon({ ...testEnvironment, ...environment });
+  const child = spawnDaemon({ ...testEnvironment, ...environment }, openFiles);
   const logs: Record<string, unknown>[] = [];
   const url = await new Promise<string>((resolve, reject) => {
     let errors = '';
@@ -68,8 +72,13 @@ export async function startDaemonProcess(
   };
 }
 
-function spawnDaemon(environment: Readonly<Record<string, string>>): ChildProcess {
-  return spawn(process.execPath, [fileURLToPath(new URL('../../src/main.ts', import.meta.url))], {
+function spawnDaemon(environment: Readonly<Record<string, string>>, openFiles: number | null): ChildProcess {
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+  const [command, ...before] =
+    openFiles === null
+      ? [process.execPath]
+      : ['/bin/sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$1"`, process.execPath];
+  return spawn(command ?? '', [...before, main], {
     cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
