@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiToken, startDaemonProcess } from '../support/daemon-process.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
@@ -10,15 +11,29 @@ const everyMs = 20;
 
 /**
  * What the probes of health take while ten thousand connections (`SLOW_CONNECTIONS`) drip headers and bodies at a byte a second and others send
- * bodies of 2 MB, over what they take alone. The daemon needs that many file descriptors (`ulimit -n`).
+ * bodies of 2 MB, over what they take alone. With fewer file descriptors than that (`ulimit -n`) the daemon keeps fewer open.
  */
 export async function run(): Promise<void> {
   await using redis = await startPrivateRedis('everysec');
   await using daemon = await startDaemonProcess({ REDIS_URL: redis.url });
+  const account = { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'k', pollIntervalMs: 60_000 };
+  await daemon.api.ok('PUT', '/v1/accounts/slow', account);
   await probe(daemon.url, 'alone', 3);
   await using slow = await startSlowClients(daemon.url, apiToken, connections);
-  await probe(daemon.url, `beside ${await slow.open()} slow connections`, seconds);
-  print('afterwards', { 'still open': String(await slow.open()) });
+  const open = [await slow.open()];
+  const watch = setInterval(() => void slow.open().then((count) => open.push(count)), 1_000);
+  await probe(daemon.url, `beside ${connections} slow connections`, seconds);
+  clearInterval(watch);
+  print('slow connections open', {
+    least: String(Math.min(...open)),
+    most: String(Math.max(...open)),
+    'MiB of the daemon': residentMiB(daemon.pid),
+  });
+}
+
+function residentMiB(pid: number): number {
+  const [, kib = 'NaN'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kib) / 1024;
 }
 
 async function probe(url: string, label: string, duration: number): Promise<void> {
