@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { setStage } from './stage.ts';
 
@@ -52,3 +55,41 @@ test('the holder of an account token is shown no way to the queues', async () =>
   await using tab = await stage.visit('#/', token);
   expect(await tab.page.getByRole('link', { name: 'Queues' }).count()).toBe(0);
 });
+
+test('behind a proxy that cuts off a path, the page finds its files, its jobs and its cookie', async () => {
+  await using proxy = await startProxy('/hooks', stage.daemon.url);
+  await using tab = await stage.open();
+  await tab.page.goto(`${proxy.url}/`);
+  await tab.signIn();
+  await tab.page.getByRole('link', { name: 'Queues' }).click();
+  await tab.page.waitForURL(`${proxy.url}/queues/`);
+  await tab.page.getByRole('link', { name: /^poll/ }).first().click();
+  await tab.page.waitForURL(`${proxy.url}/queues/queue/poll**`);
+  await tab.page.reload();
+  await tab.page.getByText('repeat:poll-default').first().waitFor();
+  const [cookie] = await tab.page.context().cookies(`${proxy.url}/queues/`);
+  expect(cookie?.path).toBe('/hooks/queues');
+  expect(tab.problems.filter((problem) => !problem.startsWith('request to http://127.0.0.1'))).toEqual([]);
+});
+
+/** A proxy that passes on what comes under a path, without this path. */
+async function startProxy(path: string, to: string) {
+  const server = createServer((request, response) => {
+    const { method, headers, url = '' } = request;
+    const passed = forward(new URL(url.slice(path.length), to), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    passed.on('error', () => response.destroy());
+    request.pipe(passed);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
