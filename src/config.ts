@@ -12,6 +12,8 @@ export type Config = {
   readonly http: { readonly host: string; readonly port: number };
   /** Where health and metrics are served beside the API, or without it; null when nowhere. */
   readonly metricsPort: number | null;
+  /** Networks of the proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   readonly apiToken: string;
   /** Newest first, at least one, ids unique. */
   readonly encryptionKeys: readonly EncryptionKey[];
@@ -115,6 +117,7 @@ function arrange(values: Values): Config {
     redis: { url: values.REDIS_URL, prefix: values.REDIS_PREFIX, unsafe: values.REDIS_UNSAFE },
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
+    trustedProxies: values.TRUSTED_PROXIES ?? [],
     apiToken: values.API_TOKEN,
     encryptionKeys: values.ENCRYPTION_KEY,
     defaultAccount: accountOf(values),

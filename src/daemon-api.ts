@@ -53,6 +53,7 @@ export async function startApi(
     now: clock.now,
     checkUrl,
     limits: { connections: apiConnectionsMax(openFilesMax()) },
+    trustedProxies: config.trustedProxies,
     async storeProblem() {
       await watch.check();
       return watch.problem();
@@ -78,13 +79,14 @@ export async function startApi(
  * that port already.
  */
 export async function startMonitoring(
-  { http, metricsPort, roles }: Config,
+  { http, metricsPort, trustedProxies, roles }: Config,
   parts: Parts,
   workers: Part[],
 ): Promise<string | null> {
   const isServed = roles.has('api') && metricsPort === http.port && metricsPort !== 0;
   if (metricsPort === null || isServed) return null;
-  const monitoring = await createMonitoring({ ...createProbes(parts), limits: { connections: probesMax } });
+  const limits = { connections: probesMax };
+  const monitoring = await createMonitoring({ ...createProbes(parts), limits, trustedProxies });
   return listenUntilStopped(monitoring, 'monitoring', http.host, metricsPort, workers);
 }
 

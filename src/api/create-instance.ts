@@ -29,12 +29,14 @@ export function createInstance({
   logger,
   timing,
   limits,
-}: Pick<ApiDeps, 'logger' | 'timing' | 'limits'>): Api {
+  trustedProxies = [],
+}: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies'>): Api {
   const loggerInstance: FastifyBaseLogger | undefined = logger;
   const { idleMs, requestMs } = { ...defaultTiming, ...timing };
   const app = fastify({
     ...(loggerInstance === undefined ? { logger: false } : { loggerInstance }),
     logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: bodyBytesMax,
     requestTimeout: requestMs,
     connectionTimeout: idleMs,

@@ -52,6 +52,8 @@ export interface ApiDeps {
   readonly queueBoard?: FastifyPluginAsync;
   readonly timing?: Partial<ApiTiming>;
   readonly limits?: Partial<ApiLimits>;
+  /** Networks of proxies (CIDR). A request from one of them comes from the last address in its `X-Forwarded-For` that is in none. */
+  readonly trustedProxies?: readonly string[];
 }
 
 /** A URL that may be called, or why not. */

@@ -10,7 +10,10 @@ import { addMetricsRoutes } from './metrics-routes.ts';
 
 /** Health and metrics as the API has them and nothing else, for a port of their own: a Fastify instance that does not listen yet. */
 export async function createMonitoring(
-  deps: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'liveness' | 'readiness' | 'metrics' | 'beforeScrape'>,
+  deps: Pick<
+    ApiDeps,
+    'logger' | 'timing' | 'limits' | 'trustedProxies' | 'liveness' | 'readiness' | 'metrics' | 'beforeScrape'
+  >,
 ): Promise<Api> {
   const app = createInstance(deps);
   const routes = recordRoutes(app);

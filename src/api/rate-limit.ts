@@ -40,10 +40,13 @@ export function createRateLimiter({ burst, perSecond }: Rate, now: () => number)
 
 /**
  * What requests from an address are counted under; pure. An IPv6 network of 64 bits is one (RFC 6177 §2: a single site has at least that
- * much), an IPv4 address is the same in both notations. Text that is no address stands for itself.
+ * much), an IPv4 address is the same in both notations and without the port that some proxies write behind it. Text that is no address stands
+ * for itself.
  */
-export function addressKey(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
+export function addressKey(text: string): string {
+  const [, ipv4, ipv6] = /^(?:(\d+(?:\.\d+){3})|\[([^\]]+)\])(?::\d+)?$/.exec(text) ?? [];
+  const address = ipv4 ?? ipv6 ?? text;
+  if (!ipaddr.isValid(address)) return text;
   const parsed = ipaddr.process(address);
   return parsed instanceof ipaddr.IPv6 ? `${networkOf(parsed)}/64` : parsed.toString();
 }

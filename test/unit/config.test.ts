@@ -29,6 +29,7 @@ describe('the defaults', () => {
       redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false },
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
+      trustedProxies: [],
       apiToken: needed.API_TOKEN,
       encryptionKeys: [{ id: 'default', key: Buffer.alloc(32, 1) }],
       defaultAccount: null,
@@ -67,6 +68,7 @@ describe('right values', () => {
     [{ HOST: '::', PORT: '0' }, { http: { host: '::', port: 0 } }],
     [{ HOST: 'localhost', PORT: '65535' }, { http: { host: 'localhost', port: 65_535 } }],
     [{ METRICS_PORT: '9464' }, { metricsPort: 9_464 }],
+    [{ TRUSTED_PROXIES: '10.0.0.0/8, ::1/128' }, { trustedProxies: ['10.0.0.0/8', '::1/128'] }],
     [
       { REDIS_URL: 'rediss://u:p@r:1/2', REDIS_PREFIX: 'a.b_c-1', REDIS_UNSAFE: 'true' },
       { redis: { url: 'rediss://u:p@r:1/2', prefix: 'a.b_c-1', unsafe: true } },
@@ -202,6 +204,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   REDIS_UNSAFE: wrongBooleans,
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
+  TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback', 'true', '1'],
   METRICS_PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   API_TOKEN: [
     'short',
