@@ -6,25 +6,28 @@ export interface Flights<T> {
   /** Nothing is under way and nothing waits to be collected. */
   areOver(): boolean;
   /**
-   * Resolves when there is something to collect, at once if nothing is under way, or after `timeoutMs`. Waits for the
-   * end of the turn of the event loop in which the first result came: what comes in the same turn is collected with it.
+   * Resolves when there is something to collect, at once if nothing is under way, or after `timeoutMs`. From the first result on it waits a
+   * moment for others, until half of what was under way is there: writing results together is what makes them cheap.
    */
   waitForResult(timeoutMs: number): Promise<void>;
   /** Resolves when nothing is under way any more, whatever comes of it. */
   untilLanded(): Promise<void>;
 }
 
+// A result has to wait no longer for others.
+const gatherMs = 2;
+
 /** Nothing under way yet. */
 export function createFlights<T>(): Flights<T> {
   let results: T[] = [];
   let underWay = 0;
   let failure: { readonly error: unknown } | null = null;
-  let notify: (() => void) | null = null;
+  let onResult: (() => void) | null = null;
   let onLanded: (() => void) | null = null;
 
   function land(): void {
     underWay -= 1;
-    notify?.();
+    onResult?.();
     if (underWay === 0) onLanded?.();
   }
 
@@ -38,13 +41,20 @@ export function createFlights<T>(): Flights<T> {
     land();
   }
 
-  function waitForNotice(timeoutMs: number): Promise<void> {
+  const isThere = (count: number) => results.length >= count || underWay === 0 || failure !== null;
+
+  // What comes in the same turn of the event loop as the last one waited for is collected with it.
+  function waitFor(count: number, timeoutMs: number): Promise<void> {
+    if (isThere(count)) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      notify = () => {
-        notify = null;
+      const end = (): void => {
+        onResult = null;
         clearTimeout(timer);
         setImmediate(resolve);
+      };
+      const timer = setTimeout(end, timeoutMs);
+      onResult = () => {
+        if (isThere(count)) end();
       };
     });
   }
@@ -62,7 +72,9 @@ export function createFlights<T>(): Flights<T> {
     },
     areOver: () => underWay === 0 && results.length === 0 && failure === null,
     async waitForResult(timeoutMs) {
-      if (underWay > 0 && results.length === 0 && failure === null) await waitForNotice(timeoutMs);
+      const half = (underWay + results.length) / 2;
+      await waitFor(1, timeoutMs);
+      if (results.length > 0) await waitFor(half, gatherMs);
     },
     untilLanded: () =>
       new Promise((resolve) => {
