@@ -51,7 +51,7 @@ export function watchUsage(pid: number): UsageWatch {
     if (usage === null) return;
     peak = { rssMiB: usage.peakMiB, files: Math.max(usage.files, peak?.files ?? 0) };
   }
-  const timer = setInterval(() => void look(), everyMs);
+  const timer = setInterval(() => void look(), everyMs).unref();
   return {
     async end() {
       clearInterval(timer);
