@@ -47,7 +47,8 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
     },
     async (request) => {
       const { account, id } = request.params;
-      const { subscription } = await requireSubscription(deps, account, id);
+      const { subscription, unreadable } = await requireSubscription(deps, account, id);
+      if (unreadable !== null) throw unreadable;
       if (underTest.has(id)) throw testRunning();
       underTest.add(id);
       try {

@@ -35,9 +35,8 @@ const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isStoreFailure(error)) return storeUnavailable();
-  if (error instanceof SealError) {
-    return new Problem('secret_unreadable', 'The operator finds the reason in the log of the daemon.');
-  }
+  // Its message names the key that is missing and what to do, as readiness does.
+  if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
   if (known !== undefined)

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
+import type { SubscriptionRecord } from '../subscriptions/subscription-store.ts';
 import { subscriptionState } from '../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../subscriptions/subscription.ts';
 import { isoOrNull } from './common-schema.ts';
@@ -8,8 +9,7 @@ import type { registeredSchema, subscriptionSchema } from './subscriptions-schem
 
 /** A subscription as the API shows it: no secret, no header values; pure. `lag` is how many events it has not got yet. */
 export function subscriptionView(
-  subscription: Subscription,
-  delivery: DeliveryState,
+  { subscription, delivery, unreadable }: SubscriptionRecord,
   lag: number,
 ): Static<typeof subscriptionSchema> {
   const { id, account, url, description, format, payload } = subscription;
@@ -31,6 +31,7 @@ export function subscriptionView(
     consecutiveFailures: delivery.failures,
     nextAttemptAt: nextAttempt(delivery),
     lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
+    unreadable: unreadable?.message ?? null,
     previousSecretExpiresAt: isoOrNull(previousSecretExpiresAt(subscription)),
     createdAt: new Date(subscription.createdAt).toISOString(),
     updatedAt: new Date(subscription.updatedAt).toISOString(),
@@ -44,7 +45,7 @@ export function subscriptionView(
 export function registeredView(subscription: Subscription, waiting: number): Static<typeof registeredSchema> {
   const untouched = parseDeliveryState({});
   return {
-    ...subscriptionView(subscription, untouched, waiting),
+    ...subscriptionView({ subscription, delivery: untouched, unreadable: null }, waiting),
     secret: subscription.secrets[0]?.text ?? '',
   };
 }

@@ -55,17 +55,15 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
       const after = decodeCursor('subscriptions', cursor);
       const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
-      const ids = page.map(({ id }) => id);
+      const ids = page.map(({ subscription: { id } }) => id);
       const states = await subscriptions.deliveries(account, ids);
-      const shown = page.flatMap((subscription, i) => {
+      const shown = page.flatMap((read, i) => {
         const delivery = states[i];
-        return delivery === undefined ? [] : [{ subscription, delivery, filter: subscription }];
+        return delivery === undefined ? [] : [{ ...read, delivery, filter: read.subscription }];
       });
       const lagOf = await lags(account, shown);
       return {
-        items: shown.map(({ subscription, delivery }, i) =>
-          subscriptionView(subscription, delivery, lagOf[i] ?? 0),
-        ),
+        items: shown.map((record, i) => subscriptionView(record, lagOf[i] ?? 0)),
         nextCursor: next === null ? null : encodeCursor('subscriptions', next),
       };
     },
@@ -151,9 +149,10 @@ async function beginFrom(
   }));
 }
 
-async function view({ lags }: ApiDeps, { subscription, delivery }: SubscriptionRecord) {
+async function view({ lags }: ApiDeps, record: SubscriptionRecord) {
+  const { subscription, delivery } = record;
   const [lag = 0] = await lags(subscription.account, [{ filter: subscription, delivery }]);
-  return subscriptionView(subscription, delivery, lag);
+  return subscriptionView(record, lag);
 }
 
 async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscription): Promise<number> {

@@ -151,6 +151,10 @@ const shown = {
   consecutiveFailures: Type.Integer(),
   nextAttemptAt: timeOrNull('When the next attempt is due; null when nothing waits for one.'),
   lastSuccessAt: timeOrNull('When a callback was last acknowledged.'),
+  unreadable: nullable(Type.String(), {
+    description:
+      'Why its secret or custom headers cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret` and `headers` anew. `headers` shows only what can be read.',
+  }),
   previousSecretExpiresAt: timeOrNull('Until when callbacks carry a second signature after a rotation.'),
   createdAt: time('When it was registered.'),
   updatedAt: time('When its settings last changed.'),

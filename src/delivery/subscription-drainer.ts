@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openSubscription } from '../subscriptions/subscription-store.ts';
+import { openSubscription } from '../subscriptions/stored-subscription.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';

@@ -4,8 +4,8 @@ import { replaceField } from '../redis/replace-field.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
-import { subscriptionSealContext } from './subscription-store.ts';
-import type { StoredSubscription } from './subscription-store.ts';
+import { subscriptionSealContext } from './stored-subscription.ts';
+import type { StoredSubscription } from './stored-subscription.ts';
 
 // KEYS 1 a string. ARGV expected value, new value. Replies 1, or 0 when it is no longer the expected one. It lives as long as before.
 const replaceText = defineScript(`

@@ -4,17 +4,18 @@ import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { parseDeliveryState } from './delivery-state.ts';
+import { openSubscription, readSubscription, sealSubscription } from './stored-subscription.ts';
+import type { ReadSubscription } from './stored-subscription.ts';
 import type { DeliveryState, Subscription } from './subscription.ts';
 
 /** Settings and delivery state of one subscription, read together. */
-export interface SubscriptionRecord {
-  readonly subscription: Subscription;
+export interface SubscriptionRecord extends ReadSubscription {
   readonly delivery: DeliveryState;
 }
 
 /** A page of subscriptions; `next` is null at the end of the list. */
 export interface SubscriptionPage {
-  readonly subscriptions: Subscription[];
+  readonly subscriptions: ReadSubscription[];
   readonly next: string | null;
 }
 
@@ -49,7 +50,10 @@ export interface SubscriptionStore {
   resting(account: string): Promise<ReadonlyMap<string, number>>;
   /** Delivery states of these subscriptions, in their order. */
   deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
-  /** Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none. */
+  /**
+   * Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none. Secrets and headers that could not
+   * be read stay sealed as they are, until the change sets others.
+   */
   update(
     account: string,
     id: string,
@@ -75,7 +79,7 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
     if (text === null) return null;
     return {
       text,
-      subscription: openSubscription(sealer, account, text),
+      ...readSubscription(sealer, account, text),
       delivery: parseDeliveryState(fields),
     };
   }
@@ -112,7 +116,7 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
         .toSorted((a, b) => (a.age < b.age ? -1 : 1));
       const page = following.slice(0, limit);
       return {
-        subscriptions: page.map(({ text }) => openSubscription(sealer, account, text)),
+        subscriptions: page.map(({ text }) => readSubscription(sealer, account, text)),
         next: following.length > limit ? (page.at(-1)?.age ?? null) : null,
       };
     },
@@ -140,7 +144,7 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
           [
             id,
             before.text,
-            sealSubscription(sealer, subscription),
+            sealSubscription(sealer, subscription, before),
             enabled === undefined ? '' : String(Number(enabled)),
             enabled === false ? 'by request' : '',
             release ? '1' : '',
@@ -169,43 +173,4 @@ function ageKey({ createdAt, id }: Subscription): string {
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-/** As it is in Redis: headers are one sealed text, for their values are often credentials. Format 1 has them in clear. */
-export type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
-  readonly v: number;
-  readonly headers: string | Subscription['headers'];
-};
-
-function sealSubscription(sealer: Sealer, subscription: Subscription): string {
-  const { account, secrets, headers, ...rest } = subscription;
-  const seal = (text: string) => sealer.seal(text, subscriptionSealContext(account));
-  const stored: StoredSubscription = {
-    v: 2,
-    ...rest,
-    headers: Object.keys(headers).length === 0 ? {} : seal(JSON.stringify(headers)),
-    secrets: secrets.map(({ text, expiresAt }) => ({ text: seal(text), expiresAt })),
-  };
-  return JSON.stringify(stored);
-}
-
-/** The subscription in its stored form, secrets and headers opened. Throws SealError when they cannot be. */
-export function openSubscription(sealer: Sealer, account: string, stored: string): Subscription {
-  const { v, secrets, headers, ...rest } = JSON.parse(stored) as StoredSubscription;
-  if (v !== 1 && v !== 2)
-    throw new Error(
-      `subscription of format ${v}; this version reads formats 1 and 2: run the newer filing-webhooks`,
-    );
-  const open = (text: string) => sealer.open(text, subscriptionSealContext(account));
-  return {
-    ...rest,
-    account,
-    headers: typeof headers === 'string' ? (JSON.parse(open(headers)) as Subscription['headers']) : headers,
-    secrets: secrets.map(({ text, expiresAt }) => ({ text: open(text), expiresAt })),
-  };
-}
-
-/** What the sealed texts of an account's subscriptions open under. */
-export function subscriptionSealContext(account: string): string {
-  return `subscription:${account}`;
 }

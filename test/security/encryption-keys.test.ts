@@ -97,10 +97,58 @@ describe('ENCRYPTION_KEY', () => {
     await start(`2026-06:${latter}`);
     expect(await reasons()).toMatch(/^503 Stored secrets that do not open .*: 5, sealed with key "2026-03"/);
     expect(logged('secrets.unreadable')).toMatchObject({ whose: ['account:one', 'subscription:one'] });
-    const list = await daemon?.api.call('GET', subscriptions);
-    expect([list?.status, list?.body['code']]).toEqual([500, 'secret_unreadable']);
-    expect(JSON.stringify(list?.body)).not.toContain('2026-03');
     const account = { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'another' };
     expect((await daemon?.api.call('PUT', '/v1/accounts/one', account))?.status).toBe(200);
+  });
+
+  describe('once its key is lost, a subscription', () => {
+    let path: string;
+    const call = (method: string, to: string, body?: unknown) =>
+      openApi(daemon?.url ?? '', apiToken).call(method, to, body);
+
+    beforeEach(async () => {
+      const { api } = await start(`2026-06:${latter}`);
+      const { items } = await api.ok<{ items: { id: string }[] }>('GET', subscriptions);
+      path = `${subscriptions}/${items[0]?.id}`;
+    });
+
+    test('is shown with the key that is missing, and with what to do', async () => {
+      const shown = await call('GET', path);
+      expect(shown).toMatchObject({ status: 200, body: { url: collector.url, headers: {} } });
+      expect(shown.body['unreadable']).toMatch(
+        /key "2026-03", which ENCRYPTION_KEY does not contain. Add it/,
+      );
+      expect((await call('GET', subscriptions)).body['items']).toEqual([shown.body]);
+      expect((await call('GET', `${path}/attempts`)).status).toBe(200);
+    });
+
+    test('is sent nothing, for nothing unsigned may go out', async () => {
+      const tested = await call('POST', `${path}/test`);
+      expect(tested).toMatchObject({ status: 503, body: { code: 'secret_unreadable' } });
+      expect(tested.body['detail']).toContain('"2026-03"');
+      expect((await register()).body).toMatchObject({ code: 'secret_unreadable' });
+      expect(collector.received).toEqual([]);
+    });
+
+    test('keeps what is sealed through changes of other settings, until the key is back', async () => {
+      const changed = await call('PATCH', path, { description: 'new', enabled: false });
+      expect(changed).toMatchObject({ status: 200, body: { description: 'new', enabled: false } });
+      expect(changed.body['unreadable']).toContain('"2026-03"');
+      await start(`2026-06:${latter},2026-03:${former}`);
+      expect(await call('GET', path)).toMatchObject({
+        body: { unreadable: null, description: 'new', headers: { 'x-api-key': '***' } },
+      });
+      expect(await call('POST', `${path}/test`)).toMatchObject({ body: { outcome: 'delivered' } });
+      expect(collector.received[0]?.headers['x-api-key']).toBe('of the receiver');
+    });
+
+    test('works again with a secret and headers of its own', async () => {
+      expect((await call('POST', `${path}/rotate-secret`, { secret: collector.secret })).status).toBe(200);
+      expect((await call('GET', path)).body['unreadable']).toContain('"2026-03"');
+      const healed = await call('PATCH', path, { headers: { 'x-api-key': 'new' } });
+      expect(healed).toMatchObject({ status: 200, body: { unreadable: null } });
+      expect(await call('POST', `${path}/test`)).toMatchObject({ body: { outcome: 'delivered' } });
+      expect(collector.received[0]?.headers['x-api-key']).toBe('new');
+    });
   });
 });

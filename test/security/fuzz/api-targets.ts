@@ -179,7 +179,9 @@ function checkTaken(input: SubscriptionInput): void {
   const backwards = Object.fromEntries(Object.entries(input).toReversed()) as SubscriptionInput;
   equal(fingerprint(backwards), fingerprint(input));
   notEqual(fingerprint({ ...input, url: `${input.url}x` }), fingerprint(input));
-  const shown = JSON.stringify(subscriptionView(taken, parseDeliveryState({}), 0));
+  const shown = JSON.stringify(
+    subscriptionView({ subscription: taken, delivery: parseDeliveryState({}), unreadable: null }, 0),
+  );
   ok(!shown.includes(taken.secrets[0]?.text ?? ''));
   deepEqual(JSON.parse(JSON.stringify(taken)), taken, 'it can be stored');
 }

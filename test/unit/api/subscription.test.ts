@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { applyPatch, fingerprint, newSubscription } from '../../../src/api/subscription-input.ts';
 import { registeredView, subscriptionView } from '../../../src/api/subscription-view.ts';
 import { parseDeliveryState } from '../../../src/subscriptions/delivery-state.ts';
-import type { Subscription } from '../../../src/subscriptions/subscription.ts';
+import type { DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
 
 const url = 'https://example.com/hook';
 const now = Date.UTC(2026, 10, 21, 10);
@@ -14,6 +14,7 @@ const subscription: Subscription = {
   ],
 };
 const untouched = parseDeliveryState({});
+const record = (delivery: DeliveryState) => ({ subscription, delivery, unreadable: null });
 
 test('ids and secrets of new subscriptions are their own', () => {
   const two = [1, 2].map(() => newSubscription('default', { url }, now));
@@ -22,7 +23,7 @@ test('ids and secrets of new subscriptions are their own', () => {
 });
 
 test('a view holds neither secrets nor header values', () => {
-  const text = JSON.stringify(subscriptionView(subscription, untouched, 0));
+  const text = JSON.stringify(subscriptionView(record(untouched), 0));
   expect(text).not.toMatch(/whsec_|hidden/);
 });
 
@@ -33,7 +34,7 @@ test('a view tells how delivery stands', () => {
     pausedUntil: String(now + 9),
     lastSuccessAt: String(now),
   });
-  expect(subscriptionView(subscription, delivery, 5)).toMatchObject({
+  expect(subscriptionView(record(delivery), 5)).toMatchObject({
     enabled: true,
     state: 'failing',
     disabledReason: null,
@@ -47,7 +48,7 @@ test('a view tells how delivery stands', () => {
 
 test('a disabled subscription has a reason and no next attempt', () => {
   const delivery = parseDeliveryState({ enabled: '0', disabledReason: 'gone', nextAttemptAt: String(now) });
-  expect(subscriptionView(subscription, delivery, 0)).toMatchObject({
+  expect(subscriptionView(record(delivery), 0)).toMatchObject({
     state: 'disabled',
     disabledReason: 'gone',
     nextAttemptAt: null,
@@ -70,17 +71,13 @@ test.each([
   ['enabling what is enabled', { enabled: true }, untouched, { release: false, enabled: true }],
   ['enabling', { enabled: true }, disabled, { release: true, enabled: true }],
 ])('a patch of %s', (_name, patch, delivery, expected) => {
-  const { subscription: after, ...rest } = applyPatch({ subscription, delivery }, patch, now + 1);
+  const { subscription: after, ...rest } = applyPatch(record(delivery), patch, now + 1);
   expect(rest).toEqual(expected);
   expect(after.updatedAt).toBe(now + 1);
 });
 
 test('a patched secret is the only one', () => {
-  const { subscription: after, release } = applyPatch(
-    { subscription, delivery: untouched },
-    { secret: 'whsec_own' },
-    now,
-  );
+  const { subscription: after, release } = applyPatch(record(untouched), { secret: 'whsec_own' }, now);
   expect(after.secrets).toEqual([{ text: 'whsec_own', expiresAt: null }]);
   expect(after).not.toHaveProperty('secret');
   expect(release).toBe(true);
