@@ -1,3 +1,5 @@
+import { CloudEvent, HTTP } from 'cloudevents';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatBody } from '../../../src/delivery/format-body.ts';
 
@@ -121,4 +123,40 @@ it('every format gives the same bytes on every attempt', () => {
       const asked = { ...subscription, format, payload };
       expect(formatBody(asked, entry).bytes.equals(formatBody({ ...asked }, { ...entry }).bytes)).toBe(true);
     }
+});
+
+// JSON as somebody else may write it: numbers that doubles cannot hold, keys that mean something to JavaScript, lone surrogates.
+const text = fc.string({ unit: 'binary' }).filter((value) => !/^\d+$/.test(value));
+const oddNumber = fc.constantFrom('1.10', '12345678901234567890', '1e400', '-0', '0.1e-7');
+const oddKey = fc.constantFrom('__proto__', 'constructor', 'toJSON', 'data', 'filing', 'id');
+const { json } = fc.letrec<{ json: string }>((tie) => ({
+  json: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom('null', 'true', '0', '""'),
+    oddNumber,
+    text.map((value) => JSON.stringify(value)),
+    fc.array(tie('json')).map((values) => `[${values.join(',')}]`),
+    fc.array(fc.tuple(fc.oneof(text, oddKey), tie('json'))).map((pairs) => {
+      const fields = [...new Map(pairs)].map(([key, value]) => `${JSON.stringify(key)}:${value}`);
+      return `{${fields.join(',')}}`;
+    }),
+  ),
+}));
+
+it('no filing, whatever is in it, is changed by a format, breaks it, or shows in a thin body', () => {
+  fc.assert(
+    fc.property(json, text, (filing, id) => {
+      const start = '{"type":"filing.paid","timestamp":"2026-11-21T10:00:03.120Z","data":';
+      const data = `{"account":"a","filingId":${JSON.stringify(id)}`;
+      const body = Buffer.from(`${start}${data},"filing":${filing}}}`);
+      const format = (settings: Partial<Parameters<typeof formatBody>[0]>) =>
+        textOf(formatBody({ ...subscription, ...settings }, { id: 'evt_1', filingId: id, body }).bytes);
+      const event = format({ format: 'cloudevents' });
+      expect(event.endsWith(`"data":${data},"filing":${filing}}}`)).toBe(true);
+      const headers = { 'content-type': 'application/cloudevents+json' };
+      expect(HTTP.toEvent({ headers, body: event })).toBeInstanceOf(CloudEvent);
+      expect(format({ payload: 'thin' })).toBe(`${start}${data}}}`);
+      expect(Object.keys(JSON.parse(format({ format: 'slack' })) as object)).toEqual(['text']);
+    }),
+  );
 });
