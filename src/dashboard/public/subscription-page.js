@@ -64,7 +64,9 @@ function State({ subscription }) {
 }
 
 /** @param {{ subscription: Subscription }} props */
-function StateAdvice({ subscription: { state, disabledReason } }) {
+function StateAdvice({ subscription: { state, disabledReason, unreadable } }) {
+  if (unreadable !== null)
+    return html`<p class="notice warn">Nothing can be sent: <${Text} value=${unreadable} /></p>`;
   if (state === 'active') return null;
   if (state === 'disabled') {
     return html`<p class="notice warn">
