@@ -18,4 +18,5 @@ EXPOSE 3000
 # At this port whatever the roles; where it is that of the API, the API has it.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.METRICS_PORT + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "src/main.ts"]
+# The options of `npm start` (docs/operations.md, Memory).
+CMD ["node", "--max-semi-space-size=8", "--max-old-space-size=1024", "src/main.ts"]

@@ -2,6 +2,7 @@
 export function isNestedDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  for (const inner of Object.values(value)) if (isNestedDeeper(inner, levels - 1)) return true;
+  for (const inner of Object.values(value))
+    if (typeof inner === 'object' && isNestedDeeper(inner, levels - 1)) return true;
   return false;
 }

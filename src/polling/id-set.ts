@@ -1,5 +1,15 @@
+/** Whether an id was new to the set, to the part of it only, or to neither. */
+export type Sight = 'new' | 'elsewhere' | 'again';
+
+/** A part of a set, told apart from the rest until it is ended. */
+export interface IdPart {
+  add(id: string): Sight;
+  /** Its ids stay in the set. */
+  end(): void;
+}
+
 /**
- * A set of ids that keeps 53-bit hashes of them: 8 to 16 bytes an id instead of about a hundred, so that a sweep of a
+ * A set of ids that keeps 53-bit hashes of them: 18 to 36 bytes an id instead of about a hundred, so that a sweep of a
  * million filings fits. Two ids may be taken for one, at odds of one in 10^10 per million, which costs a filing one look in a sweep.
  */
 export interface IdSet {
@@ -7,13 +17,19 @@ export interface IdSet {
   /** Returns whether the id was new. */
   add(id: string): boolean;
   has(id: string): boolean;
+  /** Begins a part, empty at first. Throws RangeError when eight have not been ended. */
+  part(): IdPart;
 }
 
 const slotsMin = 64;
+const partsMax = 8;
 
 /** An empty set. */
 export function createIdSet(): IdSet {
   let slots = new Float64Array(slotsMin);
+  // For each slot a bit per part.
+  let marks = new Uint8Array(slotsMin);
+  let partsOpen = 0;
   let size = 0;
 
   function slotOf(hash: number): number {
@@ -23,27 +39,53 @@ export function createIdSet(): IdSet {
     return slot;
   }
 
-  function addHash(hash: number): boolean {
+  function add(id: string, bit: number): Sight {
+    const hash = hashOf(id);
     const slot = slotOf(hash);
-    if (slots[slot] === hash) return false;
+    const known = slots[slot] === hash;
+    const former = marks[slot] ?? 0;
     slots[slot] = hash;
+    marks[slot] = former | bit;
+    if (known) return (former & bit) === 0 ? 'elsewhere' : 'again';
     size += 1;
     if (size * 2 > slots.length) grow();
-    return true;
+    return 'new';
   }
 
   function grow(): void {
-    const former = slots;
-    slots = new Float64Array(former.length * 2);
-    for (const hash of former) if (hash !== 0) slots[slotOf(hash)] = hash;
+    const [formerSlots, formerMarks] = [slots, marks];
+    slots = new Float64Array(formerSlots.length * 2);
+    marks = new Uint8Array(slots.length);
+    for (const [former, hash] of formerSlots.entries()) {
+      if (hash === 0) continue;
+      const slot = slotOf(hash);
+      slots[slot] = hash;
+      marks[slot] = formerMarks[former] ?? 0;
+    }
+  }
+
+  function freeBit(): number {
+    for (let bit = 1; bit < 1 << partsMax; bit <<= 1) if ((partsOpen & bit) === 0) return bit;
+    throw new RangeError(`more than ${partsMax} parts of an id set at a time`);
   }
 
   return {
     get size() {
       return size;
     },
-    add: (id) => addHash(hashOf(id)),
+    add: (id) => add(id, 0) === 'new',
     has: (id) => slots[slotOf(hashOf(id))] !== 0,
+    part() {
+      const bit = freeBit();
+      partsOpen |= bit;
+      return {
+        add: (id) => add(id, bit),
+        end() {
+          partsOpen &= ~bit;
+          for (let slot = 0; slot < marks.length; slot += 1) marks[slot] = (marks[slot] ?? 0) & ~bit;
+        },
+      };
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ListQuery, ReadWindow } from '../partner/partner-client.ts';
 import type { PartnerPage } from '../partner/filing-schema.ts';
 import { PartnerError } from '../partner/partner-error.ts';
-import { createIdSet, type IdSet } from './id-set.ts';
+import type { IdPart, IdSet } from './id-set.ts';
 import {
   advance,
   nextStep,
@@ -12,11 +12,10 @@ import {
   type ScanStep,
   type TotalTrust,
 } from './scan-progress.ts';
+import { splitSights, type Sights } from './split-sights.ts';
 
 /** What paging once through a list has seen. */
 export interface ScanResult {
-  /** Ids on the list, those of quarantined records included. */
-  readonly seen: IdSet;
   /** Records that could not be read as filings, by id or digest. */
   readonly quarantined: ReadonlySet<string>;
   readonly end: ScanEnd;
@@ -31,11 +30,18 @@ export interface FetchedPage {
   readonly window: ReadWindow;
 }
 
+/** One with what of it the poll had shown before. */
+export interface SeenPage extends FetchedPage {
+  readonly sights: Sights;
+}
+
 export interface ScanDeps {
   /** Rejects with PartnerError and nothing else. */
   readonly fetchPage: (query: ListQuery) => Promise<FetchedPage>;
   /** Called with each page in order, while the next may already be on its way. */
-  readonly onPage: (fetched: FetchedPage) => Promise<void>;
+  readonly onPage: (seen: SeenPage) => Promise<void>;
+  /** Ids that the poll has shown; the list's are added, those of quarantined records included. */
+  readonly shown: IdSet;
   /** Called between pages: something else that is due, or null. */
   readonly interlude: () => (() => Promise<void>) | null;
 }
@@ -55,14 +61,23 @@ const pageSize = 100;
  * PartnerError when not even the first page can be had, or when the service refuses the account.
  */
 export async function scanList(deps: ScanDeps, request: ScanRequest): Promise<ScanResult> {
-  const scan = openScan(deps, request);
+  const list = deps.shown.part();
+  try {
+    return await readOn(deps, openScan(deps, request, list));
+  } finally {
+    list.end();
+  }
+}
+
+async function readOn(deps: ScanDeps, scan: Scan): Promise<ScanResult> {
   let ahead: Promise<Answer> | null = null;
   for (;;) {
     const answer = await (ahead ?? scan.fetchNext());
-    let step = scan.note(answer);
+    const noted = scan.note(answer);
+    let { step } = noted;
     const interlude = step === 'continue' ? deps.interlude() : null;
     ahead = step === 'continue' && interlude === null ? scan.fetchNext() : null;
-    if (!(answer instanceof PartnerError)) await deps.onPage(answer);
+    if (noted.page !== null) await deps.onPage(noted.page);
     if (interlude !== null) await interlude();
     if (step === 'early') step = await scan.lookBehind();
     if (step !== 'continue') return scan.close(step);
@@ -72,8 +87,9 @@ export async function scanList(deps: ScanDeps, request: ScanRequest): Promise<Sc
 // Failures are values here, so that a page asked for ahead of time cannot fail behind anybody's back.
 type Answer = FetchedPage | PartnerError;
 
-function openScan(deps: ScanDeps, { status, trust }: ScanRequest) {
-  const seen = createIdSet();
+type Scan = ReturnType<typeof openScan>;
+
+function openScan(deps: ScanDeps, { status, trust }: ScanRequest, list: IdPart) {
   const quarantined = new Set<string>();
   const holes: number[] = [];
   let progress = startOfScan(trust);
@@ -88,14 +104,19 @@ function openScan(deps: ScanDeps, { status, trust }: ScanRequest) {
     }
   }
 
-  function take({ filings, quarantined: names }: PartnerPage): number {
-    const before = seen.size;
-    for (const { id } of filings) seen.add(id);
-    for (const name of names) {
-      seen.add(name);
+  function take(fetched: FetchedPage): { readonly page: SeenPage; readonly fresh: number } {
+    let fresh = 0;
+    const see = (id: string): boolean => {
+      const sight = list.add(id);
+      if (sight !== 'again') fresh += 1;
+      return sight === 'new';
+    };
+    const sights = splitSights(fetched.page.filings, see);
+    for (const name of fetched.page.quarantined) {
+      see(name);
       quarantined.add(name);
     }
-    return seen.size - before;
+    return { page: { ...fetched, sights }, fresh };
   }
 
   function leaveOut(): ScanStep {
@@ -108,21 +129,21 @@ function openScan(deps: ScanDeps, { status, trust }: ScanRequest) {
     const answer = await fetch(offset);
     if (answer instanceof PartnerError) failure = passing(answer, progress);
     if (answer instanceof PartnerError || answer.page.length === 0) return false;
-    take(answer.page);
-    await deps.onPage(answer);
+    await deps.onPage(take(answer).page);
     return true;
   }
 
   return {
     fetchNext: () => fetch(progress.offset),
-    /** Takes an answer into account and says what to do next. */
-    note(answer: Answer): ScanStep {
+    /** Takes an answer into account and says what to do next; `page` null where it is none. */
+    note(answer: Answer): { readonly step: ScanStep; readonly page: SeenPage | null } {
       if (answer instanceof PartnerError) {
         failure = passing(answer, progress);
-        return leaveOut();
+        return { step: leaveOut(), page: null };
       }
-      progress = advance(progress, answer.page, take(answer.page));
-      return nextStep(progress);
+      const { page, fresh } = take(answer);
+      progress = advance(progress, answer.page, fresh);
+      return { step: nextStep(progress), page };
     },
     /** After an empty page before the total: whether the list goes on behind it. */
     lookBehind: async (): Promise<ScanStep> =>
@@ -133,7 +154,6 @@ function openScan(deps: ScanDeps, { status, trust }: ScanRequest) {
       for (const offset of holes) whole = (await fill(offset)) && whole;
       const reached = end === 'early' ? 'short' : end;
       return {
-        seen,
         quarantined,
         end: whole ? reached : 'broken',
         progress,

@@ -4,11 +4,9 @@ import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PartnerFiling } from '../partner/filing-schema.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
 import { createdAtOf } from './created-at.ts';
-import { createIdSet, type IdSet } from './id-set.ts';
-import type { FetchedPage } from './list-scan.ts';
+import type { SeenPage } from './list-scan.ts';
 import { oldNewcomers } from './newcomers.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
-import { splitSights } from './split-sights.ts';
 
 /** Compares the pages of one poll with the snapshot. */
 export interface PageObserver {
@@ -17,9 +15,7 @@ export interface PageObserver {
    * contradicts that (rows shift while a list is paged, a cache answers), it is read by itself. Returns the number of filings on it
    * that were never seen before.
    */
-  observe(fetched: FetchedPage, status: string | undefined): Promise<number>;
-  /** Ids on any page so far, those of records that cannot be read included. */
-  readonly shown: IdSet;
+  observe(seen: SeenPage, status: string | undefined): Promise<number>;
   /** The filing shown last; null when none was. */
   witness(): string | null;
 }
@@ -51,14 +47,12 @@ const settledMax = 100;
 /** An observer for one poll. */
 export function createPageObserver(deps: PageObserverDeps): PageObserver {
   const { snapshot, account, marks } = deps;
-  const shown = createIdSet();
   let settled = 0;
   let witness: string | null = null;
   let lastTurn: Promise<unknown> = Promise.resolve();
 
-  async function observe({ page, window }: FetchedPage, status: string | undefined): Promise<number> {
-    const { first, again } = splitSights(page.filings, shown);
-    for (const name of page.quarantined) shown.add(name);
+  async function observe({ page, window, sights }: SeenPage, status: string | undefined): Promise<number> {
+    const { first, again } = sights;
     witness = page.filings.at(-1)?.id ?? witness;
     const old = marks.baselined && marks.hidden > 0 ? await findOld(first, status, page.total) : null;
     const announces = old === null ? () => marks.baselined : (id: string) => !old.has(id);
@@ -112,12 +106,11 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
   }
 
   return {
-    shown,
     witness: () => witness,
     // One page after the other where they are counted, so that no birth counts twice.
-    observe(fetched, status) {
-      if (marks.hidden === 0) return observe(fetched, status);
-      const turn = () => observe(fetched, status);
+    observe(seen, status) {
+      if (marks.hidden === 0) return observe(seen, status);
+      const turn = () => observe(seen, status);
       const mine = lastTurn.then(turn, turn);
       lastTurn = mine.catch(() => undefined);
       return mine;

@@ -8,12 +8,13 @@ import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
 import type { PartnerError } from '../partner/partner-error.ts';
 import { createFilingReader } from './filing-reader.ts';
-import type { IdSet } from './id-set.ts';
+import { createIdSet, type IdSet } from './id-set.ts';
 import { knownUntil } from './known-until.ts';
 import { scanList, type ScanRequest, type ScanResult } from './list-scan.ts';
 import { missByFailure, type Miss } from './misses.ts';
 import { createPageObserver } from './page-observer.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
+import { splitSights } from './split-sights.ts';
 
 /** What the reads of one poll need. */
 export interface PollRunDeps {
@@ -93,6 +94,7 @@ const pageSize = 100;
 export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   const { marks, misses, startedAt, signal } = input;
   const { account } = input.account;
+  const shown = createIdSet();
   let events = 0;
   let added = 0;
   let overtaken = false;
@@ -174,8 +176,10 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   async function readPage(offset: number, limit: number, status?: string): Promise<PageRead> {
     const query = { offset, limit, ...(status === undefined ? {} : { status }) };
     const fetched = await deps.client.listFilings(query, signal);
-    const fresh = await pages.observe(fetched, status);
-    const { total, length, filings } = fetched.page;
+    const { total, length, filings, quarantined } = fetched.page;
+    const sights = splitSights(filings, shown.add);
+    for (const name of quarantined) shown.add(name);
+    const fresh = await pages.observe({ ...fetched, sights }, status);
     const strayed = status !== undefined && filings.some((filing) => filing.status !== status);
     return { total, length, ids: filings.map(({ id }) => id), strayed, added: fresh };
   }
@@ -188,7 +192,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
       const result = await scanList(
         {
           fetchPage: (query) => deps.client.listFilings(query, signal),
-          onPage: async (fetched) => void (await pages.observe(fetched, request.status)),
+          onPage: async (seen) => void (await pages.observe(seen, request.status)),
+          shown,
           interlude: input.interlude,
         },
         request,
@@ -200,7 +205,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     readPage: (offset, status) => readPage(offset, pageSize, status),
     countOf: async (status) => (await readPage(0, 1, status)).total,
     readFilings: reader.read,
-    shown: pages.shown,
+    shown,
     dueMisses: () => [...misses].filter(([, miss]) => miss.retryAt <= deps.now()).map(([id]) => id),
     known: () => deps.snapshot.known(account),
     tally: () => ({

@@ -1,5 +1,4 @@
 import type { PartnerFiling } from '../partner/filing-schema.ts';
-import type { IdSet } from './id-set.ts';
 
 /** The filings of a page by what their being on it proves. */
 export interface Sights {
@@ -9,9 +8,9 @@ export interface Sights {
   readonly again: readonly PartnerFiling[];
 }
 
-/** Splits a page, and adds its ids to those `shown` in this poll. */
-export function splitSights(filings: readonly PartnerFiling[], shown: IdSet): Sights {
-  const repeats = filings.filter(({ id }) => !shown.add(id));
+/** Splits a page; `see` takes note of an id, and tells whether this poll has not shown it before. */
+export function splitSights(filings: readonly PartnerFiling[], see: (id: string) => boolean): Sights {
+  const repeats = filings.filter(({ id }) => !see(id));
   if (repeats.length === 0) return { first: filings, again: [] };
   const copies = new Map<string, PartnerFiling>();
   const again = new Set(repeats.map(({ id }) => id));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { openApi, type ApiCaller } from './api-caller.ts';
+import { startOptions } from './start-options.ts';
 
 /** The daemon as its users run it: a process of its own, spoken to over HTTP and signals. */
 export interface DaemonProcess extends AsyncDisposable {
@@ -31,7 +32,7 @@ const testEnvironment: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts `src/main.ts` with this environment and nothing of ours; resolves when its API listens, or when it logs another line. `openFiles` is how
+ * Starts the daemon as `npm start` does, with this environment and nothing of ours; resolves when its API listens, or when it logs another line. `openFiles` is how
  * many files it may have open.
  */
 export async function startDaemonProcess(
@@ -77,8 +78,8 @@ function spawnDaemon(environment: Readonly<Record<string, string>>, openFiles: n
   const [command, ...before] =
     openFiles === null
       ? [process.execPath]
-      : ['/bin/sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$1"`, process.execPath];
-  return spawn(command ?? '', [...before, main], {
+      : ['/bin/sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, process.execPath];
+  return spawn(command ?? '', [...before, ...startOptions, main], {
     cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -92,6 +92,11 @@ describe('containers', () => {
     expect(dockerfile).toMatch(/npm ci --omit=dev .*--ignore-scripts/);
   });
 
+  test('of the image start the daemon as `npm start` does', () => {
+    const command = /^CMD (.*)$/m.exec(readText('Dockerfile'))?.[1] ?? '';
+    expect((JSON.parse(command) as string[]).join(' ')).toBe(packageJson.scripts.start);
+  });
+
   test('are reached from this machine only, and Redis not at all', () => {
     expect([...services.matchAll(/- '([\d.:]+)'/g)].map(([, port]) => port)).toEqual(['127.0.0.1:3000:3000']);
   });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
+import { startOptions } from '../../support/start-options.ts';
 import type { CompletePoll } from './journals.ts';
 
 /** A daemon under a supervisor that starts it again at once, whatever ended it. */
@@ -44,7 +45,7 @@ export function superviseDaemon(
   function start(): void {
     wanted = true;
     url = '';
-    const started = spawn(process.execPath, [sources], {
+    const started = spawn(process.execPath, [...startOptions, sources], {
       cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -18,6 +18,37 @@ describe('an id set', () => {
     );
   });
 
+  it('keeps its parts apart, also while it grows and when one is begun anew', () => {
+    const adding = fc.array(fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 150 })), { maxLength: 400 });
+    fc.assert(
+      fc.property(adding, adding, (before, after) => {
+        const set = createIdSet();
+        const parts = [set.part(), set.part(), set.part()];
+        const models = parts.map(() => new Set<number>());
+        const all = new Set<number>();
+        const add = ([number, id]: readonly [number, number]) => {
+          const expected = !all.has(id) ? 'new' : models[number]?.has(id) === true ? 'again' : 'elsewhere';
+          expect(parts[number]?.add(String(id))).toBe(expected);
+          models[number]?.add(id);
+          all.add(id);
+        };
+        before.forEach(add);
+        parts[1]?.end();
+        [parts[1], models[1]] = [set.part(), new Set()];
+        after.forEach(add);
+        expect(set.size).toBe(all.size);
+      }),
+    );
+  });
+
+  it('has eight parts at a time', () => {
+    const set = createIdSet();
+    const parts = Array.from({ length: 8 }, () => set.part());
+    expect(() => set.part()).toThrow(RangeError);
+    parts[5]?.end();
+    expect(set.part().add('a')).toBe('new');
+  });
+
   it('tells 300 000 similar ids apart', () => {
     const set = createIdSet();
     for (let i = 0; i < 100_000; i += 1) {

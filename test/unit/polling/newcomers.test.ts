@@ -36,7 +36,7 @@ describe('the sights of a page', () => {
   const split = (shown: string[], page: PartnerFiling[]) => {
     const ids = createIdSet();
     for (const id of shown) ids.add(id);
-    const { first, again } = splitSights(page, ids);
+    const { first, again } = splitSights(page, ids.add);
     expect(page.every(({ id }) => ids.has(id))).toBe(true);
     return [first.map(({ id }) => id).join(''), again.map(({ id, status }) => `${id} ${status}`)];
   };
