@@ -49,7 +49,7 @@ export function toProblem(error: unknown): Problem {
 
 /** Answers a failure; also those that the framework finds before there is a route. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = toProblem(error);
+  const problem = error === request.raw.errored ? cutOff() : toProblem(error);
   if (problem.statusCode >= 500 && error !== problem) logFailure(error, request);
   void reply
     .code(problem.statusCode)
@@ -92,6 +92,11 @@ function brokenAnswer(code: ProblemCode): Buffer {
 // A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
 function isForbiddenJson(error: unknown): boolean {
   return error instanceof SyntaxError && (error as Partial<FastifyError>).statusCode === 400;
+}
+
+// The caller went away, or its time was over, in the middle of the body: nothing of ours failed, and nobody reads the answer.
+function cutOff(): Problem {
+  return new Problem('request_timeout', 'The connection ended before the request did.');
 }
 
 function storeUnavailable(): Problem {

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testRedis } from '../../support/redis.ts';
 import {
@@ -204,6 +206,25 @@ test('a request that does not arrive in time is answered 408, be it in its heade
     expect(await sendRaw(bytes, own)).toMatch(/^HTTP\/1.1 408 [\s\S]*problem\+json[\s\S]*request_timeout/);
   }
   await hasty.app.close();
+});
+
+test('a caller that goes away in the middle of a body, or whose time is over, is no failure of ours', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
+  const logged = await createApiFixture(redis.connect(), redis.prefix, {
+    timing: { requestMs: 300 },
+    logger: pino({}, { write }),
+  });
+  const own = Number(new URL(await logged.app.listen({ host: '127.0.0.1', port: 0 })).port);
+  const begun = `PUT /v1/accounts/z HTTP/1.1\r\nhost: a\r\n${guarded}content-type: application/json\r\ncontent-length: 9\r\n\r\n{`;
+  const leaving = connect(own, '127.0.0.1').on('error', () => {});
+  const arrived = once(logged.app.server, 'request');
+  leaving.write(begun);
+  await arrived;
+  leaving.resetAndDestroy();
+  await sendRaw(begun, own);
+  await logged.app.close();
+  expect(lines.filter(({ level }) => Number(level) > 30)).toEqual([]);
 });
 
 test('a failure inside tells nothing of the inside', async () => {
