@@ -17,7 +17,7 @@ const bodyBytesMax = 256 * 1024;
 // From the first byte: a request has to be there within `requestMs` (`ApiTiming`), its answer a while after that.
 const handlerMs = 20_000;
 // So often that not too many are cut at once.
-const checkConnectionsMs = 200;
+const checkConnectionsMs = 30;
 const fullAgainMs = 60_000;
 const keepAliveMs = 72_000;
 
