@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
+import { receiverSecret, startReceiver, type Receiver } from '../support/receiver.ts';
+import { testRedis } from '../support/redis.ts';
+import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
+
+const base = '/v1/accounts/default';
+const formats = ['standard', 'cloudevents', 'slack'] as const;
+const corpus: Readonly<Record<string, string>> = {
+  image: '<img src=x onerror=alert(1)>',
+  script: '</script><script>alert(2)</script>',
+  bidi: 'start \u202Eevil\u202C \u2066isolated \u200D\u200F\uFEFF',
+  surrogates: 'lone \uD800 and \uDC00 halves \uD83D\uDE00',
+  controls: 'one\r\ntwo\ttabs \u0000\u001B[31m\u007F\u0085\u2028\u2029',
+  json: '","x":{"__proto__":null}\\\\u0041\\',
+  template: '${1} {{1}} %s %00 &lt;b&gt; `',
+  long: 'W'.repeat(3_000),
+};
+const words = Object.entries(corpus);
+
+const redis = testRedis();
+let sandbox: TestSandbox;
+let daemon: DaemonProcess;
+let receivers: Receiver[];
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  receivers = await Promise.all(formats.map(() => startReceiver()));
+  daemon = await startDaemonProcess({
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: redis.prefix,
+    PARTNER_BASE_URL: sandbox.baseUrl,
+    PARTNER_KEY: 'sandbox-key',
+  });
+  for (const [i, format] of formats.entries()) {
+    const { url = '' } = receivers[i] ?? {};
+    await daemon.api.ok('POST', `${base}/subscriptions`, { url, format, secret: receiverSecret });
+  }
+  await vi.waitFor(
+    async () => expect((await daemon.api.call('GET', base)).body['health']).toMatchObject({ state: 'ok' }),
+    15_000,
+  );
+  for (const [name, text] of words)
+    await sandbox.set(`f_${name}`, { status: 'REJECTED', rejectionReason: text, insuredsName: text });
+}, 60_000);
+
+afterAll(async () => {
+  await daemon[Symbol.asyncDispose]();
+  for (const receiver of receivers) await receiver[Symbol.asyncDispose]();
+  await sandbox[Symbol.asyncDispose]();
+  await redis.cleanup();
+});
+
+/** The bodies that a receiver has taken, their signatures verified with the libraries of receivers. */
+async function bodiesAt(format: (typeof formats)[number]): Promise<Record<string, unknown>[]> {
+  const receiver = receivers[formats.indexOf(format)];
+  await expect.poll(() => receiver?.accepted.length, { timeout: 20_000 }).toBe(words.length);
+  expect(receiver?.refused).toEqual([]);
+  return (receiver?.accepted ?? []).map(({ raw }) => JSON.parse(raw) as Record<string, unknown>);
+}
+
+const textsOf = (data: unknown) => {
+  const { rejectionReason, filing } = data as { rejectionReason: string; filing: { insuredsName: string } };
+  return [rejectionReason, filing.insuredsName];
+};
+const expected = words.map(([, text]) => [text, text]).toSorted();
+
+describe('names and reasons that attackers wrote', () => {
+  test.each(['standard', 'cloudevents'] as const)('arrive as they are in the format %s', async (format) => {
+    const bodies = await bodiesAt(format);
+    expect(bodies.map(({ data }) => textsOf(data)).toSorted()).toEqual(expected);
+  });
+
+  test('mark up nothing in Slack', async () => {
+    const texts = (await bodiesAt('slack')).map(({ text }) => String(text));
+    expect(texts.filter((text) => /<[^>]*>/.test(text))).toEqual([]);
+    expect(texts.some((text) => text.includes('&lt;img src=x onerror=alert(1)&gt;'))).toBe(true);
+  });
+
+  test('are in the log of events and in the filing as they are', async () => {
+    await bodiesAt('standard');
+    const { items } = await daemon.api.ok<{ items: { data: unknown }[] }>('GET', `${base}/events`);
+    expect(items.map(({ data }) => textsOf(data)).toSorted()).toEqual(expected);
+    for (const [name, text] of words) {
+      const filing = await daemon.api.ok('GET', `${base}/filings/f_${name}`);
+      expect(filing).toMatchObject({ rejectionReason: text });
+    }
+  });
+
+  test('write nothing into logs and metrics', async () => {
+    await bodiesAt('slack');
+    const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+    const said = JSON.stringify(daemon.logs) + metrics;
+    expect(words.filter(([, text]) => said.includes(JSON.stringify(text).slice(1, -1)))).toEqual([]);
+  });
+});
