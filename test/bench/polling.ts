@@ -69,7 +69,7 @@ async function compare(): Promise<void> {
       clock: { now: Date.now },
     });
     const rates: Record<'bare' | 'swept', number[]> = { bare: [], swept: [] };
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 15; round += 1) {
       rates.bare.push(filings / (await secondsOf(() => fetchAndParse(bare, filings))));
       rates.swept.push(filings / (await secondsOf(() => watched.poll('sweep'))));
     }
