@@ -127,11 +127,14 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     replay?.lanes.release(now);
   }
 
-  // Filings that failed repeatedly with no success between: now that there is one, they need not wait any longer.
+  // Filings that failed repeatedly with no success between: now that there is one, they need not wait much longer. Those that are due as soon
+  // as a probe would be keep to their schedule, for they may fail by themselves.
   function releaseDoubted(filings: readonly string[], now: number): void {
     for (const { lanes } of [start, ...(replay === null ? [] : [replay])])
-      for (const filingId of filings)
-        if ((lanes.get(filingId)?.tried ?? 0) > 1) lanes.releaseOne(filingId, now);
+      for (const filingId of filings) {
+        const { tried = 0, dueAt = 0 } = lanes.get(filingId) ?? {};
+        if (tried > 1 && dueAt > now + probeDelayMsMax) lanes.releaseOne(filingId, now);
+      }
   }
 
   function judge(work: Work, outcome: CallbackOutcome, proven: boolean, now: number): void {

@@ -162,20 +162,51 @@ describe('an event that always fails', () => {
     expect((await lanesOf(harness, id))['poison']).toMatchObject({ tried: 2, spent: 2 });
   });
 
-  test('is tried early once at the most, however seldom others succeed', async () => {
+  test('has as many attempts as its schedule says, however seldom others succeed', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [10, 10] });
+    let clock = Date.now();
+    await using harness = createHarness(redis, { retryMs: [1_000, 60_000, 300_000], now: () => clock });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison');
-    for (let attempts = 2; attempts <= 4; attempts += 2) {
+    const delays: number[] = [];
+    for (let triedAt = clock; (await deadLetters(harness, id)).length === 0;) {
+      const tried = harness.reports.length;
       // oxlint-disable no-await-in-loop
-      await drainUntil(harness, id, () => expect(harness.reports.length).toBeGreaterThanOrEqual(attempts));
-      await harness.append('a');
+      await harness.drain(id);
+      if (harness.reports.length > tried) {
+        delays.push(clock - triedAt);
+        triedAt = clock;
+      }
+      if (delays.length === 2) {
+        // Two failed without a success between: in doubt.
+        await harness.append('a');
+        await harness.drain(id);
+      }
+      clock = (await lanesOf(harness, id))['poison']?.dueAt ?? clock;
       // oxlint-enable no-await-in-loop
     }
-    await drainUntil(harness, id, async () => expect(await deadLetters(harness, id)).toHaveLength(1));
-    const [letter] = await deadLetters(harness, id);
-    expect(letter?.attempts).toBeLessThanOrEqual(2 + 3);
+    expect(delays).toEqual([0, 1_000, 60_000, 300_000]);
+    expect(await deadLetters(harness, id)).toMatchObject([{ attempts: 4 }]);
+  });
+
+  test('that would wait for long is tried early once at the most, however seldom others succeed', async () => {
+    await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
+    await using harness = createHarness(redis, { retryMs: [10, hour, hour] });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('poison');
+    const attempts = () => harness.reports.filter(({ entry }) => entry.filingId === 'poison').length;
+    await drainUntil(harness, id, () => expect(attempts()).toBe(2));
+    await harness.append('a');
+    await drainUntil(harness, id, () => expect(attempts()).toBe(4));
+    for (let i = 0; i < 3; i += 1) {
+      // One drain after the other: each brings a success.
+      // oxlint-disable no-await-in-loop
+      await harness.append('a');
+      await harness.drain(id);
+      // oxlint-enable no-await-in-loop
+    }
+    expect(attempts()).toBe(4);
+    expect((await lanesOf(harness, id))['poison']).toMatchObject({ tried: 4, spent: 2, proven: true });
   });
 
   test('is found out also among as many as make an endpoint look down', async () => {
