@@ -36,8 +36,8 @@ beforeAll(async () => {
     const { url = '' } = receivers[i] ?? {};
     await daemon.api.ok('POST', `${base}/subscriptions`, { url, format, secret: receiverSecret });
   }
-  await vi.waitFor(
-    async () => expect((await daemon.api.call('GET', base)).body['health']).toMatchObject({ state: 'ok' }),
+  await vi.waitUntil(
+    async () => ((await daemon.api.call('GET', base)).body['health'] as { state: string }).state === 'ok',
     15_000,
   );
   for (const [name, text] of words)
@@ -61,14 +61,14 @@ async function bodiesAt(format: (typeof formats)[number]): Promise<Record<string
 
 const textsOf = (data: unknown) => {
   const { rejectionReason, filing } = data as { rejectionReason: string; filing: { insuredsName: string } };
-  return [rejectionReason, filing.insuredsName];
+  return JSON.stringify([rejectionReason, filing.insuredsName]);
 };
-const expected = words.map(([, text]) => [text, text]).toSorted();
+const expected = new Set(words.map(([, text]) => JSON.stringify([text, text])));
 
 describe('names and reasons that attackers wrote', () => {
   test.each(['standard', 'cloudevents'] as const)('arrive as they are in the format %s', async (format) => {
     const bodies = await bodiesAt(format);
-    expect(bodies.map(({ data }) => textsOf(data)).toSorted()).toEqual(expected);
+    expect(new Set(bodies.map(({ data }) => textsOf(data)))).toEqual(expected);
   });
 
   test('mark up nothing in Slack', async () => {
@@ -80,7 +80,7 @@ describe('names and reasons that attackers wrote', () => {
   test('are in the log of events and in the filing as they are', async () => {
     await bodiesAt('standard');
     const { items } = await daemon.api.ok<{ items: { data: unknown }[] }>('GET', `${base}/events`);
-    expect(items.map(({ data }) => textsOf(data)).toSorted()).toEqual(expected);
+    expect(new Set(items.map(({ data }) => textsOf(data)))).toEqual(expected);
     for (const [name, text] of words) {
       const filing = await daemon.api.ok('GET', `${base}/filings/f_${name}`);
       expect(filing).toMatchObject({ rejectionReason: text });

@@ -67,9 +67,9 @@ export async function fuzz(
     return report(attempt([smallest]));
   };
 
-  /** Keeps those of some inputs that reach something new, found by halves. */
+  /** Keeps those of some inputs that reach something new, found by halves. They have been tried, so nothing watches over them. */
   async function keepNew(inputs: readonly Buffer[]): Promise<void> {
-    attempt(inputs);
+    for (const input of inputs) target.run(input);
     if (inputs.length === 1) {
       if ((await coverage.remember()) > 0) corpus.push(...inputs);
     } else if (await coverage.isNew()) {
@@ -85,14 +85,11 @@ export async function fuzz(
   const words = wordsOf(coverage.files());
   while (tried < executions && performance.now() < endsAt) {
     const batch = Array.from({ length: batchSize }, () => next(corpus, words, random));
-    for (const input of batch.slice(0, countedPerBatch)) {
-      const broke = failed([input]);
-      if (broke !== null) return shrunk(broke);
-      if (guided && (await coverage.remember()) > 0) corpus.push(input);
-    }
-    const brokeToo = failed(batch.slice(countedPerBatch));
-    if (brokeToo !== null) return shrunk(brokeToo);
-    if (guided && (await coverage.isNew())) await keepNew(batch);
+    const broke = failed(batch);
+    if (broke !== null) return shrunk(broke);
+    if (!guided) continue;
+    if (await coverage.isNew()) await keepNew(batch);
+    for (const input of batch.slice(0, countedPerBatch)) await keepNew([input]);
   }
   return report(null);
 }
