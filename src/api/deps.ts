@@ -88,7 +88,7 @@ export interface ApiLimits {
   readonly open: Rate;
   /** Requests with one account token. */
   readonly token: Rate;
-  /** Event streams of one account at once. */
+  /** Event streams of one account at once; those of all accounts are at most half of the connections. */
   readonly streams: number;
   /** Open connections at once, those of streams and probes included. */
   readonly connections: number;

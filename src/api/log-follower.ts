@@ -17,7 +17,7 @@ export interface FollowedLog extends Disposable {
 
 /** Follows logs for event streams: one look at an account's head per interval, however many listen. */
 export interface LogFollower {
-  /** Null when so many listen to this account already. */
+  /** Null when too many listen already, to this account or in all. */
   follow(account: string): FollowedLog | null;
   /** Ends every `next`, now and from now on. */
   stop(): void;
@@ -37,9 +37,14 @@ interface Tail {
 const recentMax = 256;
 const catchUpBatch = 100;
 
-/** A follower that looks every `followMs`, for at most `followersMax` listeners per account. While Redis is away it keeps looking; listeners that are behind fail and come again. */
-export function createLogFollower(log: EventLog, followMs: number, followersMax: number): LogFollower {
+/** A follower that looks every `followMs`, for at most so many listeners per account and in all. While Redis is away it keeps looking; listeners that are behind fail and come again. */
+export function createLogFollower(
+  log: EventLog,
+  followMs: number,
+  max: { readonly perAccount: number; readonly inAll: number },
+): LogFollower {
   const tails = new Map<string, Tail>();
+  let followers = 0;
   let stopped = false;
 
   function open(account: string): Tail {
@@ -68,6 +73,7 @@ export function createLogFollower(log: EventLog, followMs: number, followersMax:
   }
 
   function leave(tail: Tail): void {
+    followers -= 1;
     tail.followers -= 1;
     if (tail.followers > 0) return;
     tails.delete(tail.account);
@@ -89,8 +95,10 @@ export function createLogFollower(log: EventLog, followMs: number, followersMax:
 
   return {
     follow(account) {
+      if (followers >= max.inAll) return null;
       const tail = tails.get(account) ?? open(account);
-      if (tail.followers >= followersMax) return null;
+      if (tail.followers >= max.perAccount) return null;
+      followers += 1;
       tail.followers += 1;
       return {
         next: (after, waitMs, signal) => next(tail, after, waitMs, signal),

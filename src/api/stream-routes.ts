@@ -21,7 +21,12 @@ const pieceBytesMax = 256 * 1024;
 /** The log of an account's events as Server-Sent Events (WHATWG HTML §9.2). */
 export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): void {
   const { followMs, heartbeatMs, streamMs } = { ...defaultTiming, ...timing };
-  const follower = createLogFollower(log, followMs, { ...defaultLimits, ...limits }.streams);
+  const { streams, connections } = { ...defaultLimits, ...limits };
+  // The other half of the connections is for those who ask, probes of health among them.
+  const follower = createLogFollower(log, followMs, {
+    perAccount: streams,
+    inAll: Math.ceil(connections / 2),
+  });
   app.addHook('preClose', async () => follower.stop());
 
   app.get(
@@ -126,7 +131,7 @@ async function sendStream(
 }
 
 function tooManyStreams(): never {
-  throw new Problem('too_many_streams', 'Close some of the event streams of this account, or share one.', {
+  throw new Problem('too_many_streams', 'Close some of the event streams, or share one.', {
     headers: { 'retry-after': '30' },
   });
 }

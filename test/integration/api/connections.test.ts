@@ -82,6 +82,22 @@ test('what is being answered stays: a stream outlives any number of connections'
   await reader?.cancel();
 });
 
+test('streams take half of the connections at most, so that probes get through', async () => {
+  const streams = await Promise.all(
+    Array.from({ length: max }, async (_, i) => {
+      const account = await api.createAccount(`many-${i}`);
+      return fetch(`http://127.0.0.1:${port}${account}/events/stream`, {
+        headers: { authorization: `Bearer ${operatorToken}` },
+      });
+    }),
+  );
+  const statuses = streams.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(max / 2);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(max / 2);
+  expect(await ask('/health/live')).toContain(' 200 ');
+  await Promise.all(streams.map(({ body }) => body?.cancel()));
+});
+
 async function untilHeard(
   reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
   word: string,
