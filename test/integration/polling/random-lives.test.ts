@@ -120,6 +120,7 @@ it(
       if (Date.now() < lastStart) await live(given, taken);
     });
     await fc.assert(property, { seed, path, numRuns: runs });
+    process.stderr.write(`random lives: ${lives} in all\n`);
     expect(lives).toBeGreaterThan(0);
   },
   limitMs * 4,
