@@ -97,7 +97,9 @@ export const deliveryTargets: readonly FuzzTarget[] = [
     name: 'header policy',
     seeds: () => [
       '{"x-team":"filings","Authorization":"Bearer abc"}',
-      '{"Host":"a","WEBHOOK-ID":"b","transfer_encoding":"chunked"}',
+      ...['Host', 'WEBHOOK-ID', 'transfer_encoding', 'Proxy-Authorization', '__proto__'].map(
+        (name) => `{"${name}":"a"}`,
+      ),
       JSON.stringify(Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`x-${i}`, 'v'.repeat(400)]))),
       '{"x-a":" outer","X-A":"inner tab\\t."}',
       ...fc
