@@ -63,7 +63,7 @@ export const mutations: readonly Mutation[] = [
       'if (first !== null) progress.markDone(first.position);\n      return first === null ? null : { ...first, attempt: 1 };',
     project: 'integration',
     test: 'test/integration/delivery/drain-fence.test.ts',
-    title: 'killed at any write, a drain leaves a state',
+    title: 'what is in flight counts as not delivered',
   },
   {
     name: 'reads are taken in the order of their arrival, whatever their windows',

@@ -112,6 +112,22 @@ test('a drain whose connection broke writes nothing, for Redis may have been set
   expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['set back', 'other']);
 });
 
+test('what is in flight counts as not delivered, whatever else is written meanwhile', async () => {
+  const latch = createLatch();
+  await using receiver = await startReceiver(async ({ filingId }) => {
+    if (filingId === 'held') await latch.opened;
+    return 200;
+  });
+  await using harness = createHarness(redis, { maxInFlight: 2 });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('held', 'a');
+  const drained = harness.drain(id);
+  await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ cursor: 0, done: '2' }));
+  latch.open();
+  await drained;
+  expect(await harness.state(id)).toMatchObject({ cursor: 2, done: '' });
+});
+
 test('killed at any write, a drain leaves a state from which the next one goes on in order', async () => {
   await using receiver = await startReceiver(({ filingId, attempt }) =>
     filingId === 'f1' && attempt === 1 ? 500 : 200,
