@@ -5,7 +5,7 @@ const version = 1;
 
 /** Lists that are paged; a cursor of one does not work for another. */
 export type CursorKind =
-  'accounts' | 'tokens' | 'subscriptions' | 'attempts' | 'dead-letters' | 'events' | `filings:${string}`;
+  'accounts' | 'tokens' | 'subscriptions' | 'attempts' | 'dead-letters' | 'events' | `filings:${string}` | `newest-filings:${string}`;
 
 // What a position must look like where Redis or arithmetic would fail on anything else; elsewhere it is a text to compare with.
 const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
@@ -15,6 +15,8 @@ const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   'filings:': /^\d{1,19}(?: |$)/,
   'filings:COMPLETED': /^\d{1,19}(?: |$)/,
 };
+
+const newestPosition = /^\d{1,15} [^]/;
 
 /** Makes an opaque cursor that stands for a position in one kind of list. */
 export function encodeCursor(kind: CursorKind, position: string): string {
@@ -31,7 +33,8 @@ export function decodeCursor(kind: CursorKind, cursor: string | undefined): stri
   if (cursor === undefined) return null;
   const [found, position, check] = parse(cursor);
   const isMade = found === version && typeof position === 'string' && check === checksum(kind, position);
-  if (isMade && positions[kind]?.test(position) !== false) return position;
+  const shape = kind.startsWith('newest-filings:') ? newestPosition : positions[kind];
+  if (isMade && shape?.test(position) !== false) return position;
   const detail =
     'Pass a nextCursor exactly as this list gave it, with the same filters, or none to start over.';
   throw new Problem('invalid_cursor', detail, { errors: [{ path: 'cursor', message: 'is not valid' }] });

@@ -15,7 +15,7 @@ export const listFilings = {
   operationId: 'listFilings',
   summary: 'List filings as last seen',
   description:
-    'With `Accept: text/csv` the whole list as a spreadsheet takes it (RFC 4180, UTF-8), whatever `limit` and `cursor` say. Texts that a ' +
+    'With `Accept: text/csv` the whole list as a spreadsheet takes it (RFC 4180, UTF-8), whatever `limit`, `cursor` and `order` say. Texts that a ' +
     'spreadsheet would take for a formula have an apostrophe in front.',
   params: filingsParams,
   querystring: filingsQuerySchema,

@@ -10,7 +10,7 @@ import { eventJson } from './event-json.ts';
 import { filingView } from './filing-view.ts';
 import { filingsCsv } from './filings-csv.ts';
 import { listFilings, getFiling } from './filings-operations.ts';
-import { Problem } from './problem.ts';
+import { invalidRequest, Problem } from './problem.ts';
 
 const eventsMax = 100;
 // A table of a million filings takes a while to be sent.
@@ -21,15 +21,21 @@ export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
     { schema: listFilings, handlerTimeout: listMs },
-    async ({ params: { account }, query: { limit = pageLimit, cursor, status = null }, headers }, reply) => {
+    async ({ params: { account }, query, headers }, reply) => {
+      const { limit = pageLimit, cursor, status = null } = query;
       void reply.header('vary', 'accept');
       if (wantsCsv(headers.accept)) {
         void reply.type('text/csv; charset=utf-8; header=present');
         void reply.header('content-disposition', 'attachment; filename="filings.csv"');
         return reply.send(Readable.from(filingsCsv(filings, account, status)));
       }
-      const kind: CursorKind = `filings:${status ?? ''}`;
-      const page = await filings.list(account, status, decodeCursor(kind, cursor), limit);
+      const newestOf = query.order === 'newest' ? statusOfNewest(status) : null;
+      const kind: CursorKind = newestOf === null ? `filings:${status ?? ''}` : `newest-filings:${newestOf}`;
+      const after = decodeCursor(kind, cursor);
+      const page =
+        newestOf === null
+          ? await filings.list(account, status, after, limit)
+          : await filings.listNewest(account, newestOf, after, limit);
       return {
         items: page.filings.map(filingView),
         nextCursor: page.next === null ? null : encodeCursor(kind, page.next),
@@ -48,6 +54,12 @@ export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
       return `${JSON.stringify(filingView(filing)).slice(0, -1)},"events":[${events.join(',')}]}`;
     },
   );
+}
+
+// The others are too many to be put in order for each page.
+function statusOfNewest(status: string | null): string {
+  if (status !== null && status !== 'COMPLETED') return status;
+  throw invalidRequest([{ path: 'order', message: 'newest goes with a status other than COMPLETED' }]);
 }
 
 async function latestEvents(log: EventLog, account: string, filingId: string): Promise<string[]> {

@@ -13,6 +13,13 @@ export const filingsQuerySchema = record({
       examples: ['PENDING'],
     }),
   ),
+  order: Type.Optional(
+    Type.Union([Type.Literal('id'), Type.Literal('newest')], {
+      default: 'id',
+      description:
+        '`newest`: those first that came into their status last; with a `status` other than COMPLETED only.',
+    }),
+  ),
 });
 
 /** Path of an account's filings. */

@@ -11,13 +11,14 @@ import { useList } from './use-resource.js';
 const refreshMs = 5000;
 
 /**
- * What waits for somebody to act: every filing that is rejected, with why and since when.
+ * What waits for somebody to act: every filing that is rejected, with why and since when, the newest first.
  * @param {{ account: string }} props
  */
 export function RejectionsTable({ account }) {
   return html`<${FilingList}
     account=${account}
     status="REJECTED"
+    order="newest"
     limit=${10}
     caption="Rejected filings"
     columns=${['Insured', 'Policy', 'State', 'Reason', 'Rejected']}
@@ -40,6 +41,7 @@ export function FilingsTable({ account, status }) {
   return html`<${FilingList}
     account=${account}
     status=${status}
+    order="id"
     limit=${50}
     caption="Filings"
     columns=${['Filing', 'Insured', 'Policy', 'State', 'Type', 'Premium', 'Status', 'Since']}
@@ -57,10 +59,10 @@ export function FilingsTable({ account, status }) {
   />`;
 }
 
-/** @param {{ account: string, status: string | null, limit: number, caption: string, columns: string[], cells: (filing: Filing) => unknown[], empty: string }} props */
-function FilingList({ account, status, limit, caption, columns, cells, empty }) {
+/** @param {{ account: string, status: string | null, order: 'id' | 'newest', limit: number, caption: string, columns: string[], cells: (filing: Filing) => unknown[], empty: string }} props */
+function FilingList({ account, status, order, limit, caption, columns, cells, empty }) {
   const query = status === null ? '' : `&status=${encodeURIComponent(status.toWellFormed())}`;
-  const path = `${apiPath('accounts', account, 'filings')}?limit=${limit}${query}`;
+  const path = `${apiPath('accounts', account, 'filings')}?limit=${limit}&order=${order}${query}`;
   /** @type {List<Filing>} */
   const { data, error, showMore } = useList(path, refreshMs);
   if (data === null)

@@ -10,6 +10,7 @@ import { buildFilingEvent } from '../../../src/events/event.ts';
 import { createLogOutline } from '../../../src/delivery/log-outline.ts';
 import { createLagReader } from '../../../src/delivery/subscription-lags.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
+import { isLookedFor } from '../../../src/filings/filing-details.ts';
 import { createFilingListStore } from '../../../src/filings/filing-list-store.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import type { FilingCommit, StoredState } from '../../../src/filings/snapshot-store.ts';
@@ -203,7 +204,8 @@ function toCommit(account: string, filing: PutFiling, previous: StoredState | nu
     filingType: 'NEW_BUSINESS',
     premium: 12.5,
   };
-  return { id, previous, next: { ...after, sequence, since: at, readFrom: at, readAt: at }, details, event };
+  const next = { ...after, sequence, since: at, readFrom: at, readAt: at };
+  return { id, previous, next, details: isLookedFor(next) ? details : null, event };
 }
 
 /** Hooks that only note how they were called. */

@@ -178,3 +178,41 @@ test('an empty list is a header, and errors stay problem details', async () => {
   expect(response.statusCode).toBe(404);
   expect(response.headers['content-type']).toContain('application/problem+json');
 });
+
+test('with order=newest those come first that came into their status last, page by page', async () => {
+  const ids = await fill('newest', 2_300, (i) => (i % 2 === 0 ? 'REJECTED' : 'PAID'));
+  const rejected = ids.filter((_, i) => i % 2 === 0);
+  const again = ['f_00010', 'f_02000', 'f_00000'];
+  for (const id of again) {
+    // One after the other, so that each has a time of its own.
+    // oxlint-disable no-await-in-loop
+    await api.putFilings('newest', [{ id, status: 'PENDING' }]);
+    await expect.poll(() => Date.now()).toBeGreaterThan(Date.now());
+    await api.putFilings('newest', [{ id, status: 'REJECTED' }]);
+    // oxlint-enable no-await-in-loop
+  }
+  const path = '/v1/accounts/newest/filings';
+  const { items } = await api.listAll<{ filingId: string; since: string }>(path, {
+    status: 'REJECTED',
+    order: 'newest',
+    limit: '90',
+  });
+  expect(items.slice(0, 3).map(({ filingId }) => filingId)).toEqual(again.toReversed());
+  expect(items.map(({ filingId }) => filingId).toSorted()).toEqual(rejected);
+  expect(items.map(({ since }) => since)).toEqual(
+    items
+      .map(({ since }) => since)
+      .toSorted()
+      .toReversed(),
+  );
+});
+
+test.each(['', '&status=COMPLETED'])('order=newest%s is refused', async (status) => {
+  await api.createAccount('unordered');
+  const { status: answered, body } = await api.call(
+    'GET',
+    `/v1/accounts/unordered/filings?order=newest${status}`,
+  );
+  expect(answered).toBe(422);
+  expect(body).toMatchObject({ errors: [{ path: 'order' }] });
+});

@@ -168,7 +168,13 @@ const queries: Readonly<Record<string, readonly Case[]>> = {
   [`GET ${S}/{id}/dead-letters`]: pageCases,
   [`GET ${A}/events`]: [...pageCases, ...typesCases],
   [`GET ${A}/events/stream`]: [...typesCases, ['cursor', 'tampered'], ['from', 'later'], ['extra', '1']],
-  [`GET ${A}/filings`]: [...pageCases, ['status', ''], ['status', 'A\u0000B'], ['status', long(65)]],
+  [`GET ${A}/filings`]: [
+    ...pageCases,
+    ['status', ''],
+    ['status', 'A\u0000B'],
+    ['status', long(65)],
+    ['order', 'oldest'],
+  ],
 };
 
 const headerCases: Readonly<Record<string, readonly Case[]>> = {

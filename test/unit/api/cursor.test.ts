@@ -50,6 +50,7 @@ test.each([
   ['dead-letters', '1767225600000-0'],
   ['filings:', '0'],
   ['filings:COMPLETED', '1280 f_1 \n'],
+  ['newest-filings:REJECTED', '1767225600000 f_1 \n'],
 ] as const)('a cursor for %s is a place that such a list can have', (kind, position) => {
   expect(decodeCursor(kind, encodeCursor(kind, position))).toBe(position);
   expect(() => decodeCursor(kind, encodeCursor(kind, `x${position}`))).toThrow(Problem);
