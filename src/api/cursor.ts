@@ -5,7 +5,14 @@ const version = 1;
 
 /** Lists that are paged; a cursor of one does not work for another. */
 export type CursorKind =
-  'accounts' | 'tokens' | 'subscriptions' | 'attempts' | 'dead-letters' | 'events' | `filings:${string}` | `newest-filings:${string}`;
+  | 'accounts'
+  | 'tokens'
+  | 'subscriptions'
+  | 'attempts'
+  | 'dead-letters'
+  | 'events'
+  | `filings:${string}`
+  | `newest-filings:${string}`;
 
 // What a position must look like where Redis or arithmetic would fail on anything else; elsewhere it is a text to compare with.
 const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
