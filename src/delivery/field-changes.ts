@@ -5,18 +5,20 @@ export interface FieldChanges<T extends object> {
   forget(): void;
 }
 
-/** Nothing given yet. Values are compared as the texts they are written as. */
+/** Nothing given yet. Lists are compared as the texts they are written as. */
 export function createFieldChanges<T extends object>(): FieldChanges<T> {
-  const written = new Map<string, string>();
+  const written = new Map<string, unknown>();
   return {
     since(fields) {
-      const changed = Object.entries(fields).filter(([name, value]) => {
-        const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-        const differs = written.get(name) !== text;
-        if (differs) written.set(name, text);
-        return differs;
-      });
-      return Object.fromEntries(changed) as Partial<T>;
+      const changed: Partial<T> = {};
+      for (const name in fields) {
+        const value = fields[name];
+        const comparable = typeof value === 'object' ? JSON.stringify(value) : value;
+        if (written.get(name) === comparable) continue;
+        written.set(name, comparable);
+        changed[name] = value;
+      }
+      return changed;
     },
     forget: () => written.clear(),
   };
