@@ -18,7 +18,7 @@ export interface Daemon extends AsyncDisposable {
 const upkeepMs = 2_000;
 // As often as the retention is long, within these.
 const trimEveryMs = { least: 1_000, most: 60_000 };
-const repairEveryMs = 5_000;
+const repairEveryMs = 3_000;
 const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
 const drainsAtOnce = 2_000;
