@@ -11,8 +11,9 @@ export interface Readiness {
 const probeKeptMs = 60_000;
 
 /**
- * Asks Redis each time: whether it is still the one that this daemon began on, whether it keeps what it is given, and whether it takes a write
- * (of `probeKey`, with a lifetime of a minute). `secretsProblem` says what of the store cannot be opened.
+ * Asks Redis: whether it is still the one that this daemon began on, whether it keeps what it is given, and whether it takes a write
+ * (of `probeKey`, with a lifetime of a minute). Whoever asks meanwhile has the same answer: probes need no token, and must not become a load.
+ * `secretsProblem` says what of the store cannot be opened.
  */
 export function createReadiness(
   redis: RedisClient,
@@ -20,11 +21,12 @@ export function createReadiness(
   probeKey: string,
   secretsProblem: () => string | null = () => null,
 ): () => Promise<Readiness> {
-  return async () => {
+  let underWay: Promise<Readiness> | null = null;
+
+  async function ask(): Promise<Readiness> {
     const reasons: string[] = [];
     try {
-      await watch.check();
-      const { problems, isReplica } = await checkDurability(redis);
+      const [{ problems, isReplica }] = await Promise.all([checkDurability(redis), watch.check()]);
       reasons.push(...problems);
       // A replica has told what it refuses, and would be left for another connection.
       if (!isReplica) await redis.set(probeKey, '', 'PX', probeKeptMs);
@@ -33,7 +35,9 @@ export function createReadiness(
     }
     for (const problem of [watch.problem(), secretsProblem()]) if (problem !== null) reasons.push(problem);
     return { ready: reasons.length === 0, reasons };
-  };
+  }
+
+  return () => (underWay ??= ask().finally(() => (underWay = null)));
 }
 
 function describe(error: unknown): string {

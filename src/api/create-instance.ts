@@ -9,7 +9,8 @@ import type { ApiDeps } from './deps.ts';
 import { endConnectionsOnClose } from './end-connections.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
 import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
-import { followConnections, limitConnections } from './open-connections.ts';
+import { endLateInTurns } from './late-requests.ts';
+import { followConnections, hasWholeRequest, limitConnections } from './open-connections.ts';
 import { Problem } from './problem.ts';
 import { compileValidator } from './validator.ts';
 
@@ -55,7 +56,9 @@ export function createInstance({
     return503OnClosing: false,
     routerOptions: { maxParamLength: paramLengthMax },
     frameworkErrors: sendError,
-    clientErrorHandler: answerBrokenConnection,
+    clientErrorHandler: endLateInTurns(answerBrokenConnection, (socket) =>
+      hasWholeRequest(connections, socket),
+    ),
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(compileValidator);
   // Answers are built field by field; their schemas are the documentation, and a test holds them to it.

@@ -49,8 +49,13 @@ export function limitConnections(
 
 // The newest, on which nothing can have come yet, is among them.
 function longestWaiting(connections: OpenConnections): Socket | null {
-  for (const [socket, responses] of connections) {
-    if ([...responses].every(({ req }) => !req.complete)) return socket;
+  for (const socket of connections.keys()) {
+    if (!hasWholeRequest(connections, socket)) return socket;
   }
   return null;
+}
+
+/** Whether a whole request has come on a connection that is not answered yet. */
+export function hasWholeRequest(connections: OpenConnections, socket: Socket): boolean {
+  return [...(connections.get(socket) ?? [])].some(({ req }) => req.complete);
 }

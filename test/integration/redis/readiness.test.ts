@@ -71,3 +71,12 @@ test('a Redis that is away is told as away', async () => {
   await server.restart();
   await expectReasons();
 });
+
+test('however many ask at once, Redis is asked once', async () => {
+  await expectReasons();
+  await admin.config('RESETSTAT');
+  const answers = await Promise.all(Array.from({ length: 100 }, () => readiness()));
+  expect(new Set(answers).size).toBe(1);
+  expect(await admin.info('commandstats')).toContain('cmdstat_info:calls=1,');
+  expect(await readiness()).not.toBe(answers[0]);
+});
