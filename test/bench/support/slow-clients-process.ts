@@ -2,10 +2,14 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Clients in processes of their own that keep so many connections busy without ever finishing a request. */
+/**
+ * Clients in processes of their own that keep so many connections busy without ever finishing a request. They stand for machines elsewhere, so they
+ * leave the processors of this one to the daemon and to those who ask it.
+ */
 export interface SlowClients extends AsyncDisposable {
   /** Connections that are open now, those counted whose request has begun. */
   open(): Promise<number>;
@@ -92,6 +96,7 @@ async function sendLargeBodies({ url, token }: Order): Promise<never> {
 }
 
 if (process.argv[1] === self) {
+  setPriority(constants.priority.PRIORITY_LOW);
   const [, , url = '', token = '', count = '0', localAddress = ''] = process.argv;
   const order: Order = { url: new URL(url), token, localAddress, sockets: new Set() };
   const wanted = Number(count);
