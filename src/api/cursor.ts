@@ -11,6 +11,7 @@ export type CursorKind =
   | 'attempts'
   | 'dead-letters'
   | 'events'
+  | 'newest-events'
   | `filings:${string}`
   | `newest-filings:${string}`;
 
@@ -19,6 +20,7 @@ const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   attempts: /^\d{1,15}-\d{1,15}$/,
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
   events: /^\d{1,15}$/,
+  'newest-events': /^\d{1,15}$/,
   'filings:': /^\d{1,19}(?: |$)/,
   'filings:COMPLETED': /^\d{1,19}(?: |$)/,
 };

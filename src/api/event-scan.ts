@@ -12,7 +12,7 @@ export interface EventScan {
   readonly entries: readonly LogEntry[];
   /** The position of the last entry that was looked at, or where the scan began. */
   readonly position: number;
-  /** Whether the log goes on behind it. */
+  /** Whether the log goes on behind it, in the direction of the scan. */
   readonly more: boolean;
 }
 
@@ -39,18 +39,41 @@ export async function scanEvents(
   filter: EventFilter,
   limit: number,
 ): Promise<EventScan> {
-  if (filter.filingId !== null)
-    return scanFiling(log, account, after, { ...filter, filingId: filter.filingId }, limit);
+  if (filter.filingId === null)
+    return scan((position, count) => log.readAfter(account, position, count), after, filter, limit);
+  const head = await log.head(account);
+  const positions = (await log.positionsOf(account, filter.filingId)).filter((position) => position > after);
+  const found = await readFiltered(log, account, positions, filter, limit);
+  return { ...found, position: found.more ? found.position : Math.max(after, head, found.position) };
+}
+
+/** The same before a position, newest first. */
+export async function scanNewestEvents(
+  log: EventLog,
+  account: string,
+  before: number,
+  filter: EventFilter,
+  limit: number,
+): Promise<EventScan> {
+  if (filter.filingId === null)
+    return scan((position, count) => log.readBefore(account, position, count), before, filter, limit);
+  const positions = (await log.positionsOf(account, filter.filingId)).filter((position) => position < before);
+  return readFiltered(log, account, positions.toReversed(), filter, limit);
+}
+
+async function scan(
+  read: (position: number, count: number) => Promise<LogEntry[]>,
+  from: number,
+  filter: EventFilter,
+  limit: number,
+): Promise<EventScan> {
+  const batchSize = Math.min(batchMax, filter.types === null ? limit + 1 : batchMax);
   const entries: LogEntry[] = [];
-  let position = after;
+  let position = from;
   for (let scanned = 0; scanned < scannedMax;) {
     // Each batch begins where the one before ended.
     // oxlint-disable-next-line no-await-in-loop
-    const batch = await log.readAfter(
-      account,
-      position,
-      Math.min(batchMax, filter.types === null ? limit + 1 : batchMax),
-    );
+    const batch = await read(position, batchSize);
     for (const entry of batch) {
       const matches = matchesFilter(filter, entry);
       if (matches && entries.length === limit) return { entries, position, more: true };
@@ -64,18 +87,15 @@ export async function scanEvents(
 }
 
 // A filing's events are found by their positions; the log between them need not be read.
-async function scanFiling(
+async function readFiltered(
   log: EventLog,
   account: string,
-  after: number,
-  filter: EventFilter & { filingId: string },
+  positions: readonly number[],
+  filter: EventFilter,
   limit: number,
 ): Promise<EventScan> {
-  const head = await log.head(account);
-  const positions = (await log.positionsOf(account, filter.filingId)).filter((position) => position > after);
   const page = positions.slice(0, limit);
   const found = await log.readAt(account, page);
   const entries = found.filter((entry) => entry !== null && matchesFilter(filter, entry)) as LogEntry[];
-  const more = positions.length > page.length;
-  return { entries, more, position: more ? (page.at(-1) ?? after) : Math.max(after, head, page.at(-1) ?? 0) };
+  return { entries, more: positions.length > page.length, position: page.at(-1) ?? 0 };
 }

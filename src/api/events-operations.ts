@@ -18,7 +18,7 @@ const eventStream = {
 export const listEvents = {
   tags: ['Events'],
   operationId: 'listEvents',
-  summary: 'List events, oldest first',
+  summary: 'List events',
   description: 'The same events as the callbacks, whether or not anybody subscribed to them.',
   params: eventsParams,
   querystring: eventsQuerySchema,

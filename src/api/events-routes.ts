@@ -1,9 +1,11 @@
+import type { EventLog, LogEntry } from '../events/event-log.ts';
 import type { Api } from './api-instance.ts';
 import { pageLimit } from './common-schema.ts';
-import { decodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
 import { eventJson, positionCursor } from './event-json.ts';
-import { scanEvents } from './event-scan.ts';
+import { scanEvents, scanNewestEvents } from './event-scan.ts';
+import type { EventFilter } from './event-scan.ts';
 import { listEvents } from './events-operations.ts';
 import { parseTypes } from './events-schema.ts';
 
@@ -12,14 +14,36 @@ export function addEventRoutes(app: Api, { log }: ApiDeps): void {
   app.get(
     '/accounts/:account/events',
     { schema: listEvents },
-    async ({ params: { account }, query: { limit = pageLimit, cursor, types, filingId } }, reply) => {
-      const after = Number(decodeCursor('events', cursor) ?? 0);
+    async ({ params: { account }, query: { limit = pageLimit, cursor, types, filingId, order } }, reply) => {
       const filter = { types: parseTypes(types), filingId: filingId ?? null };
-      const { entries, position, more } = await scanEvents(log, account, after, filter, limit);
-      const resume = positionCursor(position);
-      const tail = JSON.stringify({ nextCursor: more ? resume : null, resumeCursor: resume }).slice(1);
+      const list = order === 'newest' ? listNewest : listOldest;
+      const { entries, nextCursor, resumeCursor } = await list(log, account, cursor, filter, limit);
+      const tail = JSON.stringify({ nextCursor, resumeCursor }).slice(1);
       void reply.type('application/json; charset=utf-8');
       return `{"items":[${entries.map(eventJson).join(',')}],${tail}`;
     },
   );
 }
+
+type List = (
+  log: EventLog,
+  account: string,
+  cursor: string | undefined,
+  filter: EventFilter,
+  limit: number,
+) => Promise<{ entries: readonly LogEntry[]; nextCursor: string | null; resumeCursor: string }>;
+
+const listOldest: List = async (log, account, cursor, filter, limit) => {
+  const after = Number(decodeCursor('events', cursor) ?? 0);
+  const { entries, position, more } = await scanEvents(log, account, after, filter, limit);
+  const resumeCursor = positionCursor(position);
+  return { entries, nextCursor: more ? resumeCursor : null, resumeCursor };
+};
+
+const listNewest: List = async (log, account, cursor, filter, limit) => {
+  const head = await log.head(account);
+  const before = Number(decodeCursor('newest-events', cursor) ?? head + 1);
+  const { entries, position, more } = await scanNewestEvents(log, account, before, filter, limit);
+  const nextCursor = more ? encodeCursor('newest-events', String(position)) : null;
+  return { entries, nextCursor, resumeCursor: positionCursor(head) };
+};

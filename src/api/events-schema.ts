@@ -20,7 +20,16 @@ const filters = {
 };
 
 /** Query of GET …/events. */
-export const eventsQuerySchema = record({ ...pageQuery, ...filters });
+export const eventsQuerySchema = record({
+  ...pageQuery,
+  ...filters,
+  order: Type.Optional(
+    oneOf(['oldest', 'newest'], {
+      default: 'oldest',
+      description: '`newest`: the latest first, with `nextCursor` for older ones.',
+    }),
+  ),
+});
 
 /** Query of GET …/events/stream. */
 export const streamQuerySchema = record({
@@ -76,14 +85,17 @@ export const eventListSchema = Type.Unsafe<string>(
       items: Type.Array(Type.Unsafe({ $ref: 'Event#' })),
       nextCursor: nullable(Type.String(), {
         description:
-          'For the next page; null at the end of the log. With filters a page may hold fewer events than asked for, or none, and still have one.',
+          'For the next page; null at the end of the list. With filters a page may hold fewer events than asked for, or none, and still have one.',
       }),
       resumeCursor: Type.String({
         description:
-          'Behind everything that was looked at, also at the end of the log: pass it later for what has come since.',
+          'Behind everything that was looked at, also at the end of the log (with `order=newest`: behind the newest event): pass it later, to the list from the oldest or to the stream, for what has come since.',
       }),
     },
-    { description: 'Events, oldest first. What is older than EVENT_RETENTION_MS may be gone.' },
+    {
+      description:
+        'Events, oldest first unless `order` says otherwise. What is older than EVENT_RETENTION_MS may be gone.',
+    },
   ),
 );
 

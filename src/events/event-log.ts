@@ -26,6 +26,8 @@ export interface EventLog {
   head(account: string): Promise<number>;
   /** Up to `count` entries after a position, oldest first; empty at the end. Trimmed positions are skipped. */
   readAfter(account: string, position: number, count: number): Promise<LogEntry[]>;
+  /** Up to `count` entries before a position, newest first; empty at the beginning. */
+  readBefore(account: string, position: number, count: number): Promise<LogEntry[]>;
   /** The entries at these positions; null for those that were trimmed. */
   readAt(account: string, positions: readonly number[]): Promise<(LogEntry | null)[]>;
   /** Positions of a filing's events still in the log, oldest first. */
@@ -62,6 +64,11 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
       recently(`${account} ${position} ${count}`, count, () =>
         range(account, `${position + 1}-0`, '+', count),
       ),
+    async readBefore(account, position, count) {
+      const { events } = keys.account(account);
+      const reply = await redis.xrevrangeBuffer(events, `(${position}-0`, '-', 'COUNT', count);
+      return reply.map(toLogEntry);
+    },
     readAt,
     async positionsOf(account, filingId) {
       const key = keys.account(account);

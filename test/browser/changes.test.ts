@@ -36,7 +36,7 @@ describe('changes', () => {
     await tab.page.getByLabel('Type').selectOption('filing.pending');
     await expect.poll(() => entries(tab).count()).toBe(1);
     await tab.page.getByLabel('Search').fill('no such thing');
-    await tab.page.getByText('No change on this page matches').waitFor();
+    await tab.page.getByText('None of the changes shown matches').waitFor();
     expect(tab.problems).toEqual([]);
   });
 
@@ -117,7 +117,7 @@ describe('changes', () => {
   });
 });
 
-test('a long log begins with the next change, and each that comes from then on is there', async () => {
+test('of a long log the latest is shown, older ones when asked for, and each that comes from then on', async () => {
   await stage.sandbox.seed(320);
   const total = async () => {
     const { counts } = await stage.daemon.api.ok<{ counts: Record<string, number> }>(
@@ -127,12 +127,27 @@ test('a long log begins with the next change, and each that comes from then on i
     return Object.values(counts).reduce((sum, count) => sum + count, 0);
   };
   await expect.poll(total, { timeout: 20_000 }).toBeGreaterThan(320);
+  await stage.settle('f_last', { status: 'PAID', insuredsName: 'Last Of Many' });
   await using tab = await stage.visit(changes);
-  await tab.page.getByText('The log is long').waitFor();
+  await entries(tab).first().getByText('Last Of Many').waitFor();
   await tab.page.getByText('Live', { exact: true }).waitFor();
+  expect(await entries(tab).count()).toBe(100);
   await stage.settle('f_late', { status: 'PAID', insuredsName: 'Late Comers' });
-  await entries(tab).getByText('Late Comers').waitFor();
-  expect(await entries(tab).count()).toBe(1);
+  await entries(tab).first().getByText('Late Comers').waitFor();
+  await tab.page.getByRole('button', { name: 'Show older changes' }).click();
+  await expect.poll(() => entries(tab).count()).toBe(201);
+  expect(await entries(tab).getByText('Last Of Many').count()).toBe(1);
+  await tab.page.route('**/events?order=newest*', (route) => route.abort());
+  await tab.page.getByRole('button', { name: 'Show older changes' }).click();
+  await tab.page.getByText('Could not read older changes.').waitFor();
+  await tab.page.unrouteAll();
+  const older = tab.page.getByRole('button', { name: 'Show older changes' });
+  while ((await older.count()) > 0) {
+    const before = await entries(tab).count();
+    await older.click();
+    await expect.poll(() => entries(tab).count()).toBeGreaterThan(before);
+  }
+  await expect.poll(() => entries(tab).last().innerText()).toContain('new → UNPAID');
   expect(tab.problems).toEqual([]);
 });
 

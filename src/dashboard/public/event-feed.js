@@ -16,19 +16,23 @@ import { createSseParser } from './sse-parser.js';
  * @property {(state: FeedState) => void} onState
  */
 
-const historyPagesMax = 3;
+/**
+ * @typedef {object} HistoryListener
+ * @property {(events: FilingEvent[], older: string | null) => void} onHistory once, before any other event: the latest, newest first, and the cursor
+ *   with which `readOlder` goes on, null when there is nothing older
+ */
+
 const silenceMaxMs = 45_000; // the daemon says something every 15 s
 const retryMs = 1000;
 const pollEveryMs = 3000;
 const pollsBeforeStream = 20;
-const noSuchFiling = 'no filing has this id';
 
 /**
- * Tells the events of an account until the signal aborts: first those in the log, unless there are many, then each new one. A stream that
- * breaks is taken up where it ended; where streams do not get through, the log is asked every few seconds. Resolves with nothing.
+ * Tells the events of an account until the signal aborts: first the latest in the log, then each new one. A stream that breaks is taken up where it
+ * ended; where streams do not get through, the log is asked every few seconds. Resolves with nothing.
  * @param {ApiClient} client
  * @param {string} account
- * @param {FeedListener & { onHistory: (complete: boolean) => void }} listener `complete`: nothing older is left out
+ * @param {FeedListener & HistoryListener} listener
  * @param {AbortSignal} signal
  */
 export async function followEvents(client, account, listener, signal) {
@@ -49,38 +53,30 @@ export async function followEvents(client, account, listener, signal) {
   }
 }
 
-// A log of more than a few pages is left to searches: its latest pages cannot be asked for.
-/** @type {(client: ApiClient, account: string, listener: FeedListener & { onHistory: (complete: boolean) => void }, signal: AbortSignal) => Promise<string>} */
-async function begin(client, account, { onEvents, onHistory }, signal) {
-  const events = [];
-  let cursor = null;
-  for (let page = 0; page < historyPagesMax; page += 1) {
-    const answer = await readLog(client, account, cursor, signal);
-    events.push(...answer.items);
-    cursor = answer.resumeCursor;
-    if (answer.nextCursor === null) {
-      onHistory(true);
-      onEvents(events);
-      return cursor;
-    }
-  }
-  onHistory(false);
-  return logHead(client, account, signal);
+/**
+ * A page of the log, the latest event first.
+ * @param {ApiClient} client
+ * @param {string} account
+ * @param {string | null} cursor the `nextCursor` of the page before; null for the first
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<EventPage>}
+ */
+export function readOlder(client, account, cursor, signal) {
+  const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+  return client.get(`${apiPath('accounts', account, 'events')}?order=newest&limit=100${from}`, signal);
 }
 
-// A search for a filing that does not exist looks at everything at once and says where the log ends.
-/** @type {(client: ApiClient, account: string, signal: AbortSignal) => Promise<string>} */
-async function logHead(client, account, signal) {
-  const path = `${apiPath('accounts', account, 'events')}?filingId=${encodeURIComponent(noSuchFiling)}&limit=1`;
-  /** @type {EventPage} */
-  const { resumeCursor } = await client.get(path, signal);
+/** @type {(client: ApiClient, account: string, listener: FeedListener & HistoryListener, signal: AbortSignal) => Promise<string>} */
+async function begin(client, account, { onHistory }, signal) {
+  const { items, nextCursor, resumeCursor } = await readOlder(client, account, null, signal);
+  onHistory(items, nextCursor);
   return resumeCursor;
 }
 
-/** @type {(client: ApiClient, account: string, cursor: string | null, signal: AbortSignal) => Promise<EventPage>} */
+/** @type {(client: ApiClient, account: string, cursor: string, signal: AbortSignal) => Promise<EventPage>} */
 function readLog(client, account, cursor, signal) {
-  const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-  return client.get(`${apiPath('accounts', account, 'events')}?limit=100${from}`, signal);
+  const from = encodeURIComponent(cursor);
+  return client.get(`${apiPath('accounts', account, 'events')}?limit=100&cursor=${from}`, signal);
 }
 
 /**

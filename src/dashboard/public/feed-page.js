@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from './vendor/hooks.js';
 import { AccountNav } from './account-parts.js';
+import { ActionButton } from './actions.js';
 import { eventFacts, matchesSearch } from './filing-event.js';
+import { number } from './format.js';
 import { html } from './html.js';
-import { Badge, Failure, FilingLink, Heading, Text, When } from './parts.js';
+import { Badge, Failure, FilingLink, Heading, Loading, Text, When } from './parts.js';
 import { href } from './router.js';
 import { useFeed } from './use-feed.js';
 
@@ -37,7 +39,9 @@ export function FeedPage({ account }) {
   const [search, setSearch] = useState('');
   const [type, setType] = useState('');
   const found = useMemo(
-    () => feed.events.filter((event) => (type === '' || event.type === type) && matchesSearch(event, search)),
+    () =>
+      feed.events?.filter((event) => (type === '' || event.type === type) && matchesSearch(event, search)) ??
+      null,
     [feed.events, search, type],
   );
   return html`<${Heading} title="Changes" crumbs=${[[account, href('accounts', account)]]} />
@@ -62,16 +66,27 @@ export function FeedPage({ account }) {
       </button>
       <${Connection} state=${feed.state} />
     </form>
-    ${!feed.complete && html`<p class="quiet">The log is long, so this begins with the next change. What was before is on the page of each filing.</p>`}
-    <${Announcement} count=${feed.events.length} />
-    <${Found} events=${found} account=${account} any=${feed.events.length > 0} />`;
+    <${Announcement} count=${feed.arrivals} />
+    ${
+      found === null
+        ? feed.state.kind !== 'broken' && html`<${Loading} what="the changes" />`
+        : html`<${Found} events=${found} account=${account} any=${feed.events?.length !== 0} />`
+    }
+    <${Failure} error=${feed.reading.error} what="read older changes" />
+    ${
+      feed.showOlder !== null &&
+      html`<div class="buttons">
+        <${ActionButton} action=${feed.reading} work=${feed.showOlder}>Show older changes<//>
+        <span class="quiet">Search and type look through the ${number(feed.events?.length ?? 0)} shown.</span>
+      </div>`
+    }`;
 }
 
 /** @param {{ events: FilingEvent[], account: string, any: boolean }} props */
 function Found({ events, account, any }) {
   if (events.length === 0) {
     return html`<p class="empty">
-      ${any ? 'No change on this page matches the search and the type.' : 'Nothing has changed yet. The next change appears here by itself.'}
+      ${any ? 'None of the changes shown matches the search and the type.' : 'Nothing has changed yet. The next change appears here by itself.'}
     </p>`;
   }
   return html`<ol class="feed" aria-label="Changes, newest first">

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from './vendor/hooks.js';
-import { followEvents } from './event-feed.js';
+import { useAction } from './actions.js';
+import { followEvents, readOlder } from './event-feed.js';
 import { useClient } from './use-resource.js';
 
 /** @import { FilingEvent } from './api-types.d.ts' */
 /** @import { FeedState } from './event-feed.js' */
 
-const eventsMax = 500;
+const eventsMax = 2000;
 
 /**
  * Newer events before older ones, each once, no more than the page keeps; pure.
@@ -19,16 +20,30 @@ export function mergeEvents(shown, arrived) {
 }
 
 /**
- * The events of an account as they come. While paused they are counted and kept back.
+ * Older events behind those shown; pure.
+ * @param {FilingEvent[]} shown newest first
+ * @param {FilingEvent[]} older newest first
+ */
+export function withOlder(shown, older) {
+  const known = new Set(shown.map(({ id }) => id));
+  return [...shown, ...older.filter(({ id }) => !known.has(id))].slice(0, eventsMax);
+}
+
+/**
+ * The events of an account: the latest, new ones as they come, older ones when asked for. While paused new ones are counted and kept back.
+ * `events` is null until the
+ * latest are read, `arrivals` how many have come since, `showOlder` null when there are none or the page is full.
  * @param {string} account
  * @param {boolean} paused
  */
 export function useFeed(account, paused) {
   const client = useClient();
-  const [events, setEvents] = useState(/** @type {FilingEvent[]} */ ([]));
+  const [events, setEvents] = useState(/** @type {FilingEvent[] | null} */ (null));
   const [held, setHeld] = useState(/** @type {FilingEvent[]} */ ([]));
   const [state, setState] = useState(/** @type {FeedState} */ ({ kind: 'connecting' }));
-  const [complete, setComplete] = useState(true);
+  const [older, setOlder] = useState(/** @type {string | null} */ (null));
+  const [arrivals, setArrivals] = useState(0);
+  const reading = useAction();
   const pausing = useRef(paused);
   pausing.current = paused;
 
@@ -36,18 +51,30 @@ export function useFeed(account, paused) {
     const leave = new AbortController();
     const onEvents = (/** @type {FilingEvent[]} */ arrived) => {
       if (arrived.length === 0 || leave.signal.aborted) return;
+      setArrivals((before) => before + arrived.length);
       if (pausing.current) setHeld((before) => [...before, ...arrived].slice(-eventsMax));
-      else setEvents((before) => mergeEvents(before, arrived));
+      else setEvents((before) => mergeEvents(before ?? [], arrived));
     };
-    void followEvents(client, account, { onEvents, onState: setState, onHistory: setComplete }, leave.signal);
+    const onHistory = (/** @type {FilingEvent[]} */ latest, /** @type {string | null} */ before) => {
+      if (leave.signal.aborted) return;
+      setEvents(latest);
+      setOlder(before);
+    };
+    void followEvents(client, account, { onEvents, onState: setState, onHistory }, leave.signal);
     return () => leave.abort();
   }, [client, account]);
 
   useEffect(() => {
     if (paused) return;
-    setEvents((before) => mergeEvents(before, held));
+    setEvents((before) => before && mergeEvents(before, held));
     setHeld([]);
   }, [paused]);
 
-  return { events, waiting: held.length, state, complete };
+  const readOn = async () => {
+    const { items, nextCursor } = await readOlder(client, account, older);
+    setOlder(nextCursor);
+    setEvents((before) => withOlder(before ?? [], items));
+  };
+  const hasMore = older !== null && (events?.length ?? 0) < eventsMax;
+  return { events, arrivals, waiting: held.length, state, reading, showOlder: hasMore ? readOn : null };
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testRedis } from '../../support/redis.ts';
 import { createApiFixture, type ApiFixture } from './api-fixture.ts';
 
@@ -116,4 +116,57 @@ test('a cursor older than what is kept goes on with the oldest that is left', as
   await redis.connect().xtrim(api.keys.account('trimmed').events, 'MINID', '3-0');
   const { items } = await read('trimmed', { cursor: resumeCursor });
   expect(items.map(({ data }) => data['filingId'])).toEqual(['c']);
+});
+
+describe('newest first', () => {
+  const steps = Array.from({ length: 5 }, (_, i) => ({
+    id: `f_${i % 2}`,
+    type: i === 3 ? 'filing.rejected' : 'filing.paid',
+  }));
+  const numbered = async (query: Record<string, string>) => {
+    const { items, lengths } = await readAll('backwards', { order: 'newest', ...query });
+    return {
+      sequences: items.map(({ data }) => `${String(data['filingId'])} ${String(data['sequence'])}`),
+      lengths,
+    };
+  };
+  beforeAll(async () => {
+    await api.createAccount('backwards');
+    for (const step of steps) await api.putFilings('backwards', [{ ...step, status: 'PAID' }]);
+  });
+
+  test('paging gives every event once, from the latest to the oldest', async () => {
+    expect(await numbered({ limit: '2' })).toEqual({
+      sequences: ['f_0 3', 'f_1 2', 'f_0 2', 'f_1 1', 'f_0 1'],
+      lengths: [2, 2, 1],
+    });
+  });
+
+  test('types and filingId leave out the rest', async () => {
+    expect((await numbered({ types: 'filing.rejected' })).sequences).toEqual(['f_1 2']);
+    expect(await numbered({ filingId: 'f_0', limit: '2' })).toEqual({
+      sequences: ['f_0 3', 'f_0 2', 'f_0 1'],
+      lengths: [2, 1],
+    });
+  });
+
+  test('the resume cursor stands behind the latest event, whatever page it comes with', async () => {
+    const { nextCursor, resumeCursor } = await read('backwards', { order: 'newest', limit: '1' });
+    expect((await read('backwards', { cursor: resumeCursor })).items).toEqual([]);
+    const second = await read('backwards', { order: 'newest', limit: '1', cursor: nextCursor ?? '' });
+    expect(second.resumeCursor).toBe(resumeCursor);
+  });
+
+  test('a cursor of one order is none of the other', async () => {
+    const { nextCursor, resumeCursor } = await read('backwards', { order: 'newest', limit: '1' });
+    for (const query of [`cursor=${nextCursor}`, `order=newest&cursor=${resumeCursor}`])
+      expect((await api.call('GET', `/v1/accounts/backwards/events?${query}`)).body['code']).toBe(
+        'invalid_cursor',
+      );
+  });
+
+  test('an empty log is an empty list', async () => {
+    await api.createAccount('empty-backwards');
+    expect(await read('empty-backwards', { order: 'newest' })).toMatchObject({ items: [], nextCursor: null });
+  });
 });
