@@ -1,5 +1,6 @@
 import { CliError } from './cli-error.ts';
 import { baseUrlFrom, type Context, type Input, type Option } from './command.ts';
+import type { Environment } from '../config.ts';
 
 /** A daemon's API as one account's commands see it. Paths begin behind `/v1/accounts/{account}`. Rejects with a CliError. */
 export interface ApiClient {
@@ -34,10 +35,7 @@ const requestMs = 120_000;
 
 /** A client for what the options, the environment and `.env` name, options first. Refuses to go without a token. */
 export function createApiClient(input: Input, { env, signal }: Context): ApiClient {
-  const url = baseUrlFrom(
-    input.text('url') ?? (env['FILING_WEBHOOKS_URL'] || `http://127.0.0.1:${env['PORT'] || 3000}`),
-    '--url (or FILING_WEBHOOKS_URL)',
-  );
+  const url = daemonUrl(input, env);
   const token = input.text('token') ?? (env['FILING_WEBHOOKS_TOKEN'] || env['API_TOKEN']);
   if (!token)
     throw new CliError(
@@ -84,6 +82,24 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
       json('POST', path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     open: (path, headers) => request('GET', path, { headers, signal }),
   };
+}
+
+/** What the daemon answers at a path that needs no token. Rejects with a CliError. */
+export async function readOpenPath(path: string, input: Input, { env, signal }: Context): Promise<string> {
+  const url = daemonUrl(input, env);
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(requestMs)]);
+  const response = await fetch(url + path, { redirect: 'error', signal: ends }).catch((error: unknown) => {
+    throw signal.aborted ? error : unreachable(url, error);
+  });
+  if (!response.ok) throw await refusal(response, url, '');
+  return response.text();
+}
+
+function daemonUrl(input: Input, env: Environment): string {
+  return baseUrlFrom(
+    input.text('url') ?? (env['FILING_WEBHOOKS_URL'] || `http://127.0.0.1:${env['PORT'] || 3000}`),
+    '--url (or FILING_WEBHOOKS_URL)',
+  );
 }
 
 /** The query of a path, with what is null left out; empty without any. */

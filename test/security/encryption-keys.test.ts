@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+import { runCommand } from '../../src/cli/run-command.ts';
 import { openApi } from '../support/api-caller.ts';
 import { startCollector, type Collector } from '../support/collector.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
@@ -62,6 +64,21 @@ async function reasons(): Promise<string> {
   return `${answer?.status} ${String(answer?.body['reasons'])}`;
 }
 
+/** What `filing-webhooks keys` says, and its exit code. */
+async function askKeys(): Promise<unknown[]> {
+  const texts: string[] = [];
+  const add = (text: string) => void texts.push(text);
+  const code = await runCommand(['keys', '--url', daemon?.url ?? ''], commands, {
+    env: {},
+    signal: new AbortController().signal,
+    out: add,
+    note: add,
+    progress: () => undefined,
+    readInput: async () => Buffer.from(''),
+  });
+  return [code, ...texts.join('\n').split('\n')];
+}
+
 const logged = (msg: string) => daemon?.logs.find((line) => line['msg'] === msg);
 
 describe('ENCRYPTION_KEY', () => {
@@ -75,6 +92,12 @@ describe('ENCRYPTION_KEY', () => {
     const metrics = await (await fetch(`${daemon?.url}/metrics`)).text();
     expect(metrics).toContain('filing_webhooks_sealed_secrets{key="2026-06"} 5');
     expect(metrics).toContain('filing_webhooks_sealed_secrets{key="2026-03"} 0');
+    expect(await askKeys()).toEqual([
+      0,
+      'KEY      SECRETS  STATE',
+      '2026-06  5        in use',
+      '2026-03  0        free',
+    ]);
     expect(await api.ok('GET', '/health/ready')).toMatchObject({ ready: true });
 
     await start(`2026-06:${latter}`);
@@ -99,6 +122,20 @@ describe('ENCRYPTION_KEY', () => {
     expect(logged('secrets.unreadable')).toMatchObject({ whose: ['account:one', 'subscription:one'] });
     const account = { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'another' };
     expect((await daemon?.api.call('PUT', '/v1/accounts/one', account))?.status).toBe(200);
+  });
+
+  test('a key that still seals something is told to be in use, by an exit code too', async () => {
+    await start(`2026-06:${latter}`);
+    const account = { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'another' };
+    await daemon?.api.ok('PUT', '/v1/accounts/one', account);
+    await start(`2026-06:${latter}`);
+    expect(await askKeys()).toEqual([
+      1,
+      'KEY      SECRETS  STATE',
+      '2026-06  1        in use',
+      '2026-03  4        in use',
+      expect.stringContaining('More than one key is in use'),
+    ]);
   });
 
   describe('once its key is lost, a subscription', () => {

@@ -54,6 +54,7 @@ describe('the command line', () => {
     ['subscriptions --url nowhere', /--url .* must be an address/],
     ['subscriptions a b', /do with "b"/],
     ['replay', /SUBSCRIPTION is missing/],
+    ['keys 2026-06', /do with "2026-06"/],
     ['trigger', /TYPE is missing/],
     ['trigger filing.eaten', /no way to trigger filing.eaten; there are filing.created/],
     ['verify', /No secret: set FILING_WEBHOOKS_SECRET/],
