@@ -1,7 +1,7 @@
-import { Agent } from 'undici';
 import { createCallbackConnector } from './callback-connector.ts';
 import { failedBeforehand, runExchange } from './callback-exchange.ts';
 import type { CallbackResult } from './callback-result.ts';
+import { createConnectionPool } from './connection-pool.ts';
 import type { EgressPolicy } from './egress-policy.ts';
 import { createHostLookup } from './host-lookup.ts';
 import type { HostLookup } from './host-lookup.ts';
@@ -34,8 +34,8 @@ export interface CallbackClient {
 
 /**
  * `timeoutMs` bounds a whole callback, connecting and response body included. `ca` (PEM) replaces the
- * certificates trusted for https. With more than `keptSocketsMax` sockets open none is kept for reuse, so
- * that ten thousand subscribers do not mean ten thousand idle connections.
+ * certificates trusted for https. At most `keptSocketsMax` connections are
+ * kept for reuse, so that ten thousand subscribers do not mean ten thousand idle connections.
  */
 export interface CallbackClientOptions {
   readonly policy: EgressPolicy;
@@ -63,7 +63,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   const { policy, timeoutMs, userAgent, lookup = createHostLookup() } = options;
   const { keptSocketsMax = KEPT_SOCKETS_MAX } = options;
   const sockets = createSocketWatch();
-  const agentOptions = {
+  const connecting = {
     allowH2: false,
     pipelining: 1,
     maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
@@ -79,10 +79,8 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       timeoutMs,
       onSocket: sockets.add,
     }),
-  } as const;
-  const agent = new Agent(agentOptions);
-  // Its requests say `connection: close`, so that each dials anew.
-  const dialling = new Agent(agentOptions);
+  };
+  const pool = createConnectionPool(connecting, keptSocketsMax);
   const targetOf = rememberTargets(options);
   return {
     post({ url, headers, body, signal }) {
@@ -90,22 +88,21 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
       const request = {
         ...target,
-        method: 'POST',
+        method: 'POST' as const,
         headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
         body,
-        reset: sockets.open() > keptSocketsMax,
       };
-      return runExchange((handler) => void agent.dispatch(request, handler), {
+      return runExchange((handler) => pool.dispatch(request, handler), {
         timeoutMs,
         signal,
         again: (handler, error) => {
           const stale = sockets.wasReused(error);
-          if (stale) dialling.dispatch({ ...request, reset: true }, handler);
+          if (stale) pool.dial(request, handler);
           return stale;
         },
       });
     },
-    close: async () => void (await Promise.all([agent.destroy(), dialling.destroy()])),
+    close: pool.destroy,
   };
 }
 

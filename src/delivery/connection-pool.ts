@@ -1,0 +1,91 @@
+import { Client, type Dispatcher } from 'undici';
+
+/** Connections to receivers, each serving one request at a time and kept for the next one to the same origin. */
+export interface ConnectionPool {
+  /**
+   * Sends on the connection that became free last, or on a new one. What that costs does not depend on how many others are busy: one host may
+   * have thousands of subscriptions, and hang with all of them.
+   */
+  dispatch(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
+  /** Sends on a new connection, whatever is free. */
+  dial(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
+  /** Ends all connections at once; what is under way, or sent from now on, fails with `UND_ERR_DESTROYED`. */
+  destroy(): Promise<void>;
+}
+
+export type PooledRequest = Dispatcher.DispatchOptions & { readonly origin: string };
+
+/** A pool without connections. `options` are those of each; beyond `freeMax` free ones, those that become free are closed. */
+export function createConnectionPool(options: Client.Options, freeMax: number): ConnectionPool {
+  const connections = new Set<Client>();
+  const free = createFreeConnections();
+  let destroyed = false;
+
+  function connectionTo(origin: string): Client {
+    const connection = new Client(origin, options);
+    if (destroyed) void connection.destroy();
+    else connections.add(connection);
+    let open = true;
+    const forget = () => connections.delete(connection);
+    const retire = (): void => {
+      if (!open) return;
+      open = false;
+      free.remove(origin, connection);
+      // A request that met its connection closing is still sent, over a new socket that is not kept.
+      connection.close().then(forget, forget);
+    };
+    connection.on('drain', () => {
+      if (free.count() >= freeMax) retire();
+      else if (open) free.push(origin, connection);
+    });
+    connection.on('disconnect', retire);
+    connection.on('connectionError', retire);
+    return connection;
+  }
+
+  return {
+    dispatch(request, handler) {
+      const connection = free.pop(request.origin) ?? connectionTo(request.origin);
+      connection.dispatch(request, handler);
+    },
+    dial: (request, handler) =>
+      void connectionTo(request.origin).dispatch({ ...request, reset: true }, handler),
+    async destroy() {
+      destroyed = true;
+      await Promise.all([...connections].map((connection) => connection.destroy()));
+    },
+  };
+}
+
+interface FreeConnections {
+  push(origin: string, connection: Client): void;
+  pop(origin: string): Client | undefined;
+  remove(origin: string, connection: Client): void;
+  count(): number;
+}
+
+// What became free last goes first: receivers close what has been idle for long.
+function createFreeConnections(): FreeConnections {
+  const stacks = new Map<string, Client[]>();
+  let count = 0;
+  return {
+    push(origin, connection) {
+      count += 1;
+      const stack = stacks.get(origin);
+      if (stack === undefined) stacks.set(origin, [connection]);
+      else stack.push(connection);
+    },
+    pop(origin) {
+      const connection = stacks.get(origin)?.pop();
+      if (connection !== undefined) count -= 1;
+      return connection;
+    },
+    remove(origin, connection) {
+      const stack = stacks.get(origin) ?? [];
+      const at = stack.lastIndexOf(connection);
+      if (at !== -1) count -= stack.splice(at, 1).length;
+      if (stack.length === 0) stacks.delete(origin);
+    },
+    count: () => count,
+  };
+}
