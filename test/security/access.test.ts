@@ -62,6 +62,7 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
   [`GET ${account}`]: { expected: reading(200) },
+  [`GET ${account}/counts`]: { expected: reading(200) },
   [`DELETE ${account}`]: { expected: operatorOnly(204) },
   [`POST ${account}/poll`]: { expected: changing(202) },
   [`POST ${account}/tokens`]: { body: { name: 'a' }, expected: changing(201) },
@@ -167,6 +168,24 @@ async function statusOf(method: string, path: string, header: string | null, bod
   return response.status;
 }
 
+/** The commands that Redis is given while something is done, in order. */
+async function commandsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const monitor = await redis.connect().monitor();
+  const seen: string[] = [];
+  const end = `${redis.prefix}:end`;
+  const ended = new Promise<void>((resolve) => {
+    monitor.on('monitor', (_time, [name = '', ...args]: string[]) => {
+      if (args.includes(end)) resolve();
+      else if (args.some((text) => text.startsWith(`${redis.prefix}:`))) seen.push(name.toLowerCase());
+    });
+  });
+  await work();
+  await redis.connect().exists(end);
+  await ended;
+  monitor.disconnect();
+  return seen;
+}
+
 describe.each(Object.entries(rows))('%s', (route, { body, expected }) => {
   test.each(callers)(`answers as documented to the caller: %s`, async (caller) => {
     const { name, fill } = await createWorld();
@@ -199,6 +218,26 @@ describe('what belongs to another account', () => {
     expect(taken.status).toBe(404);
     expect(taken.text).toBe(free.text);
   });
+
+  test.each(withIds)(
+    '%s with its id costs as much as with an id that nobody has',
+    async (route, { body }) => {
+      const [own, theirs] = [await createWorld(), await createWorld()];
+      const [method = '', path = ''] = route.split(' ');
+      const token = await createToken(own.name);
+      const taken = theirs.fill(path, own.name);
+      const unknown = taken.replaceAll(/(sub|tok|f)_[\w-]+/g, '$1_unknown');
+      const ask = (url: string) => api.call(method, url, body, { token });
+      // The first use of a token is noted, the next ones are not.
+      await ask(unknown);
+      const cost = await commandsOf(() => ask(unknown));
+      expect(cost.length).toBeGreaterThan(1);
+      expect(await commandsOf(() => ask(taken))).toEqual(cost);
+      expect(await commandsOf(() => ask(theirs.fill(path)))).toEqual(
+        await commandsOf(() => ask(theirs.fill(path, 'nobody'))),
+      );
+    },
+  );
 
   test('looks the same whether or not the account exists', async () => {
     const answers = await Promise.all(

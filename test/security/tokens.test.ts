@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createApiFixture, type ApiFixture } from '../integration/api/api-fixture.ts';
+import crypto, { createHash } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createApiFixture, operatorToken, type ApiFixture } from '../integration/api/api-fixture.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
@@ -32,6 +34,49 @@ test('a token has 256 random bits, and none of its text is stored', async () => 
   expect(new Set(secrets).size).toBe(20);
   const stored = JSON.stringify(await redis.connect().hgetall(api.keys.account('one').tokens));
   expect(secrets.filter((secret) => stored.includes(secret))).toEqual([]);
+});
+
+test('what a token is found by opens nothing: the whole digest has to be right', async () => {
+  const { id, token } = (await make({})).body;
+  const tokens = api.keys.account('one').tokens;
+  const stored = (await redis.connect().hget(tokens, String(id))) ?? '';
+  const digest = createHash('sha256').update(String(token)).digest('hex');
+  const another = digest.slice(0, -1) + (digest.endsWith('0') ? '1' : '0');
+  expect(stored).toContain(digest);
+  const asked = () => api.call('GET', path, undefined, { token: String(token) });
+  expect((await asked()).status).toBe(200);
+  await redis.connect().hset(tokens, String(id), stored.replace(digest, another));
+  expect((await asked()).status).toBe(401);
+  expect((await api.call('GET', path, undefined, { token: String(id) })).status).toBe(401);
+});
+
+test('tokens are compared in constant time, digest with digest, right or wrong', async () => {
+  const token = String((await make({})).body['token']);
+  const compare = vi.spyOn(crypto, 'timingSafeEqual');
+  syncBuiltinESMExports();
+  const lengths = async (text: string) => {
+    compare.mockClear();
+    await api.call('GET', path, undefined, { token: text });
+    return compare.mock.calls.map(([a, b]) => [a.byteLength, b.byteLength]);
+  };
+  expect(await lengths('wrong')).toEqual([[32, 32]]);
+  expect(await lengths(operatorToken.slice(0, -1))).toEqual([[32, 32]]);
+  expect(await lengths(operatorToken)).toEqual([[32, 32]]);
+  const hexDigests = [64, 64];
+  expect(await lengths(token)).toEqual([[32, 32], hexDigests]);
+  compare.mockRestore();
+  syncBuiltinESMExports();
+});
+
+test('tokens go with their account, and do not come back with its name', async () => {
+  const left = await api.createAccount('left');
+  const { token } = await api.ok('POST', `${left}/tokens`, { name: 'a' });
+  const asked = async () => (await api.call('GET', left, undefined, { token: String(token) })).status;
+  expect(await asked()).toBe(200);
+  await api.ok('DELETE', left);
+  expect(await asked()).toBe(401);
+  await api.createAccount('left');
+  expect(await asked()).toBe(401);
 });
 
 test('a token needs no settings', async () => {
