@@ -1,28 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CanaryReport } from './canary-network.ts';
-
-const canIsolate = spawnSync('unshare', ['-rn', 'ip', 'link']).status === 0;
-
-// In a network of its own every address of the world leads to this machine, and whatever is dialled meets a canary.
-const isolated = [
-  'ip link set lo up',
-  'ip route add local 0.0.0.0/0 dev lo',
-  'ip -6 route add local ::/0 dev lo',
-  'exec "$0" "$1"',
-].join(' && ');
+import { canIsolate, runIsolated } from './isolated-network.ts';
 
 describe.skipIf(!canIsolate)('where every address of the world is a canary', () => {
   let report: CanaryReport;
 
   beforeAll(() => {
-    const script = fileURLToPath(new URL('canary-network.ts', import.meta.url));
-    const { stdout, stderr } = spawnSync('unshare', ['-rn', 'sh', '-c', isolated, process.execPath, script], {
-      encoding: 'utf8',
-    });
-    if (stdout === '') throw new Error(stderr);
-    report = JSON.parse(stdout) as CanaryReport;
+    report = runIsolated<CanaryReport>('canary-network.ts');
   }, 60_000);
 
   test('the canaries sing: internal, metadata and carrier addresses can be reached by whoever dials them', () => {
