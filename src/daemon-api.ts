@@ -50,6 +50,7 @@ export async function startApi(
     queueBoard: createQueueBoard([pollQueue.queue, drainQueue.queue]),
     ...createProbes(parts),
     apiToken: config.apiToken,
+    partnerMaxRps: config.polling.maxRps,
     now: clock.now,
     checkUrl,
     limits: { connections: apiConnectionsMax(openFilesMax()) },

@@ -13,6 +13,7 @@ import { createReplayStore } from './delivery/replay-store.ts';
 import { createSubscriptionDrainer } from './delivery/subscription-drainer.ts';
 import { createSubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import { createEventLog } from './events/event-log.ts';
+import { createCountHistory } from './filings/count-history.ts';
 import { createFilingListStore } from './filings/filing-list-store.ts';
 import { createSnapshotStore } from './filings/snapshot-store.ts';
 import { createLiveness } from './liveness.ts';
@@ -86,6 +87,7 @@ export async function createParts(
       tokens: createTokenStore(client, keys),
       snapshot: createSnapshotStore(client, keys),
       filings: createFilingListStore(client, keys),
+      countHistory: createCountHistory(client, keys),
       polling: createPollingStore(client, keys),
       log,
       subscriptions: createSubscriptionStore(client, keys, sealer),

@@ -5,6 +5,7 @@ import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
 import { reportPoll } from './daemon-reports.ts';
 import { putDefaultAccount } from './default-account.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
+import { boundedCounts } from './gauges.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
 import type { Part } from './stop-parts.ts';
@@ -94,7 +95,10 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
       tracing.eventsRecorded(account, events);
       await waker.wakeMatching(account, events);
     },
-    afterPoll: waker.wakeLagging,
+    async afterPoll(account) {
+      await waker.wakeLagging(account);
+      await noteCounts(stores, account, clock.now());
+    },
     onRequest(endpoint, code) {
       liveness.requestEnded();
       metrics.partnerRequests.inc({ endpoint, code });
@@ -132,6 +136,10 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
     await pollQueue.schedule(account, pollIntervalMs);
     await waker.wakeLagging(account);
   }
+}
+
+async function noteCounts({ snapshot, countHistory }: Parts['stores'], account: string, at: number) {
+  await countHistory.note(account, at, boundedCounts(await snapshot.counts(account)));
 }
 
 // What has to be looked after whether or not anything happens. Returns what ends it.

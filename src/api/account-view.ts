@@ -6,12 +6,13 @@ import type { PollingMarks } from '../polling/polling-store.ts';
 import type { accountSchema } from './accounts-schema.ts';
 import { isoOrNull } from './common-schema.ts';
 
-/** An account as the API shows it; pure. `now` is on Redis's clock, in milliseconds. */
+/** An account as the API shows it; pure. `now` is on Redis's clock, in milliseconds; `maxRps` the ceiling on requests in a second. */
 export function accountView(
   account: Account,
   counts: Readonly<Record<string, number>>,
   marks: PollingMarks,
   now: number,
+  maxRps: number,
 ): Static<typeof accountSchema> {
   return {
     account: account.account,
@@ -30,7 +31,11 @@ export function accountView(
       backoffUntil: isoOrNull(marks.backoffUntil),
       lastError: marks.lastError === '' ? null : marks.lastError,
     },
-    requests: { total: marks.requestsTotal, lastPoll: marks.requestsLastPoll },
+    requests: {
+      total: marks.requestsTotal,
+      lastPoll: marks.requestsLastPoll,
+      budget: Math.max(1, Math.floor((maxRps * account.pollIntervalMs) / 1000)),
+    },
   };
 }
 

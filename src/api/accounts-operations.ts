@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 import {
   accountInputSchema,
   accountListSchema,
+  countsAnswerSchema,
+  countsQuerySchema,
   newAccountParams,
   pollAnswerSchema,
   pollQuerySchema,
@@ -43,6 +45,16 @@ export const getAccount = {
   summary: 'Settings, counts and health of an account',
   params: inAccount,
   response: { 200: answer('Account', 'The account.'), ...problems() },
+};
+
+/** What GET /v1/accounts/{account}/counts takes and answers. */
+export const getCounts = {
+  tags: ['Accounts'],
+  operationId: 'getCounts',
+  summary: 'Filings by status over the past hours or days',
+  params: inAccount,
+  querystring: countsQuerySchema,
+  response: { 200: countsAnswerSchema, ...problems(422) },
 };
 
 /** What DELETE /v1/accounts/{account} takes and answers. */

@@ -1,15 +1,27 @@
 import type { Account } from '../accounts/account-store.ts';
+import { thinSamples } from '../filings/count-history.ts';
 import { accountView } from './account-view.ts';
-import { listAccounts, putAccount, getAccount, deleteAccount, pollAccount } from './accounts-operations.ts';
+import {
+  listAccounts,
+  putAccount,
+  getAccount,
+  getCounts,
+  deleteAccount,
+  pollAccount,
+} from './accounts-operations.ts';
 import type { Api } from './api-instance.ts';
 import { pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
 import { Problem } from './problem.ts';
 
+const hoursDefault = 24;
+// More than a chart has places for would only take longer.
+const samplesMax = 300;
+
 /** The accounts whose filings are watched. */
 export function addAccountRoutes(app: Api, deps: ApiDeps): void {
-  const { accounts, hooks, now } = deps;
+  const { accounts, countHistory, hooks, now } = deps;
 
   app.get(
     '/accounts',
@@ -46,6 +58,20 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
 
   app.get('/accounts/:account', { schema: getAccount }, async ({ params: { account } }) =>
     view(deps, await requireStored(deps, account)),
+  );
+
+  app.get(
+    '/accounts/:account/counts',
+    { schema: getCounts },
+    async ({ params: { account }, query: { hours = hoursDefault } }) => {
+      const samples = await countHistory.read(account, now() - hours * 3_600_000);
+      return {
+        items: thinSamples(samples, samplesMax).map(({ at, counts }) => ({
+          at: new Date(at).toISOString(),
+          counts,
+        })),
+      };
+    },
   );
 
   app.delete(
@@ -87,12 +113,12 @@ function toSettings(body: {
   };
 }
 
-async function view({ snapshot, polling, now }: ApiDeps, account: Account) {
+async function view({ snapshot, polling, now, partnerMaxRps }: ApiDeps, account: Account) {
   const [counts, marks] = await Promise.all([
     snapshot.counts(account.account),
     polling.read(account.account),
   ]);
-  return accountView(account, counts, marks, now());
+  return accountView(account, counts, marks, now(), partnerMaxRps);
 }
 
 async function requireStored({ accounts }: ApiDeps, name: string): Promise<Account> {

@@ -65,6 +65,12 @@ const health = record(
   { description: 'How polling of this account stands.' },
 );
 
+const countsByStatus = Type.Record(Type.String(), Type.Integer(), {
+  description:
+    'Known filings by status, removed ones left out; statuses that this version does not know are there when they occur.',
+  examples: [{ UNPAID: 3, PAID: 1, PENDING: 12, COMPLETED: 840, REJECTED: 2 }],
+});
+
 /** An account as the API shows it; never with its key. */
 export const accountSchema = record(
   {
@@ -74,14 +80,17 @@ export const accountSchema = record(
     sweepIntervalMs,
     createdAt: time('When it was created.'),
     updatedAt: time('When its settings last changed.'),
-    counts: Type.Record(Type.String(), Type.Integer(), {
-      description:
-        'Known filings by status, removed ones left out; statuses that this version does not know are there when they occur.',
-      examples: [{ UNPAID: 3, PAID: 1, PENDING: 12, COMPLETED: 840, REJECTED: 2 }],
-    }),
+    counts: countsByStatus,
     health,
     requests: record(
-      { total: Type.Integer(), lastPoll: Type.Integer() },
+      {
+        total: Type.Integer(),
+        lastPoll: Type.Integer(),
+        budget: Type.Integer({
+          description:
+            'So many PARTNER_MAX_RPS allows in one poll interval. A poll that takes more takes longer than the interval.',
+        }),
+      },
       { description: 'Requests sent to the partner service, ever and by the last poll.' },
     ),
   },
@@ -90,6 +99,29 @@ export const accountSchema = record(
 
 /** Answer of GET /v1/accounts. */
 export const accountListSchema = listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.');
+
+/** Query of GET …/counts. */
+export const countsQuerySchema = record({
+  hours: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 168,
+      default: 24,
+      description: 'So far back from now; at most a week.',
+    }),
+  ),
+});
+
+/** Answer of GET …/counts. */
+export const countsAnswerSchema = record(
+  {
+    items: Type.Array(record({ at: time('When, to the minute.'), counts: countsByStatus })),
+  },
+  {
+    description:
+      'Oldest first, at most 300. Kept are each minute of the last six hours and each tenth before that in which the account was polled.',
+  },
+);
 
 /** Query of POST …/poll. */
 export const pollQuerySchema = record({

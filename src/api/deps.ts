@@ -9,6 +9,7 @@ import type { ReplayProgress } from '../delivery/replayer.ts';
 import type { Sent } from '../delivery/send-callback.ts';
 import type { ReadLags } from '../delivery/subscription-lags.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PollingStore } from '../polling/polling-store.ts';
@@ -25,11 +26,14 @@ export interface ApiDeps {
   readonly tokens: TokenStore;
   readonly snapshot: SnapshotStore;
   readonly filings: FilingListStore;
+  readonly countHistory: Pick<CountHistory, 'read'>;
   readonly polling: PollingStore;
   readonly log: EventLog;
   readonly subscriptions: SubscriptionStore;
   readonly delivery: DeliveryStore;
   readonly lags: ReadLags;
+  /** Ceiling on requests in a second to the partner service, per account. */
+  readonly partnerMaxRps: number;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   /** Nothing is logged without one. */

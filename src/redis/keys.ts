@@ -11,6 +11,7 @@
  * | `P:{a}:index`              | zset    | with the account       | commit-changes.lua             | polling, API        |
  * | `P:{a}:details`            | hash    | while not COMPLETED    | commit-changes.lua             | API                 |
  * | `P:{a}:counts`             | hash    | with the account       | commit-changes.lua             | polling, API        |
+ * | `P:{a}:count-history`      | stream  | a week                 | after polls                    | API                 |
  * | `P:{a}:head`               | string  | with the account       | commit-changes.lua, append     | delivery, API       |
  * | `P:{a}:events`             | stream  | retention              | commit-changes.lua, append     | delivery, API       |
  * | `P:{a}:filing-events`      | hash    | retention              | commit-changes.lua             | API                 |
@@ -45,6 +46,7 @@ export interface AccountKeys {
   readonly index: string;
   readonly details: string;
   readonly counts: string;
+  readonly countHistory: string;
   readonly head: string;
   readonly events: string;
   readonly filingEvents: string;
@@ -86,6 +88,7 @@ function accountKeys(base: string): AccountKeys {
     index: `${base}:index`,
     details: `${base}:details`,
     counts: `${base}:counts`,
+    countHistory: `${base}:count-history`,
     head: `${base}:head`,
     events: `${base}:events`,
     filingEvents: `${base}:filing-events`,

@@ -22,6 +22,7 @@ describe('accounts', () => {
       'COMPLETED',
       'REJECTED',
       'Last complete poll',
+      'Request budget',
       'by the last poll',
     ])
       expect(text).toContain(part);
@@ -58,13 +59,32 @@ describe('an account', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('draws the counts that the page has seen, one line per status that is switched on', async () => {
+  test('draws what the daemon has noted before the page was opened, one line per status that is switched on', async () => {
+    await using tab = await stage.visit('#/');
+    const asked: string[] = [];
+    await tab.page.route('**/counts?*', async (route) => {
+      asked.push(new URL(route.request().url()).search);
+      await route.fulfill({ json: { items: past(90) } });
+    });
+    await tab.show('#/accounts/default');
+    const chart = tab.page.getByRole('img', { name: /Filings per status.*REJECTED 200 to/ });
+    await chart.locator('canvas').waitFor();
+    expect(await tab.page.evaluate(coloursOfChart)).toBeGreaterThan(3);
+    await tab.page.getByRole('checkbox', { name: 'UNPAID' }).uncheck();
+    await expect.poll(() => chart.getAttribute('aria-label')).not.toContain('UNPAID');
+    await tab.page.getByRole('button', { name: 'A week' }).click();
+    await expect.poll(() => asked).toEqual(['?hours=24', '?hours=168']);
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('has a line at once after a reload, and says when the past cannot be read', async () => {
     await using tab = await stage.visit('#/accounts/default');
     const chart = tab.page.getByRole('img', { name: /Filings per status/ });
     await chart.locator('canvas').waitFor();
-    await tab.page.getByRole('checkbox', { name: 'UNPAID' }).uncheck();
-    await expect.poll(() => chart.getAttribute('aria-label')).not.toContain('UNPAID');
-    expect(await tab.page.evaluate(coloursOfChart)).toBeGreaterThan(3);
+    await tab.page.route('**/counts?*', (route) => route.abort());
+    await tab.page.reload();
+    await tab.page.getByText('Could not read how it was before.').waitFor();
+    await tab.page.getByText('The line begins now').waitFor();
     expect(tab.problems).toEqual([]);
   });
 
@@ -104,6 +124,19 @@ describe('an account', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('opens a filing by its id, also one that nobody has seen', async () => {
+    await using tab = await stage.visit('#/accounts/default/filings');
+    const id = tab.page.getByLabel('Id of a filing');
+    await id.fill(' f_known ');
+    await id.press('Enter');
+    await tab.page.getByRole('heading', { name: 'Harbor Bakery LLC' }).waitFor();
+    await tab.show('#/accounts/default/filings');
+    await id.fill('f_/?#');
+    await tab.page.getByRole('button', { name: 'Open' }).click();
+    await tab.page.getByText('No poll of this account has seen it').waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+
   test('says that there is no such account, and what there is instead of an empty table', async () => {
     await using tab = await stage.visit('#/accounts/nobody');
     await tab.page.getByText('Could not read the account.').waitFor();
@@ -114,6 +147,14 @@ describe('an account', () => {
     expect(tab.problems).toEqual([]);
   });
 });
+
+// Counts of each of so many minutes before now, as the API gives them.
+function past(minutes: number): { at: string; counts: Record<string, number> }[] {
+  return Array.from({ length: minutes }, (_, i) => ({
+    at: new Date(Date.now() - (minutes - i) * 60_000).toISOString(),
+    counts: { UNPAID: 20 + (i % 7), PAID: 50, PENDING: 90, COMPLETED: 9000, REJECTED: 200 },
+  }));
+}
 
 // How many different opaque colours there are.
 const coloursOfChart = `(() => {

@@ -1,5 +1,5 @@
 import { useState } from './vendor/hooks.js';
-import { AccountNav, Counts, HealthAdvice } from './account-parts.js';
+import { AccountNav, Counts, HealthAdvice, requestBudget } from './account-parts.js';
 import { ActionButton, useAction } from './actions.js';
 import { apiPath } from './api-client.js';
 import { CountsChart } from './counts-chart.js';
@@ -14,17 +14,26 @@ import { useClient, useResource } from './use-resource.js';
 /** @import { Resource } from './use-resource.js' */
 
 const refreshMs = 5000;
+const periods = /** @type {const} */ ([
+  ['6 hours', 6],
+  ['A day', 24],
+  ['A week', 168],
+]);
 
 /**
  * One account: how its polling stands, its filings over time, and what is rejected now.
- * @param {{ account: string }} props
+ * @param {{ account: string, crumbs: [name: string, href: string][] }} props
  */
-export function AccountPage({ account: name }) {
-  const client = useClient();
+export function AccountPage({ account: name, crumbs }) {
   /** @type {Resource<Account>} */
   const { data: account, error, reload } = useResource(apiPath('accounts', name), refreshMs);
-  const samples = useSamples(account, client.now());
-  return html`<${Heading} title=${name} />
+  return html`<${Heading} title=${name} crumbs=${crumbs}>
+      ${
+        account !== null &&
+        html`<${Badge} word=${account.health.state} />
+          <span class="quiet">last complete poll <${When} at=${account.health.lastCompletePollAt} /></span>`
+      }
+    <//>
     <${AccountNav} account=${name} at="" />
     <${Failure} error=${error} what="read the account" />
     ${account === null && error === null && html`<${Loading} what="the account" />`}
@@ -34,19 +43,41 @@ export function AccountPage({ account: name }) {
       <${RejectionsTable} account=${name} />
     </section>
     <div class="halves">
-      <section aria-labelledby="over-time">
-        <h2 id="over-time">Filings over time</h2>
-        <${CountsChart} samples=${samples} />
-      </section>
+      <${OverTime} name=${name} account=${account} />
       ${account !== null && html`<${Polling} account=${account} onPoll=${reload} />`}
     </div>`;
+}
+
+/** @param {{ name: string, account: Account | null }} props */
+function OverTime({ name, account }) {
+  const [hours, setHours] = useState(24);
+  const { samples, error } = useSamples(name, account, hours, useClient().now());
+  return html`<section aria-labelledby="over-time">
+    <h2 id="over-time">Filings over time</h2>
+    <${CountsChart} samples=${samples}>
+      <div class="chips" role="group" aria-label="How far back">
+        ${periods.map(
+          ([label, value]) =>
+            html`<button
+              key=${label}
+              type="button"
+              aria-pressed=${value === hours}
+              onClick=${() => setHours(value)}
+            >
+              ${label}
+            </button>`,
+        )}
+      </div>
+      <${Failure} error=${error} what="read how it was before" />
+    <//>
+  </section>`;
 }
 
 /** @param {{ account: Account, onPoll: () => void }} props */
 function Polling({ account, onPoll }) {
   const { health, requests } = account;
   return html`<section aria-labelledby="polling">
-    <h2 id="polling">Polling <${Badge} word=${health.state} /></h2>
+    <h2 id="polling">Polling</h2>
     <${Facts}
       items=${[
         ['Last complete poll', html`<${When} at=${health.lastCompletePollAt} />`],
@@ -54,10 +85,10 @@ function Polling({ account, onPoll }) {
         ['Last sweep', html`<${When} at=${health.lastSweepAt} />`],
         ['Polls every', duration(account.pollIntervalMs)],
         ['Sweeps every', duration(account.sweepIntervalMs)],
+        ['Request budget', requestBudget(requests)],
         ['Requests ever', number(requests.total)],
-        ['Requests of the last poll', number(requests.lastPoll)],
         ['Failures in a row', number(health.consecutiveFailures)],
-        ['Partner service', html`<${Text} value=${account.baseUrl} />`],
+        ['Partner service', html`<${Text} value=${account.baseUrl} />`, 'wide'],
       ]}
     />
     <${PollButtons} account=${account.account} onPoll=${onPoll} />

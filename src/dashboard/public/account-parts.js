@@ -42,6 +42,14 @@ export function Counts({ account: { account, counts } }) {
 }
 
 /**
+ * How much of what one poll interval allows the last poll has taken, in words; pure.
+ * @param {Account['requests']} requests
+ */
+export function requestBudget({ lastPoll, budget }) {
+  return `${number(lastPoll)} of ${number(budget)} by the last poll`;
+}
+
+/**
  * What the health of an account means and what to do; nothing while all is well.
  * @param {{ account: Account }} props
  */

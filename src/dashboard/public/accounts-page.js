@@ -1,11 +1,9 @@
-import { useEffect } from './vendor/hooks.js';
-import { Counts, HealthAdvice } from './account-parts.js';
+import { Counts, HealthAdvice, requestBudget } from './account-parts.js';
 import { number } from './format.js';
 import { html } from './html.js';
 import { Badge, Facts, Failure, Heading, Loading, When } from './parts.js';
 import { href } from './router.js';
-import { recordCounts } from './samples.js';
-import { useClient, useList } from './use-resource.js';
+import { useList } from './use-resource.js';
 
 /** @import { Account } from './api-types.d.ts' */
 /** @import { List } from './use-resource.js' */
@@ -14,10 +12,8 @@ const refreshMs = 5000;
 
 /** Every account with its health; for the operator. */
 export function AccountsPage() {
-  const client = useClient();
   /** @type {List<Account>} */
   const { data, error, showMore } = useList('v1/accounts?limit=50', refreshMs);
-  useEffect(() => recordCounts(data?.items ?? null, client.now()), [data, client]);
   return html`<${Heading} title="Accounts" />
     <${Failure} error=${error} what="read the accounts" />
     ${data === null && error === null && html`<${Loading} what="the accounts" />`}
@@ -41,7 +37,8 @@ function AccountCard({ account }) {
     <${Facts}
       items=${[
         ['Last complete poll', html`<${When} at=${health.lastCompletePollAt} />`],
-        ['Requests', `${number(requests.total)}, ${number(requests.lastPoll)} by the last poll`],
+        ['Request budget', requestBudget(requests)],
+        ['Requests ever', number(requests.total)],
       ]}
     />
   </section>`;

@@ -21,7 +21,7 @@ export interface Account {
     backoffUntil: Time | null;
     lastError: string | null;
   };
-  requests: { total: number; lastPoll: number };
+  requests: { total: number; lastPoll: number; budget: number };
 }
 
 export interface Filing {

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from './vendor/hooks.js';
 import { uPlot } from './vendor/uplot.js';
-import { clockTime, number } from './format.js';
+import { axisTime, fullTime, number } from './format.js';
 import { html } from './html.js';
 import { Text } from './parts.js';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Sample } from './samples.js' */
 
 const heightPx = 220;
@@ -13,10 +14,10 @@ const dashes = [[8, 4], [10, 3, 2, 3], [2, 3], [4, 4], []];
 const colours = ['--warn', '--info', '--busy', '--good', '--bad'];
 
 /**
- * The counts per status over the time that the page has been open, with a switch for each status.
- * @param {{ samples: Sample[] }} props
+ * The counts per status over time, with a switch for each status; above it what says which time.
+ * @param {{ samples: Sample[], children?: ComponentChildren }} props
  */
-export function CountsChart({ samples }) {
+export function CountsChart({ samples, children }) {
   const statuses = Object.keys(samples.at(-1)?.counts ?? {});
   // Nearly all filings are COMPLETED: their line would press the others to the ground.
   const [hidden, setHidden] = useState(/** @type {readonly string[]} */ (['COMPLETED']));
@@ -24,9 +25,10 @@ export function CountsChart({ samples }) {
     setHidden(hidden.includes(status) ? hidden.filter((other) => other !== status) : [...hidden, status]);
   const shown = statuses.filter((status) => !hidden.includes(status));
   return html`<div class="chart">
+    ${children}
     ${
       samples.length < 2
-        ? html`<p class="empty">The line begins now and grows for as long as this page is open.</p>`
+        ? html`<p class="empty">The line begins now: a point is kept each minute.</p>`
         : html`<${Lines} samples=${samples} statuses=${statuses} shown=${shown} />`
     }
     <fieldset class="legend">
@@ -66,7 +68,9 @@ function Lines({ samples, statuses, shown }) {
 
   useEffect(() => {
     const element = /** @type {HTMLDivElement} */ (box.current);
-    plot.current = new uPlot(optionsFor(element, statuses), [[], ...statuses.map(() => [])], element);
+    const options = optionsFor(element, statuses, shown);
+    // With its data from the start: an empty one would keep the scale of nothing until the next reading.
+    plot.current = new uPlot(options, columnsOf(samples, statuses), element);
     const resize = new ResizeObserver(() =>
       plot.current?.setSize({ width: element.clientWidth, height: heightPx }),
     );
@@ -78,8 +82,8 @@ function Lines({ samples, statuses, shown }) {
   }, [key, dark]);
   useEffect(() => {
     statuses.forEach((status, place) => plot.current?.setSeries(place + 1, { show: shown.includes(status) }));
-    plot.current?.setData(columnsOf(samples, statuses));
-  }, [samples, shown.join('\n'), key, dark]);
+  }, [shown.join('\n')]);
+  useEffect(() => plot.current?.setData(columnsOf(samples, statuses)), [samples]);
 
   return html`<div ref=${box} class="plot" role="img" aria-label=${summaryOf(samples, shown)}></div>`;
 }
@@ -92,8 +96,8 @@ function columnsOf(samples, statuses) {
   ];
 }
 
-/** @type {(element: HTMLElement, statuses: string[]) => import('uplot').Options} */
-function optionsFor(element, statuses) {
+/** @type {(element: HTMLElement, statuses: string[], shown: string[]) => import('uplot').Options} */
+function optionsFor(element, statuses, shown) {
   const colour = (/** @type {string} */ name) => resolveColour(element, name);
   const axis = {
     stroke: colour('--quiet'),
@@ -103,11 +107,12 @@ function optionsFor(element, statuses) {
   return {
     width: element.clientWidth,
     height: heightPx,
+    padding: [8, 32, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(5, Math.ceil(most * 1.1))] } },
     axes: [
-      { ...axis, values: (_, times) => times.map((time) => clockTime(time * 1000)), space: 80 },
+      { ...axis, values: (_, times) => timeLabels(times), space: 80 },
       {
         ...axis,
         values: (_, counts) => counts.map((count) => (Number.isInteger(count) ? number(count) : '')),
@@ -118,6 +123,7 @@ function optionsFor(element, statuses) {
       {},
       ...statuses.map((status, place) => ({
         label: status,
+        show: shown.includes(status),
         stroke: colour(colourOf(place)),
         width: 2,
         dash: dashOf(place),
@@ -126,6 +132,12 @@ function optionsFor(element, statuses) {
       })),
     ],
   };
+}
+
+/** @type {(seconds: number[]) => string[]} */
+function timeLabels(seconds) {
+  const spanMs = ((seconds.at(-1) ?? 0) - (seconds[0] ?? 0)) * 1000;
+  return seconds.map((time) => axisTime(time * 1000, spanMs));
 }
 
 // A canvas knows no variables: what one stands for is what an element in that colour has.
@@ -154,7 +166,7 @@ function summaryOf(samples, shown) {
   const changes = shown.map(
     (status) => `${status} ${first.counts[status] ?? 0} to ${last.counts[status] ?? 0}`,
   );
-  return `Filings per status from ${clockTime(first.at)} to ${clockTime(last.at)}: ${changes.join(', ')}`;
+  return `Filings per status from ${fullTime(first.at)} to ${fullTime(last.at)}: ${changes.join(', ')}`;
 }
 
 /** @type {(place: number) => string} */

@@ -26,6 +26,23 @@ export function FilingsPage({ account, status }) {
       crumbs=${[[account, href('accounts', account)]]}
     />
     <${AccountNav} account=${account} at="filings" />
-    <nav aria-label="Status" class="chips">${link('All')}${offered.map((one) => link(one, one))}</nav>
+    <div class="filters">
+      <nav aria-label="Status" class="chips">${link('All')}${offered.map((one) => link(one, one))}</nav>
+      <${OpenById} account=${account} />
+    </div>
     <${FilingsTable} account=${account} status=${status} />`;
+}
+
+/** @param {{ account: string }} props */
+function OpenById({ account }) {
+  const open = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const { elements } = /** @type {HTMLFormElement} */ (event.currentTarget);
+    const id = /** @type {HTMLInputElement} */ (elements.namedItem('filing')).value.trim();
+    if (id !== '') location.hash = href('accounts', account, 'filing', id);
+  };
+  return html`<form class="by-id" role="search" onSubmit=${open}>
+    <input name="filing" aria-label="Id of a filing" placeholder="Id of a filing" autocomplete="off" />
+    <button type="submit">Open</button>
+  </form>`;
 }

@@ -33,30 +33,58 @@ export function RejectionsTable({ account }) {
   />`;
 }
 
+/** @typedef {[name: string, cell: (filing: Filing, account: string) => unknown]} Column */
+
+/** @type {Column} */
+const idColumn = [
+  'Filing',
+  ({ filingId }, account) => html`<${FilingLink} account=${account} filingId=${filingId} />`,
+];
+/** @type {Column} */
+const sinceColumn = ['Since', ({ since }) => html`<${When} at=${since} />`];
+
+/** @type {Column[]} */
+const everyColumn = [
+  idColumn,
+  ['Insured', ({ insuredsName }) => html`<${Text} value=${insuredsName} />`],
+  ['Policy', ({ policyNumber }) => html`<${Text} value=${policyNumber} />`],
+  ['State', ({ stateAbbr }) => html`<${Text} value=${stateAbbr} />`],
+  ['Type', ({ filingType }) => html`<${Text} value=${filingType === null ? null : spaced(filingType)} />`],
+  ['Premium', ({ premium }) => html`<${Text} value=${dollars(premium)} />`],
+  ['Status', ({ status }) => html`<${Badge} word=${status} />`],
+  sinceColumn,
+];
+
+// Nobody looks for them by name: the daemon keeps no more than this.
+/** @type {Column[]} */
+const completedColumns = [
+  idColumn,
+  ['Completed', ({ completedAt }) => html`<${When} at=${completedAt} never="–" />`],
+  sinceColumn,
+];
+
 /**
  * Filings in one status, or all.
  * @param {{ account: string, status: string | null }} props
  */
 export function FilingsTable({ account, status }) {
-  return html`<${FilingList}
-    account=${account}
-    status=${status}
-    order="id"
-    limit=${50}
-    caption="Filings"
-    columns=${['Filing', 'Insured', 'Policy', 'State', 'Type', 'Premium', 'Status', 'Since']}
-    cells=${(/** @type {Filing} */ filing) => [
-      html`<${FilingLink} account=${account} filingId=${filing.filingId} />`,
-      html`<${Text} value=${filing.insuredsName} />`,
-      html`<${Text} value=${filing.policyNumber} />`,
-      html`<${Text} value=${filing.stateAbbr} />`,
-      html`<${Text} value=${filing.filingType === null ? null : spaced(filing.filingType)} />`,
-      html`<${Text} value=${dollars(filing.premium)} />`,
-      html`<${Badge} word=${filing.status} />`,
-      html`<${When} at=${filing.since} />`,
-    ]}
-    empty="No filing is in this status."
-  />`;
+  const shown = status === 'COMPLETED' ? completedColumns : everyColumn;
+  return html`${
+      (status === null || status === 'COMPLETED') &&
+      html`<p class="quiet">
+        Insured and policy of a completed filing are on its own page, from its last event.
+      </p>`
+    }
+    <${FilingList}
+      account=${account}
+      status=${status}
+      order="id"
+      limit=${50}
+      caption="Filings"
+      columns=${shown.map(([name]) => name)}
+      cells=${(/** @type {Filing} */ filing) => shown.map(([, cell]) => cell(filing, account))}
+      empty="No filing is in this status."
+    />`;
 }
 
 /** @param {{ account: string, status: string | null, order: 'id' | 'newest', limit: number, caption: string, columns: string[], cells: (filing: Filing) => unknown[], empty: string }} props */

@@ -6,7 +6,14 @@ const units = /** @type {const} */ ([
 ]);
 
 const full = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'long' });
-const clock = new Intl.DateTimeFormat('en-US', { timeStyle: 'medium', hour12: false });
+const inSeconds = new Intl.DateTimeFormat('en-US', { timeStyle: 'medium', hourCycle: 'h23' });
+const inMinutes = new Intl.DateTimeFormat('en-US', { timeStyle: 'short', hourCycle: 'h23' });
+const inHours = new Intl.DateTimeFormat('en-US', {
+  weekday: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
 const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const whole = new Intl.NumberFormat('en-US');
 
@@ -33,8 +40,15 @@ export function duration(ms) {
 /** @param {number} at milliseconds */
 export const fullTime = (at) => full.format(at);
 
-/** @param {number} at milliseconds */
-export const clockTime = (at) => clock.format(at);
+/**
+ * A time as short as the span around it allows: with seconds, without, or with its day.
+ * @param {number} at milliseconds
+ * @param {number} spanMs
+ */
+export function axisTime(at, spanMs) {
+  if (spanMs > 86_400_000) return inHours.format(at);
+  return (spanMs < 300_000 ? inSeconds : inMinutes).format(at);
+}
 
 /** @param {number} count */
 export const number = (count) => whole.format(count);

@@ -19,15 +19,18 @@ export function Pages({ session }) {
   const hash = useHash();
   const segments = parseHash(hash);
   const all = segments.length === 0 && session.account !== null ? ['accounts', session.account] : segments;
-  return html`<${Page} key=${all.join('\n')} segments=${all} />`;
+  return html`<${Page} key=${all.join('\n')} segments=${all} session=${session} />`;
 }
 
-/** @param {{ segments: string[] }} props */
-function Page({ segments }) {
+/** @param {{ segments: string[], session: Session }} props */
+function Page({ segments, session }) {
   const [area, account, section, id] = segments;
   if (area === undefined) return html`<${AccountsPage} />`;
   if (area !== 'accounts' || account === undefined || segments.length > 4) return html`<${NotFound} />`;
-  if (section === undefined) return html`<${AccountPage} account=${account} />`;
+  if (section === undefined) {
+    const crumbs = session.account === null ? [['Accounts', href()]] : [];
+    return html`<${AccountPage} account=${account} crumbs=${crumbs} />`;
+  }
   if (section === 'changes') return html`<${FeedPage} account=${account} />`;
   if (section === 'filings') return html`<${FilingsPage} account=${account} status=${id ?? null} />`;
   if (section === 'filing' && id !== undefined)

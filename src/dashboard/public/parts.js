@@ -95,20 +95,22 @@ export function Heading({ title, crumbs = [], children }) {
         </ol>
       </nav>`
     }
-    <h1 ref=${heading} tabindex="-1"><bdi class="text">${title}</bdi></h1>
-    ${children}
+    <div class="title">
+      <h1 ref=${heading} tabindex="-1"><bdi class="text">${title}</bdi></h1>
+      ${children}
+    </div>
   </div>`;
 }
 
 /**
- * Names and values.
- * @param {{ items: [name: string, value: ComponentChildren][] }} props
+ * Names and values; a `wide` one gets more room.
+ * @param {{ items: [name: string, value: ComponentChildren, width?: 'wide'][] }} props
  */
 export function Facts({ items }) {
   return html`<dl class="facts">
     ${items.map(
-      ([name, value]) =>
-        html`<div key=${name}>
+      ([name, value, width]) =>
+        html`<div key=${name} class=${width}>
           <dt>${name}</dt>
           <dd>${value}</dd>
         </div>`,

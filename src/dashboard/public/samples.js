@@ -1,17 +1,17 @@
-import { useEffect, useState } from './vendor/hooks.js';
+import { useEffect, useMemo, useState } from './vendor/hooks.js';
+import { apiPath } from './api-client.js';
+import { useResource } from './use-resource.js';
 
 /** @import { Account } from './api-types.d.ts' */
+/** @import { Resource } from './use-resource.js' */
 
 /**
  * How many filings an account had in each status at one time.
  * @typedef {{ at: number, counts: Record<string, number> }} Sample `at`: milliseconds
  */
 
-const samplesMax = 1500;
-
-// For as long as the page is open. The daemon keeps no history of counts; its metrics do where they are scraped.
-/** @type {Map<string, Sample[]>} */
-const samplesOf = new Map();
+const samplesMax = 1000;
+const refreshMs = 60_000;
 
 /**
  * The samples of an account with one more; pure. When there are too many, every second one of the older half goes.
@@ -25,30 +25,31 @@ export function withSample(samples, sample) {
 }
 
 /**
- * Remembers the counts of accounts each time they are read.
- * @param {Account[] | null} accounts
- * @param {number} now milliseconds
+ * What the daemon has noted over the past hours, then what this page has read since it was opened, oldest first; pure.
+ * @param {{ at: string, counts: Record<string, number> }[]} noted
+ * @param {Sample[]} read
  */
-export function recordCounts(accounts, now) {
-  for (const { account, counts } of accounts ?? []) {
-    const samples = samplesOf.get(account) ?? [];
-    if (now - (samples.at(-1)?.at ?? 0) >= 1000)
-      samplesOf.set(account, withSample(samples, { at: now, counts }));
-  }
+export function joinSamples(noted, read) {
+  const past = noted.map(({ at, counts }) => ({ at: Date.parse(at), counts }));
+  const from = read[0]?.at ?? Number.POSITIVE_INFINITY;
+  return [...past.filter(({ at }) => at < from), ...read];
 }
 
 /**
- * What the page has seen of an account so far, oldest first; one more for each new reading.
- * @param {Account | null} account
+ * The filings of an account by status over the past hours up to now, one more for each new reading; and why the past could not be read.
+ * @param {string} name
+ * @param {Account | null} account as last read
+ * @param {number} hours
  * @param {number} now milliseconds
  */
-export function useSamples(account, now) {
-  const [samples, setSamples] = useState(/** @type {Sample[]} */ ([]));
+export function useSamples(name, account, hours, now) {
+  const [read, setRead] = useState(/** @type {Sample[]} */ ([]));
+  /** @type {Resource<{ items: { at: string, counts: Record<string, number> }[] }>} */
+  const { data, error } = useResource(`${apiPath('accounts', name, 'counts')}?hours=${hours}`, refreshMs);
   useEffect(() => {
-    if (account === null) return;
-    recordCounts([account], now);
-    setSamples(samplesOf.get(account.account) ?? []);
+    if (account !== null) setRead((before) => withSample(before, { at: now, counts: account.counts }));
     // A reading is a new object; the time alone is no news.
   }, [account]);
-  return samples;
+  const samples = useMemo(() => joinSamples(data?.items ?? [], read), [data, read]);
+  return { samples, error };
 }

@@ -54,7 +54,7 @@ function State({ subscription }) {
         ['Failures in a row', number(subscription.consecutiveFailures)],
         ['Next attempt', html`<${When} at=${subscription.nextAttemptAt} never="none due" />`],
         ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],
-        ['Called', html`<${Text} value=${subscription.url} />`],
+        ['Called', html`<${Text} value=${subscription.url} />`, 'wide'],
         ['Events', html`<${Text} value=${subscription.eventTypes.join(', ')} />`],
         ['States', html`<${Text} value=${subscription.states?.join(', ') ?? 'all'} />`],
         ['Format', `${subscription.format}, ${subscription.payload}`],
@@ -64,7 +64,7 @@ function State({ subscription }) {
 }
 
 /** @param {{ subscription: Subscription }} props */
-function StateAdvice({ subscription: { state, disabledReason, unreadable } }) {
+function StateAdvice({ subscription: { state, disabledReason, unreadable, lag } }) {
   if (unreadable !== null)
     return html`<p class="notice warn">Nothing can be sent: <${Text} value=${unreadable} /></p>`;
   if (state === 'active') return null;
@@ -76,7 +76,11 @@ function StateAdvice({ subscription: { state, disabledReason, unreadable } }) {
     </p>`;
   }
   return html`<p class="notice warn">
-    The endpoint does not acknowledge. The answers below tell why. It is tried again by itself; what is given
-    up is kept as dead letters.
+    The endpoint does not acknowledge. The answers below tell why.
+    ${
+      lag === 0
+        ? ' What it did not take was given up and is among the dead letters; the next event tries it again.'
+        : ' It is tried again by itself; what is given up is kept as dead letters.'
+    }
   </p>`;
 }

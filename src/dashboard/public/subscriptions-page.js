@@ -14,7 +14,7 @@ import { useList, useResource } from './use-resource.js';
 const refreshMs = 5000;
 const statsEveryMs = 30_000;
 
-const columns = ['Called', 'State', 'Lag', 'Failures', 'Lately', 'Next attempt', 'Last success'];
+const columns = ['Called', 'State', 'Lag', 'Failures', 'Success, latency', 'Next attempt', 'Last success'];
 
 /**
  * Who is called back about an account, and how that goes.

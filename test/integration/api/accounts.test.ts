@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTokenStore } from '../../../src/accounts/token-store.ts';
+import { createCountHistory } from '../../../src/filings/count-history.ts';
 import { SealError } from '../../../src/secrets/seal.ts';
 import { testRedis } from '../../support/redis.ts';
 import { accountInput, createApiFixture, hookUrl, type ApiFixture } from './api-fixture.ts';
@@ -51,6 +52,25 @@ test('no answer holds the key of the partner service', async () => {
   for (const { text } of answers) expect(text).not.toMatch(/very-secret-key|partnerKey/);
 });
 
+test('an account tells its filings by status over the time that is asked for', async () => {
+  const path = await api.createAccount('counted');
+  const history = createCountHistory(redis.connect(), api.keys);
+  await api.deps.polling.begin('counted');
+  const now = Date.now();
+  for (const hours of [30, 2, 0]) await history.note('counted', now - hours * 3_600_000, { PAID: hours });
+  const paid = async (query: string) => {
+    const { items } = await api.ok('GET', `${path}/counts${query}`);
+    return (items as { at: string; counts: { PAID: number } }[]).map(({ counts }) => counts.PAID);
+  };
+  expect([await paid(''), await paid('?hours=1'), await paid('?hours=168')]).toEqual([
+    [2, 0],
+    [0],
+    [30, 2, 0],
+  ]);
+  for (const hours of ['0', '169', '1.5', 'day'])
+    expect((await api.call('GET', `${path}/counts?hours=${hours}`)).status).toBe(422);
+});
+
 test('an account shows its filings by status and how polling stands', async () => {
   await api.createAccount('polled');
   await api.putFilings('polled', [
@@ -82,7 +102,7 @@ test('an account shows its filings by status and how polling stands', async () =
       backoffUntil: '2026-11-21T10:00:01.000Z',
       lastError: 'timeout',
     },
-    requests: { total: 12, lastPoll: 3 },
+    requests: { total: 12, lastPoll: 3, budget: 150 },
   });
 });
 

@@ -11,6 +11,7 @@ import { createLogOutline } from '../../../src/delivery/log-outline.ts';
 import { createLagReader } from '../../../src/delivery/subscription-lags.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { isLookedFor } from '../../../src/filings/filing-details.ts';
+import { createCountHistory } from '../../../src/filings/count-history.ts';
 import { createFilingListStore } from '../../../src/filings/filing-list-store.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import type { FilingCommit, StoredState } from '../../../src/filings/snapshot-store.ts';
@@ -72,11 +73,13 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     tokens: createTokenStore(redis, keys),
     snapshot: createSnapshotStore(redis, keys),
     filings: createFilingListStore(redis, keys),
+    countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys),
     log,
     lags: createLagReader({ log, outline: createLogOutline(redis, keys) }),
     subscriptions: createSubscriptionStore(redis, keys, sealer),
     delivery: createDeliveryStore(redis, keys, 3_600_000),
+    partnerMaxRps: 10,
     now: Date.now,
     checkUrl: (url) => checkCallbackUrl(url, { allowHttp: true, policy }),
     readiness: async () => ({ ready: true, reasons: [] }),

@@ -1,0 +1,74 @@
+import type { RedisClient } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { defineScript } from '../redis/scripts.ts';
+
+/** How many filings an account had in each status at one time. */
+export interface CountSample {
+  /** Milliseconds on Redis's clock, a whole minute. */
+  readonly at: number;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** The filings of an account by status, over the past week: each minute of the last six hours, each tenth before. */
+export interface CountHistory {
+  /**
+   * Notes the counts at a time (ms), unless some were noted in the same minute, by whatever process, or the account is not polled any more. A crash
+   * leaves a gap, nothing else.
+   */
+  note(account: string, at: number, counts: Readonly<Record<string, number>>): Promise<void>;
+  /** What was noted since a time (ms), oldest first; empty when nothing was. */
+  read(account: string, since: number): Promise<CountSample[]>;
+}
+
+const minuteMs = 60_000;
+const coarseMs = 10 * minuteMs;
+const fineForMs = 360 * minuteMs;
+// A week, where nothing was missed; about 40 KB.
+const samplesMax = 1_350;
+
+// KEYS  1 the history  2 the account's marks of polling
+// ARGV  the minute, a minute that is kept no longer or '', how many are kept, then status and count in turn
+// Reply 1 when the counts were noted
+const noteScript = defineScript(`
+if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+if last and tonumber(string.match(last[1], '^%d+')) >= tonumber(ARGV[1]) then return 0 end
+redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[3], ARGV[1] .. '-0', unpack(ARGV, 4))
+if ARGV[2] ~= '' then redis.call('XDEL', KEYS[1], ARGV[2] .. '-0') end
+return 1`);
+
+/** The history in a Redis stream per account, with ids `<minute in ms>-0` and a field per status. */
+export function createCountHistory(redis: RedisClient, keys: Keys): CountHistory {
+  const notedIn = new Map<string, number>();
+
+  return {
+    async note(account, at, counts) {
+      const minute = at - (at % minuteMs);
+      if (notedIn.get(account) === minute) return;
+      notedIn.set(account, minute);
+      const key = keys.account(account);
+      const old = minute - fineForMs;
+      const args = [minute, old % coarseMs === 0 ? '' : old, samplesMax, ...Object.entries(counts).flat()];
+      await noteScript.run(redis, [key.countHistory, key.polling], args);
+    },
+
+    async read(account, since) {
+      const reply = await redis.xrange(keys.account(account).countHistory, `${Math.max(0, since)}-0`, '+');
+      return reply.map(([id, fields]) => ({ at: Number.parseInt(id, 10), counts: toCounts(fields) }));
+    },
+  };
+}
+
+/** Of many samples `max`, evenly, the newest among them; pure. */
+export function thinSamples(samples: readonly CountSample[], max: number): CountSample[] {
+  const step = Math.max(1, Math.ceil(samples.length / max));
+  return samples.filter((_, place) => (samples.length - 1 - place) % step === 0);
+}
+
+function toCounts(fields: readonly string[]): Record<string, number> {
+  const pairs = Array.from({ length: fields.length / 2 }, (_, i): [string, number] => [
+    fields[2 * i] ?? '',
+    Number(fields[2 * i + 1]),
+  ]);
+  return Object.fromEntries(pairs);
+}
