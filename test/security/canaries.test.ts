@@ -6,7 +6,7 @@ describe.skipIf(!canIsolate)('where every address of the world is a canary', () 
   let report: CanaryReport;
 
   beforeAll(() => {
-    report = runIsolated<CanaryReport>('canary-network.ts');
+    report = runIsolated('canary-network.ts') as CanaryReport;
   }, 60_000);
 
   test('the canaries sing: internal, metadata and carrier addresses can be reached by whoever dials them', () => {

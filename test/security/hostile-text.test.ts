@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startRawReceiver } from '../integration/delivery/raw-receiver.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
 import { receiverSecret, startReceiver, type Receiver } from '../support/receiver.ts';
 import { testRedis } from '../support/redis.ts';
@@ -93,4 +94,26 @@ describe('names and reasons that attackers wrote', () => {
     const said = JSON.stringify(daemon.logs) + metrics;
     expect(words.filter(([, text]) => said.includes(JSON.stringify(text).slice(1, -1)))).toEqual([]);
   });
+});
+
+test('what a receiver answers is in the attempts, and nowhere in logs and metrics', async () => {
+  const word = 'said-by-the-receiver';
+  const statuses = [
+    `500 ${word}`,
+    `302 Found\r\nlocation: http://${word}/`,
+    `429 No\r\nretry-after: ${word}`,
+  ];
+  await using hostile = await startRawReceiver((socket) =>
+    socket.end(
+      `HTTP/1.1 ${statuses.shift() ?? '503 No'}\r\nx-${word}: ${word}\r\nconnection: close\r\n\r\n{"${word}"}`,
+    ),
+  );
+  const { id } = await daemon.api.ok<{ id: string }>('POST', `${base}/subscriptions`, { url: hostile.url });
+  await sandbox.set('f_answered', { status: 'PAID' });
+  const attempts = async () =>
+    JSON.stringify(await daemon.api.ok('GET', `${base}/subscriptions/${id}/attempts`));
+  await expect.poll(attempts, { timeout: 20_000 }).toMatch(new RegExp(`(${word}.*){4}`));
+  await expect.poll(() => JSON.stringify(daemon.logs).split(id).length).toBeGreaterThan(4);
+  const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+  expect(JSON.stringify(daemon.logs) + metrics).not.toContain(word);
 });

@@ -6,7 +6,7 @@ describe.skipIf(!canIsolate)('a daemon whose resolver gives names other addresse
   let report: RebindingReport;
 
   beforeAll(() => {
-    report = runIsolated<RebindingReport>('rebinding-network.ts');
+    report = runIsolated('rebinding-network.ts') as RebindingReport;
   }, 60_000);
 
   test('calls them while they lead to public addresses', () => {
