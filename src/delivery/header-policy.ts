@@ -67,6 +67,7 @@ const RESERVED_PREFIXES = ['proxy-', 'sec-', 'svix-', 'webhook-', 'x-forwarded-'
 const RESERVED_NAMES = new Set([
   '__proto__',
   'accept-encoding',
+  'cf-connecting-ip',
   'client-ip',
   'connection',
   'content-encoding',
@@ -82,6 +83,8 @@ const RESERVED_NAMES = new Set([
   'keep-alive',
   'set-cookie',
   'set-cookie2',
+  'signature', // RFC 9421, like its input
+  'signature-input',
   'te',
   'trailer',
   'trailers',
@@ -90,8 +93,15 @@ const RESERVED_NAMES = new Set([
   'upgrade',
   'user-agent',
   'via',
+  'x-client-ip',
+  'x-cluster-client-ip',
   'x-forwarded',
+  'x-host',
+  'x-http-method',
   'x-http-method-override',
+  'x-method-override',
+  'x-original-forwarded-for',
+  'x-original-host',
   'x-original-url',
   'x-real-ip',
   'x-rewrite-url',
@@ -103,6 +113,7 @@ function isReserved(name: string): boolean {
   return (
     RESERVED_NAMES.has(name) ||
     RESERVED_NAMES.has(hyphened) ||
+    hyphened.endsWith('-signature') ||
     RESERVED_PREFIXES.some((prefix) => hyphened.startsWith(prefix))
   );
 }

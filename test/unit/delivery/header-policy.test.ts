@@ -18,6 +18,7 @@ describe('acceptable headers', () => {
     ['x-inner-space', 'a b\tc'],
     ["x!#$%&'*+.^_`|~-9", '~!"'],
     ['x-hosted', 'yes'],
+    ['x-signature-key', 'of no signature'],
     ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
   ])('takes %s', (name, value) => {
     expect(checkCustomHeaders({ [name]: value })).toEqual({ ok: true });
@@ -65,6 +66,13 @@ describe('reserved names', () => {
     'Webhook-Signature',
     'webhook_timestamp',
     'svix-id',
+    'Signature',
+    'Signature-Input',
+    'X-Hub-Signature',
+    'stripe_signature',
+    'X-Client-IP',
+    'X-Method-Override',
+    'X-Original-Host',
     'Sec-Fetch-Site',
     '__proto__',
   ])('refuses %s', (name) => {
