@@ -1,4 +1,4 @@
-import { CliError } from './cli-error.ts';
+import { CliError, type Failure } from './cli-error.ts';
 import { baseUrlFrom, type Context, type Input, type Option } from './command.ts';
 import type { Environment } from '../config.ts';
 
@@ -138,7 +138,14 @@ async function refusal(response: Response, url: string, account: string): Promis
       'unavailable',
       `What answers at ${url} is not the API of filing-webhooks (status ${response.status}): check --url.`,
     );
-  const isBusy = response.status >= 500 || response.status === 429;
-  const failure = isBusy ? 'unavailable' : response.status === 403 ? 'refused' : 'no';
-  return new CliError(failure, `${problem.title ?? problem.code}: ${problem.detail ?? ''}`);
+  return new CliError(
+    failureOf(response.status),
+    `${problem.title ?? problem.code}: ${problem.detail ?? ''}`,
+  );
+}
+
+function failureOf(status: number): Failure {
+  if (status >= 500 || status === 429) return 'unavailable';
+  if (status === 403) return 'refused';
+  return status === 422 ? 'usage' : 'no';
 }

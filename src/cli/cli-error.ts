@@ -9,7 +9,8 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-type Failure = Exclude<keyof typeof exitCodes, 'ok' | 'interrupted'>;
+/** Why a command does not do what was asked for. */
+export type Failure = Exclude<keyof typeof exitCodes, 'ok' | 'interrupted'>;
 
 /** Ends a command. The message says what is wrong and what to do, and holds no secret. */
 export class CliError extends Error {

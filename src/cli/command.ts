@@ -50,7 +50,7 @@ export interface Command {
 /** The only argument of a command; refuses none (`what` says what is missing) and several. */
 export function onlyArgument({ positionals }: Input, what: string): string {
   const [first, ...others] = positionals;
-  if (first === undefined) throw new CliError('usage', `${what} is missing.`);
+  if (first === undefined) throw new CliError('usage', `${what} is missing: --help shows examples.`);
   if (others.length > 0)
     throw new CliError('usage', `Only one ${what} can be given, not ${positionals.length}.`);
   return first;

@@ -30,18 +30,20 @@ export const listen: Command = {
   ],
   async run(input, context) {
     atMost(input, 0);
-    const given = input.text('forward-to');
-    if (given === null)
+    const receiver = input.text('forward-to');
+    if (receiver === null)
       throw new CliError('usage', '--forward-to URL is missing: where does your receiver listen?');
-    const to = urlFrom(given, '--forward-to');
-    const secret = input.text('secret') ?? (context.env['FILING_WEBHOOKS_SECRET'] || generateSecret());
-    const key = readSecret(secret);
+    const to = urlFrom(receiver, '--forward-to');
+    const given = input.text('secret') ?? (context.env['FILING_WEBHOOKS_SECRET'] || null);
+    // One that somebody else keeps is not told again.
+    const made = given === null ? generateSecret() : null;
+    const key = readSecret(given ?? made ?? '');
     const client = createApiClient(input, context);
     const asJson = input.flag('json');
     const news = tellStream(
       context,
       `Events of account ${client.account} at ${client.url} go to ${to}; Ctrl-C ends.
-Secret: ${secret}`,
+${made === null ? 'They are signed with the secret that was given.' : `Secret for your receiver: ${made}`}`,
     );
     let cursor = input.text('cursor');
     for await (const event of followEvents(client, followingOf(input), context.signal, news)) {
@@ -50,7 +52,8 @@ Secret: ${secret}`,
       ({ cursor } = event);
       context.out(asJson ? JSON.stringify({ id: event.id, ...forwarded }) : forwardedLine(event, forwarded));
     }
-    if (cursor !== null) context.note(`Continue from here with --cursor ${cursor} --secret ${secret}`);
+    const sameSecret = made === null ? '' : ` --secret ${made}`;
+    if (cursor !== null) context.note(`Continue from here with --cursor ${cursor}${sameSecret}`);
     return exitCodes.ok;
   },
 };

@@ -31,7 +31,10 @@ const context: Context = {
     process.stderr.write(`\r\u001b[K${text}`);
     shown = true;
   },
-  readInput: () => buffer(addAbortSignal(stop.signal, process.stdin)),
+  readInput() {
+    if (process.stdin.isTTY) process.stderr.write('Reading the body from the terminal; Ctrl-D ends it.\n');
+    return buffer(addAbortSignal(stop.signal, process.stdin));
+  },
 };
 
 process.exitCode = await runCommand(process.argv.slice(2), commands, context);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { apiOptions, createApiClient, type ApiClient } from './api-client.ts';
-import { exitCodes } from './cli-error.ts';
+import { CliError, exitCodes } from './cli-error.ts';
 import { onlyArgument, type Command, type Context, type Input } from './command.ts';
 
 interface Progress {
@@ -52,13 +52,20 @@ export const replay: Command = {
 
 function requestOf(input: Input): Record<string, unknown> {
   const fields = {
-    after: input.text('after'),
-    before: input.text('before'),
+    after: timeOf(input, 'after'),
+    before: timeOf(input, 'before'),
     eventTypes: input.text('types')?.split(',') ?? null,
     filingId: input.text('filing'),
     deadLettersOnly: input.flag('dead-letters') || null,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+function timeOf(input: Input, option: string): string | null {
+  const text = input.text(option);
+  if (text !== null && !/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text))
+    throw new CliError('usage', `--${option} must be a time with its zone, such as 2026-11-21T10:00:00Z.`);
+  return text;
 }
 
 async function untilFinished(client: ApiClient, path: string, context: Context): Promise<Progress> {

@@ -23,7 +23,7 @@ export interface CountHistory {
 const minuteMs = 60_000;
 const coarseMs = 10 * minuteMs;
 const fineForMs = 360 * minuteMs;
-// A week, where nothing was missed; about 40 KB.
+// A week, where nothing was missed; about 45 KB.
 const samplesMax = 1_350;
 
 // KEYS  1 the history  2 the account's marks of polling

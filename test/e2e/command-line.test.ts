@@ -95,7 +95,8 @@ const triggered = async (...words: string[]) =>
 
 async function listen(...words: string[]) {
   const listening = start(['listen', '--forward-to', collector.url, '--secret', collector.secret, ...words]);
-  await vi.waitFor(() => expect(listening.output.notes).toContain(collector.secret), 20_000);
+  await vi.waitFor(() => expect(listening.output.notes).toContain('Ctrl-C ends'), 20_000);
+  expect(listening.output.notes).not.toContain(collector.secret);
   return listening;
 }
 
@@ -127,9 +128,18 @@ test('listen relays what trigger causes, verifiable and byte for byte as the cal
   child.kill('SIGINT');
   expect(await closed).toMatchObject({
     exitCode: 0,
-    notes: expect.stringMatching(/--cursor \S+ --secret/) as string,
+    notes: expect.stringMatching(/--cursor \S+$/m) as string,
   });
   await daemon.api.ok('DELETE', `${subscriptions}/${id}`);
+});
+
+test('listen makes a secret where none is given, and tells it until the end', async () => {
+  const { child, output, closed } = start(['listen', '--forward-to', collector.url, '--earliest']);
+  await vi.waitFor(() => expect(output.out).toMatch(/→ 200/), 20_000);
+  const secret = /Secret for your receiver: (whsec_\S+)/.exec(output.notes)?.[1];
+  expect(collector.refused).not.toEqual([]);
+  child.kill('SIGINT');
+  expect((await closed).notes.trimEnd().endsWith(` --secret ${secret}`)).toBe(true);
 });
 
 test('listen goes on where it was when the daemon was away, and begins behind a cursor', async () => {
@@ -216,6 +226,15 @@ test('verify takes a real callback from files and from standard input, and refus
   const changed = await run(['verify', '--headers', 'headers.txt'], { ...env, input: `${env.input} ` });
   expect(changed).toMatchObject({ exitCode: 1, out: expect.stringContaining('not genuine') as string });
   expect(await run(['verify', '--headers', 'none.txt'], env)).toMatchObject({ exitCode: 66 });
+});
+
+test('what the daemon finds wrong with the command ends with 64', async () => {
+  for (const words of [
+    ['events', 'tail', '--types', 'filing.eaten'],
+    ['listen', '--forward-to', collector.url, '--cursor', 'nowhere'],
+    ['replay', 'sub_none', '--types', 'filing.eaten'],
+  ])
+    expect([words, (await run(words)).exitCode]).toEqual([words, 64]);
 });
 
 test('a token that is refused ends with 77, an unknown account too', async () => {
