@@ -17,7 +17,7 @@ import { Problem } from './problem.ts';
 
 const hoursDefault = 24;
 // More than a chart has places for would only take longer.
-const samplesMax = 300;
+const samplesMax = 200;
 
 /** The accounts whose filings are watched. */
 export function addAccountRoutes(app: Api, deps: ApiDeps): void {

@@ -119,7 +119,7 @@ export const countsAnswerSchema = record(
   },
   {
     description:
-      'Oldest first, at most 300. Kept are each minute of the last six hours and each tenth before that in which the account was polled.',
+      'Oldest first, at most 200. Kept are each minute of the last six hours and each tenth before that in which the account was polled.',
   },
 );
 

@@ -4,12 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { filesBelow, readText, root } from './documents.ts';
 
 const documents = [
-  'docs/webhooks.md',
-  'docs/architecture.md',
-  'docs/failure-modes.md',
-  'docs/threat-model.md',
-  'docs/polling.md',
-  'docs/guarantees.md',
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  ...filesBelow('docs').filter((path) => path.endsWith('.md')),
 ];
 
 describe.each(documents)('%s', (path) => {
