@@ -40,7 +40,7 @@ const server = createServer(({ url = '', headers: { host } }, response) => {
 server.on('connection', ({ localAddress = '' }) => canaries.add(localAddress.replace('::ffff:', '')));
 server.listen({ port: 80, host: '::' });
 await once(server, 'listening');
-using _resolver = await startStubResolver((name) => names[name] ?? []);
+const resolver = await startStubResolver((name) => names[name] ?? []);
 
 const hit = () => [...canaries].filter((address) => address !== outside);
 const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
@@ -116,5 +116,6 @@ const report: RebindingReport = {
   unguarded: hit(),
 };
 process.stdout.write(JSON.stringify(report));
+resolver[Symbol.dispose]();
 server.closeAllConnections();
 server.close();

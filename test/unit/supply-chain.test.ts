@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import lock from '../../package-lock.json' with { type: 'json' };
 import packageJson from '../../package.json' with { type: 'json' };
@@ -10,11 +11,17 @@ interface LockedPackage {
   readonly resolved?: string;
   readonly dev?: boolean;
   readonly optional?: boolean;
+  readonly devOptional?: boolean;
   readonly hasInstallScript?: boolean;
 }
 
 const locked = Object.entries(lock.packages as Record<string, LockedPackage>).filter(([path]) => path !== '');
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+/** What is in the image, which leaves out what is for development or optional. */
+const delivered = locked.filter(
+  ([, { dev, optional, devOptional }]) => ![dev, optional, devOptional].includes(true),
+);
 
 /** Licences that ask for no more than to be named. */
 const permissive = new Set([
@@ -57,12 +64,23 @@ describe('dependencies', () => {
   });
 
   test('that are delivered have permissive licences', () => {
-    const delivered = locked.filter(([, { dev, optional }]) => dev !== true && optional !== true);
     const others = delivered
       .filter(([, { license = 'none' }]) => !permissive.has(license))
       .map(([path, { license }]) => `${nameOf(path)}: ${license}`);
     expect(delivered.length).toBeGreaterThan(80);
     expect(others).toEqual([]);
+  });
+
+  test('that are delivered are all in the list of parts that CI makes, each with its licence', () => {
+    const { stdout } = spawnSync('node', ['.ci/list-parts.mjs'], { encoding: 'utf8' });
+    const { components } = JSON.parse(stdout) as {
+      components: Record<'name' | 'version' | 'licenses', unknown>[];
+    };
+    const nameAndVersion = (name: unknown, version: unknown) => `${String(name)} ${String(version)}`;
+    expect(new Set(components.map(({ name, version }) => nameAndVersion(name, version)))).toEqual(
+      new Set(delivered.map(([path, { version }]) => nameAndVersion(nameOf(path), version))),
+    );
+    expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([]);
   });
 });
 
