@@ -1,5 +1,4 @@
 import { Counts, HealthAdvice, requestBudget } from './account-parts.js';
-import { number } from './format.js';
 import { html } from './html.js';
 import { Badge, Facts, Failure, Heading, Loading, When } from './parts.js';
 import { href } from './router.js';
@@ -38,7 +37,6 @@ function AccountCard({ account }) {
       items=${[
         ['Last complete poll', html`<${When} at=${health.lastCompletePollAt} />`],
         ['Request budget', requestBudget(requests)],
-        ['Requests ever', number(requests.total)],
       ]}
     />
   </section>`;

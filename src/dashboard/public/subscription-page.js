@@ -54,14 +54,18 @@ function State({ subscription }) {
         ['Failures in a row', number(subscription.consecutiveFailures)],
         ['Next attempt', html`<${When} at=${subscription.nextAttemptAt} never="none due" />`],
         ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],
-        ['Called', html`<${Text} value=${subscription.url} />`, 'wide'],
         ['Events', html`<${Text} value=${subscription.eventTypes.join(', ')} />`],
         ['States', html`<${Text} value=${subscription.states?.join(', ') ?? 'all'} />`],
         ['Format', `${subscription.format}, ${subscription.payload}`],
-        ['Old secret ends', html`<${When} at=${subscription.previousSecretExpiresAt} never="none" />`],
+        ['Called', html`<${Text} value=${subscription.url} />`, 'wide'],
+        ...oldSecret(subscription),
       ]}
     />`;
 }
+
+/** @type {(subscription: Subscription) => [name: string, value: unknown][]} */
+const oldSecret = ({ previousSecretExpiresAt: at }) =>
+  at === null ? [] : [['Old secret ends', html`<${When} at=${at} />`]];
 
 /** @param {{ subscription: Subscription }} props */
 function StateAdvice({ subscription: { state, disabledReason, unreadable, lag } }) {
