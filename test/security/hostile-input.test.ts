@@ -66,9 +66,11 @@ describe('a cursor that somebody made up', () => {
     ['attempts', () => `${subscription}/attempts`],
     ['dead-letters', () => `${subscription}/dead-letters`],
     ['events', () => `${account}/events`],
+    ['newest-events', () => `${account}/events?order=newest`],
     ['filings:', () => `${account}/filings`],
     ['filings:COMPLETED', () => `${account}/filings?status=COMPLETED`],
     ['filings:PAID', () => `${account}/filings?status=PAID`],
+    ['newest-filings:PAID', () => `${account}/filings?status=PAID&order=newest`],
   ];
 
   test.each(lists)(

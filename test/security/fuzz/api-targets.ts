@@ -26,6 +26,7 @@ const kinds: readonly CursorKind[] = [
   'filings:',
   'filings:COMPLETED',
   'filings:__proto__',
+  'newest-events',
   'newest-filings:PAID',
 ];
 const checkInput = compileValidator({
