@@ -77,14 +77,21 @@ describe('an account', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('has a line at once after a reload, and says when the past cannot be read', async () => {
+  test('has a line at once after a reload, and says while the past is being read and when it cannot be', async () => {
     await using tab = await stage.visit('#/accounts/default');
-    const chart = tab.page.getByRole('img', { name: /Filings per status/ });
-    await chart.locator('canvas').waitFor();
-    await tab.page.route('**/counts?*', (route) => route.abort());
+    await tab.page
+      .getByRole('img', { name: /Filings per status/ })
+      .locator('canvas')
+      .waitFor();
+    const held = Promise.withResolvers<void>();
+    await tab.page.route('**/counts?*', async (route) => {
+      await held.promise;
+      await route.abort();
+    });
     await tab.page.reload();
+    await tab.page.getByText('Reading how it was before').waitFor();
+    held.resolve();
     await tab.page.getByText('Could not read how it was before.').waitFor();
-    await tab.page.getByText('The line begins now').waitFor();
     expect(tab.problems).toEqual([]);
   });
 

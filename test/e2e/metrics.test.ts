@@ -115,3 +115,14 @@ test('an unsafe and an emptied Redis, and one that is away, show in the metrics'
   await own.kill();
   await expectSample(unsafe, 'filing_webhooks_ready', 0);
 }, 60_000);
+
+test('the counts of an account are noted while it is polled, and told', async () => {
+  const path = '/v1/accounts/default/counts';
+  const { items } = await daemon.api.ok<{ items: { at: string; counts: Record<string, number> }[] }>(
+    'GET',
+    path,
+  );
+  const noted = items.at(-1);
+  expect(Date.now() - Date.parse(noted?.at ?? '')).toBeLessThan(600_000);
+  expect(Object.keys(noted?.counts ?? {})).toEqual(['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED']);
+});

@@ -48,13 +48,16 @@ export function AccountPage({ account: name, crumbs }) {
     </div>`;
 }
 
+const reading = html`<${Loading} what="how it was before" />`;
+const beginning = html`<p class="empty">The line begins now: a point is kept each minute.</p>`;
+
 /** @param {{ name: string, account: Account | null }} props */
 function OverTime({ name, account }) {
   const [hours, setHours] = useState(24);
-  const { samples, error } = useSamples(name, account, hours, useClient().now());
+  const { samples, isRead, error } = useSamples(name, account, hours, useClient().now());
   return html`<section aria-labelledby="over-time">
     <h2 id="over-time">Filings over time</h2>
-    <${CountsChart} samples=${samples}>
+    <${CountsChart} samples=${samples} empty=${isRead ? beginning : error === null && reading}>
       <div class="chips" role="group" aria-label="How far back">
         ${periods.map(
           ([label, value]) =>

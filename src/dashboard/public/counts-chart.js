@@ -14,10 +14,10 @@ const dashes = [[8, 4], [10, 3, 2, 3], [2, 3], [4, 4], []];
 const colours = ['--warn', '--info', '--busy', '--good', '--bad'];
 
 /**
- * The counts per status over time, with a switch for each status; above it what says which time.
- * @param {{ samples: Sample[], children?: ComponentChildren }} props
+ * The counts per status over time, with a switch for each status; above it what says which time, and in place of it `empty` while there is no line to draw.
+ * @param {{ samples: Sample[], empty: ComponentChildren, children?: ComponentChildren }} props
  */
-export function CountsChart({ samples, children }) {
+export function CountsChart({ samples, empty, children }) {
   const statuses = Object.keys(samples.at(-1)?.counts ?? {});
   // Nearly all filings are COMPLETED: their line would press the others to the ground.
   const [hidden, setHidden] = useState(/** @type {readonly string[]} */ (['COMPLETED']));
@@ -26,11 +26,7 @@ export function CountsChart({ samples, children }) {
   const shown = statuses.filter((status) => !hidden.includes(status));
   return html`<div class="chart">
     ${children}
-    ${
-      samples.length < 2
-        ? html`<p class="empty">The line begins now: a point is kept each minute.</p>`
-        : html`<${Lines} samples=${samples} statuses=${statuses} shown=${shown} />`
-    }
+    ${samples.length < 2 ? empty : html`<${Lines} samples=${samples} statuses=${statuses} shown=${shown} />`}
     <fieldset class="legend">
       <legend class="hidden">Statuses in the chart</legend>
       ${statuses.map(

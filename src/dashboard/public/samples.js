@@ -36,7 +36,7 @@ export function joinSamples(noted, read) {
 }
 
 /**
- * The filings of an account by status over the past hours up to now, one more for each new reading; and why the past could not be read.
+ * The filings of an account by status over the past hours up to now, one more for each new reading; whether the past was read, and why it could not be.
  * @param {string} name
  * @param {Account | null} account as last read
  * @param {number} hours
@@ -51,5 +51,5 @@ export function useSamples(name, account, hours, now) {
     // A reading is a new object; the time alone is no news.
   }, [account]);
   const samples = useMemo(() => joinSamples(data?.items ?? [], read), [data, read]);
-  return { samples, error };
+  return { samples, isRead: data !== null, error };
 }
