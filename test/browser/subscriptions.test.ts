@@ -31,14 +31,14 @@ describe('subscriptions', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('lists each with state, lag, failures, next attempt and last success', async () => {
+  test('lists each with state, lag, failures, success rate, latency, next attempt and last success', async () => {
     await subscribe({ description: 'The billing system' });
     await stage.settle('f_listed', { status: 'PAID' });
     await using tab = await stage.visit('#/accounts/default/subscriptions');
     const row = tab.page.getByRole('row', { name: /The billing system/ });
     await expect
       .poll(() => row.innerText(), { timeout: 10_000 })
-      .toMatch(/active[^]*\b0\b[^]*\b0\b[^]*none due[^]*(just now|ago)/);
+      .toMatch(/active[^]*\b0\b[^]*\b0\b[^]*100 % of \d+, median \d+ ms[^]*none due[^]*(just now|ago)/);
     await row.getByRole('link').click();
     await tab.page.getByRole('heading', { name: 'The billing system', level: 1 }).waitFor();
     expect(tab.problems).toEqual([]);
@@ -67,6 +67,7 @@ describe('a subscription', () => {
     await dead.getByRole('row', { name: /filing\.created f_dead 4 http error/ }).waitFor();
     const attempts = tab.page.getByRole('table', { name: 'Attempts' });
     await attempts.getByRole('row', { name: /f_dead 4 http error 503 \d+ m?s noted/ }).waitFor();
+    await tab.page.getByText('the next event tries it again').waitFor();
     await tab.picture('subscription');
 
     collector.answer(200);
