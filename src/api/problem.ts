@@ -22,6 +22,7 @@ export const problemCodes = {
   too_many_requests: [429, 'Too many requests'],
   test_running: [429, 'A test is under way'],
   too_many_tokens: [429, 'Too many tokens'],
+  too_many_subscriptions: [429, 'Too many subscriptions'],
   too_many_replays: [429, 'Too many unfinished replays'],
   too_many_streams: [429, 'Too many event streams'],
   headers_too_large: [431, 'The headers are too large'],

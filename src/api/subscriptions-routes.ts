@@ -1,6 +1,7 @@
 import { generateSecret } from '../delivery/sign.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
 import type { SubscriptionChange, SubscriptionRecord } from '../subscriptions/subscription-store.ts';
+import { subscriptionsMax } from '../subscriptions/subscription-store.ts';
 import { rotateSecrets } from '../subscriptions/subscription.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Api } from './api-instance.ts';
@@ -40,6 +41,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
         key === undefined ? null : { key, request: fingerprint(body) },
       );
       if (result.kind === 'key_reused') throw keyReused();
+      if (result.kind === 'full') throw tooManySubscriptions();
       const { subscription } = result;
       if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
       const isBehind = subscription.from === 'earliest';
@@ -174,6 +176,13 @@ async function wakeSoon(
   } catch (error) {
     logger.warn({ account, subscription: id, error: String(error) }, 'subscription.not_woken');
   }
+}
+
+function tooManySubscriptions(): Problem {
+  return new Problem(
+    'too_many_subscriptions',
+    `An account has ${subscriptionsMax} subscriptions at most: remove some.`,
+  );
 }
 
 function keyReused(): Problem {

@@ -1,13 +1,12 @@
 -- Registers a subscription, once per idempotency key.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events
--- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime (ms)
--- Reply '' when it was created, else the idempotency record of the request that came first.
-if ARGV[4] ~= '' then
-  local first = redis.call('GET', KEYS[4])
-  if first then return first end
-  redis.call('SET', KEYS[4], ARGV[4], 'PX', ARGV[5])
-end
+-- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime (ms), most of an account
+-- Reply '' when it was created, 'full' when there are as many as may be, else the idempotency record of the request that came first.
+local first = ARGV[4] ~= '' and redis.call('GET', KEYS[4])
+if first then return first end
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return 'full' end
+if ARGV[4] ~= '' then redis.call('SET', KEYS[4], ARGV[4], 'PX', ARGV[5]) end
 local cursor = redis.call('GET', KEYS[3]) or '0'
 if ARGV[3] == 'earliest' then
   -- Not simply 0: what retention took before the subscription existed is not missing.

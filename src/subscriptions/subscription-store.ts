@@ -8,6 +8,9 @@ import { openSubscription, readSubscription, sealSubscription } from './stored-s
 import type { ReadSubscription } from './stored-subscription.ts';
 import type { DeliveryState, Subscription } from './subscription.ts';
 
+/** As many subscriptions an account may have. */
+export const subscriptionsMax = 20_000;
+
 /** Settings and delivery state of one subscription, read together. */
 export interface SubscriptionRecord extends ReadSubscription {
   readonly delivery: DeliveryState;
@@ -22,7 +25,8 @@ export interface SubscriptionPage {
 /** What became of a registration. */
 export type CreateResult =
   | { readonly kind: 'created' | 'replayed'; readonly subscription: Subscription }
-  | { readonly kind: 'key_reused' }; // the idempotency key came before with another request
+  | { readonly kind: 'key_reused' } // the idempotency key came before with another request
+  | { readonly kind: 'full' }; // the account has as many as it may have
 
 /** What a change of a subscription writes beside its settings. */
 export interface SubscriptionChange {
@@ -100,9 +104,10 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
           key.idempotency(sha256(idempotency?.key ?? '')),
           key.events,
         ],
-        [id, text, from, record, String(idempotencyMs)],
+        [id, text, from, record, String(idempotencyMs), String(subscriptionsMax)],
       );
       if (first === '') return { kind: 'created', subscription };
+      if (first === 'full') return { kind: 'full' };
       const earlier = JSON.parse(String(first)) as { request: string; subscription: string };
       if (earlier.request !== request) return { kind: 'key_reused' };
       return { kind: 'replayed', subscription: openSubscription(sealer, account, earlier.subscription) };

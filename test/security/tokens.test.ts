@@ -93,12 +93,3 @@ test('a token that ends makes no token that outlives it', async () => {
   expect([tooLate.status, tooLate.body['code']]).toEqual([422, 'invalid_request']);
   expect((await make({ expiresAt: inAYear })).body['expiresAt']).toBe(inAYear);
 });
-
-test('an account has a thousand tokens at most', async () => {
-  const full = await api.createAccount('full');
-  const { tokens } = api.deps;
-  const settings = { name: 'one of many', readOnly: true, expiresAt: null };
-  await Promise.all(Array.from({ length: 1_000 }, () => tokens.create('full', settings, Date.now())));
-  const one = await api.call('POST', `${full}/tokens`, { name: 'one more' });
-  expect([one.status, one.body['code']]).toEqual([429, 'too_many_tokens']);
-});

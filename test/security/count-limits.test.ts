@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { subscriptionsMax } from '../../src/subscriptions/subscription-store.ts';
+import { createApiFixture, hookUrl, type ApiFixture } from '../integration/api/api-fixture.ts';
+import { testRedis } from '../support/redis.ts';
+
+const redis = testRedis();
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix);
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+test('an account has a thousand tokens at most', async () => {
+  const full = await api.createAccount('full');
+  const { tokens } = api.deps;
+  const settings = { name: 'one of many', readOnly: true, expiresAt: null };
+  await Promise.all(Array.from({ length: 1_000 }, () => tokens.create('full', settings, Date.now())));
+  const one = await api.call('POST', `${full}/tokens`, { name: 'one more' });
+  expect([one.status, one.body['code']]).toEqual([429, 'too_many_tokens']);
+});
+
+test('an account has twenty thousand subscriptions at most; what was registered before is still answered', async () => {
+  const path = `${await api.createAccount('crowded')}/subscriptions`;
+  const register = (key: string) =>
+    api.call('POST', path, { url: hookUrl }, { headers: { 'idempotency-key': key } });
+  const first = await register('first');
+  const others = Array.from({ length: subscriptionsMax - 1 }, (_, i): [string, string] => [`sub_${i}`, '{}']);
+  await redis.connect().hset(api.keys.account('crowded').subscriptions, Object.fromEntries(others));
+
+  const refused = await register('one more');
+  expect([refused.status, refused.body['code']]).toEqual([429, 'too_many_subscriptions']);
+  expect((await register('first')).body).toEqual(first.body);
+  await redis.connect().hdel(api.keys.account('crowded').subscriptions, 'sub_0');
+  expect((await register('one more')).status).toBe(201);
+});
