@@ -29,6 +29,8 @@ const given = {
   'token that is wrong': word(),
   'secret in a body that is no JSON': word(),
 };
+/** Stands in the URL of a subscription, as in those of Slack: in Redis and in answers to who may read it, and nowhere else. */
+const wordOfUrl = word();
 /** Everything secret of this run by its name, also what the daemon made. */
 const secrets: Record<string, string> = { ...given };
 const base = '/v1/accounts/default';
@@ -87,7 +89,7 @@ async function everythingThatHandlesSecrets(): Promise<void> {
   await call('GET', base, undefined, given['token that is wrong']);
 
   const headers = { 'x-api-key': given['header value'] };
-  const settings = { url: receiver.url, secret: given['signing secret'], headers };
+  const settings = { url: `${receiver.url}?${wordOfUrl}`, secret: given['signing secret'], headers };
   receiver.secrets = [
     given['signing secret'],
     given['signing secret by PATCH'],
@@ -168,11 +170,13 @@ describe('after a run in which every secret was used', () => {
     expect(text).toContain('delivery.failed');
     expect(text).toContain('poll.failed');
     expect(found(text)).toEqual([]);
+    expect(text).not.toContain(wordOfUrl);
   });
 
   test('answers to what went wrong contain none', () => {
     expect(errors.length).toBeGreaterThan(6);
     expect(found(errors.join('\n'))).toEqual([]);
+    expect(errors.join('\n')).not.toContain(wordOfUrl);
   });
 
   test('answers that show everything there is contain none', async () => {
@@ -189,6 +193,7 @@ describe('after a run in which every secret was used', () => {
     ];
     const answers = await Promise.all(paths.map((path) => call('GET', path)));
     expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+    expect(JSON.stringify(answers)).toContain(wordOfUrl);
     expect(found(JSON.stringify(answers))).toEqual([]);
   });
 
@@ -204,12 +209,15 @@ describe('after a run in which every secret was used', () => {
     const text = JSON.stringify(answers);
     expect(text).toContain('poll-default');
     expect(found(text)).toEqual([]);
+    expect(text).not.toContain(wordOfUrl);
   });
 
   test.each(['/metrics', '/health/ready', '/health/live', '/openapi.json', '/'])(
     '%s contains none',
     async (path) => {
-      expect(found(await (await fetch(daemon.url + path)).text())).toEqual([]);
+      const text = await (await fetch(daemon.url + path)).text();
+      expect(found(text)).toEqual([]);
+      expect(text).not.toContain(wordOfUrl);
     },
   );
 
