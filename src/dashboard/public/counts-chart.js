@@ -108,7 +108,7 @@ function optionsFor(element, statuses, shown) {
     cursor: { show: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(5, Math.ceil(most * 1.1))] } },
     axes: [
-      { ...axis, values: (_, times) => timeLabels(times), space: 80 },
+      { ...axis, values: (_, times) => timeLabels(times), space: 80, size: 32 },
       {
         ...axis,
         values: (_, counts) => counts.map((count) => (Number.isInteger(count) ? number(count) : '')),
