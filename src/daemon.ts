@@ -139,7 +139,7 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
 }
 
 async function noteCounts({ snapshot, countHistory }: Parts['stores'], account: string, at: number) {
-  await countHistory.note(account, at, boundedCounts(await snapshot.counts(account)));
+  await countHistory.note(account, at, async () => boundedCounts(await snapshot.counts(account)));
 }
 
 // What has to be looked after whether or not anything happens. Returns what ends it.

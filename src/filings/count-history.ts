@@ -12,10 +12,10 @@ export interface CountSample {
 /** The filings of an account by status, over the past week: each minute of the last six hours, each tenth before. */
 export interface CountHistory {
   /**
-   * Notes the counts at a time (ms), unless some were noted in the same minute, by whatever process, or the account is not polled any more. A crash
-   * leaves a gap, nothing else.
+   * Notes the counts at a time (ms), unless some were noted in the same minute, by whatever process, or the account is not polled any more. They
+   * are asked for only when they may be needed. A crash leaves a gap, nothing else.
    */
-  note(account: string, at: number, counts: Readonly<Record<string, number>>): Promise<void>;
+  note(account: string, at: number, counts: () => Promise<CountSample['counts']>): Promise<void>;
   /** What was noted since a time (ms), oldest first; empty when nothing was. */
   read(account: string, since: number): Promise<CountSample[]>;
 }
@@ -48,7 +48,12 @@ export function createCountHistory(redis: RedisClient, keys: Keys): CountHistory
       notedIn.set(account, minute);
       const key = keys.account(account);
       const old = minute - fineForMs;
-      const args = [minute, old % coarseMs === 0 ? '' : old, samplesMax, ...Object.entries(counts).flat()];
+      const args = [
+        minute,
+        old % coarseMs === 0 ? '' : old,
+        samplesMax,
+        ...Object.entries(await counts()).flat(),
+      ];
       await noteScript.run(redis, [key.countHistory, key.polling], args);
     },
 

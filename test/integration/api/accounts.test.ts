@@ -57,7 +57,8 @@ test('an account tells its filings by status over the time that is asked for', a
   const history = createCountHistory(redis.connect(), api.keys);
   await api.deps.polling.begin('counted');
   const now = Date.now();
-  for (const hours of [30, 2, 0]) await history.note('counted', now - hours * 3_600_000, { PAID: hours });
+  for (const hours of [30, 2, 0])
+    await history.note('counted', now - hours * 3_600_000, async () => ({ PAID: hours }));
   const paid = async (query: string) => {
     const { items } = await api.ok('GET', `${path}/counts${query}`);
     return (items as { at: string; counts: { PAID: number } }[]).map(({ counts }) => counts.PAID);

@@ -22,10 +22,10 @@ afterAll(async () => {
 
 // As another process: what one remembers does not count.
 const note = async (minute: number, paid: number) =>
-  createCountHistory(client, keys).note(account, start + minute * minuteMs + 999, {
+  createCountHistory(client, keys).note(account, start + minute * minuteMs + 999, async () => ({
     PAID: paid,
     REJECTED: 1,
-  });
+  }));
 const read = async (since = 0) =>
   (await createCountHistory(client, keys).read(account, since)).map(
     ({ at, counts }) => `${(at - start) / minuteMs}: ${counts['PAID']}`,
@@ -40,12 +40,13 @@ describe('the history of counts', () => {
     expect(await read(start + minuteMs)).toEqual(['1: 7']);
   });
 
-  test('asks Redis once a minute, however many polls end in it', async () => {
+  test('asks for the counts once a minute, however many polls end in it', async () => {
     const history = createCountHistory(client, keys);
-    for (const ms of [0, 1, 59_999]) await history.note(account, start + ms, { PAID: 1 });
-    await client.del(keys.account(account).countHistory);
-    await history.note(account, start + 59_999, { PAID: 1 });
-    expect(await read()).toEqual([]);
+    let asked = 0;
+    const counts = async () => ({ PAID: (asked += 1) });
+    for (const ms of [0, 1, minuteMs - 1, minuteMs]) await history.note(account, start + ms, counts);
+    expect(asked).toBe(2);
+    expect(await read()).toEqual(['0: 1', '1: 2']);
   });
 
   test('keeps each tenth minute once six hours are over', async () => {
