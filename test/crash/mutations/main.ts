@@ -4,6 +4,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { guards } from './guards.ts';
 import { mutations, type Mutation } from './mutations.ts';
 
 // Applies each seeded bug to a copy of the tree and runs the test that is to notice it. Exit code 1 if one of them does not.
@@ -70,7 +71,7 @@ async function isCaught(mutation: Mutation): Promise<boolean> {
 }
 
 const wanted = process.argv[2] ?? '';
-const chosen = mutations.filter(({ name }) => name.includes(wanted));
+const chosen = [...mutations, ...guards].filter(({ name }) => name.includes(wanted));
 let caught = 0;
 for (const mutation of chosen) if (await isCaught(mutation)) caught += 1;
 process.stdout.write(`${caught} of ${chosen.length} seeded bugs noticed\n`);

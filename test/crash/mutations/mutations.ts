@@ -5,7 +5,7 @@ export interface Mutation {
   /** Stands once in the file. */
   readonly find: string;
   readonly replace: string;
-  readonly project: 'unit' | 'integration';
+  readonly project: 'unit' | 'integration' | 'security';
   /** The file of the test, and the beginning of its title within its groups. */
   readonly test: string;
   readonly title: string;
