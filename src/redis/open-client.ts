@@ -1,6 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import type { RedisAddress } from './redis-url.ts';
+import { restoreStringMethods } from './string-methods.ts';
 
 /** A client, of one server or of a cluster. */
 export type RedisClient = Redis | Cluster;
@@ -24,6 +25,7 @@ const optionsOf: Record<ClientUse, NodeOptions> = {
 
 /** A new client that begins to connect. It never gives up, and tells of errors by its `error` event only. */
 export function openClient(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
+  restoreStringMethods();
   const { nodes, db, masterName } = address;
   const shared: NodeOptions = {
     ...optionsOf[use],

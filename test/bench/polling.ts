@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createPartnerHttp } from '../../src/partner/partner-http.ts';
 import { largeAccountFilings } from '../../src/polling/plan-poll.ts';
+import { createRedisConnections } from '../../src/redis/connect.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
 import { watchAccount, type WatchedAccount } from '../support/watched-account.ts';
 import { startPartnerProcess, type PartnerProcess } from './support/partner-process.ts';
@@ -163,20 +164,19 @@ async function withAccount(
 ): Promise<void> {
   await using redis = await startPrivateRedis('everysec');
   await using partner = await startPartnerProcess(filings, unsettled);
-  const client = new Redis(redis.url);
-  try {
-    const at = { baseUrl: partner.baseUrl, key: 'k' };
-    const watched = await watchAccount(client, 'bench', at, {
-      largeFrom: largeAccountFilings,
-      timeoutMs: 10_000,
-      pollIntervalMs: 3_600_000,
-    });
-    await watched.poll();
-    if (!(await watched.polling.read(watched.account)).baselined) throw new Error('no baseline');
-    await work(watched, partner);
-  } finally {
-    client.disconnect();
-  }
+  await using connections = createRedisConnections(redis.url, {
+    onStateChange: () => undefined,
+    connectionName: 'bench',
+  });
+  const at = { baseUrl: partner.baseUrl, key: 'k' };
+  const watched = await watchAccount(connections.command(), 'bench', at, {
+    largeFrom: largeAccountFilings,
+    timeoutMs: 10_000,
+    pollIntervalMs: 3_600_000,
+  });
+  await watched.poll();
+  if (!(await watched.polling.read(watched.account)).baselined) throw new Error('no baseline');
+  await work(watched, partner);
 }
 
 async function untilSwept(daemon: DaemonProcess, after: number): Promise<void> {
