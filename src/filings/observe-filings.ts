@@ -129,13 +129,13 @@ async function decideAll(
   );
   const steps: Step[] = [];
   let overtakenBy = Infinity;
-  for (const [i, observation] of observations.entries()) {
+  observations.forEach((observation, i) => {
     const previous = states[i] ?? null;
     const detection = detect(context, observation, previous?.state ?? null, window);
     if (detection.kind === 'outdated') overtakenBy = Math.min(overtakenBy, previous?.state.readFrom ?? 0);
     else if (detection.kind !== 'unchanged')
       steps.push({ observation, commit: toCommit(context, observation, previous, detection, window) });
-  }
+  });
   return { steps, overtakenBy };
 }
 

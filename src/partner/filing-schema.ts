@@ -79,11 +79,11 @@ export function parsePage(text: string): PartnerPage | null {
   };
   const filings: PartnerFiling[] = [];
   const quarantined: string[] = [];
-  for (const [position, item] of value.items.entries()) {
+  value.items.forEach((item, position) => {
     const filing = toFiling(item, document(position));
     if (filing === null) quarantined.push(nameOf(item));
     else filings.push(filing);
-  }
+  });
   if (filings.length === 0 && quarantined.length > strangersMax) return null;
   const { total, limit } = value as { total?: unknown; limit?: unknown };
   return {

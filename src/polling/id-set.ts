@@ -56,12 +56,12 @@ export function createIdSet(): IdSet {
     const [formerSlots, formerMarks] = [slots, marks];
     slots = new Float64Array(formerSlots.length * 2);
     marks = new Uint8Array(slots.length);
-    for (const [former, hash] of formerSlots.entries()) {
-      if (hash === 0) continue;
+    formerSlots.forEach((hash, former) => {
+      if (hash === 0) return;
       const slot = slotOf(hash);
       slots[slot] = hash;
       marks[slot] = formerMarks[former] ?? 0;
-    }
+    });
   }
 
   function freeBit(): number {

@@ -115,12 +115,12 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     added += observed.added;
     overtaken ||= observed.overtakenBy < startedAt;
     if (observed.events.length > 0) await deps.onEvents(account, observed.events);
-    await forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
+    if (misses.size > 0)
+      await forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
     return observed.added;
   }
 
   async function forget(ids: readonly string[]): Promise<void> {
-    if (misses.size === 0) return;
     for (const id of ids) {
       const miss = misses.get(id);
       if (miss === undefined) continue;
