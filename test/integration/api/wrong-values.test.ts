@@ -166,7 +166,14 @@ const queries: Readonly<Record<string, readonly Case[]>> = {
   [`GET ${S}`]: pageCases,
   [`GET ${S}/{id}/attempts`]: pageCases,
   [`GET ${S}/{id}/dead-letters`]: pageCases,
-  [`GET ${A}/events`]: [...pageCases, ...typesCases],
+  [`GET ${A}/counts`]: [
+    ['hours', 0],
+    ['hours', 169],
+    ['hours', '1.5'],
+    ['hours', ''],
+    ['extra', '1'],
+  ],
+  [`GET ${A}/events`]: [...pageCases, ...typesCases, ['order', 'latest'], ['order', '']],
   [`GET ${A}/events/stream`]: [...typesCases, ['cursor', 'tampered'], ['from', 'later'], ['extra', '1']],
   [`GET ${A}/filings`]: [
     ...pageCases,
