@@ -9,6 +9,10 @@ import type { Api } from './api-instance.ts';
  */
 export type Listen = (addresses: readonly string[], port: number) => Promise<string>;
 
+// So many wait to be taken at most, as far as the system lets them (net.core.somaxconn): where thousands come at once, one for whom there is no
+// place tries again a second later. Node's own number is 511.
+const backlog = 4_096;
+
 /** The addresses to listen at for a host: `localhost` may have two, everything else is taken as it is. */
 export async function addressesOf(host: string): Promise<string[]> {
   if (host !== 'localhost') return [host];
@@ -27,7 +31,7 @@ export function createListen(app: Api): Listen {
   });
   app.addHook('onClose', async () => void (await closed));
   return async ([first = '127.0.0.1', ...others], port) => {
-    const url = await app.listen({ host: first, port });
+    const url = await app.listen({ host: first, port, backlog });
     const opened = await Promise.all(
       others.map((address) => openDoor(app, address, Number(new URL(url).port))),
     );
@@ -40,7 +44,7 @@ export function createListen(app: Api): Listen {
 async function openDoor(app: Api, host: string, port: number): Promise<Server | null> {
   const options = { allowHalfOpen: true, noDelay: true };
   const door = createServer(options, (socket) => void app.server.emit('connection', socket));
-  door.listen({ host, port });
+  door.listen({ host, port, backlog });
   try {
     await once(door, 'listening');
     return door;
