@@ -5,7 +5,10 @@
 export function isNestedDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((inner) => isNestedDeeper(inner, levels - 1));
+  if (Array.isArray(value)) {
+    for (const inner of value) if (isNestedDeeper(inner, levels - 1)) return true;
+    return false;
+  }
   const record = value as Readonly<Record<string, unknown>>;
   for (const key in record) {
     const inner = record[key];
