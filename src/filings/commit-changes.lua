@@ -8,6 +8,7 @@
 --       -1 = conflict: the stored state is not the expected one and nothing was written for this filing,
 --       -2 = the filing was to be taken in silently, but the baseline is complete and has left out no more filings than have come
 --            to light since (`hidden` of the marks, counted down here): nothing was written for this filing.
+--       Removals are counted in `removals` of the marks.
 --       Nil instead of a list: the snapshot is of another generation (emptied, or the account was removed meanwhile);
 --       nothing was written at all.
 --
@@ -42,6 +43,7 @@ for i = 2, #ARGV, 11 do
       if before ~= '' then
         redis.call('HINCRBY', counts, before, -1)
         redis.call('ZREM', index, before .. '\0' .. id)
+        if after == '' then redis.call('HINCRBY', polling, 'removals', 1) end
       end
       if after ~= '' then
         redis.call('HINCRBY', counts, after, 1)

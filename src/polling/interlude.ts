@@ -23,10 +23,11 @@ export function createInterludes(
     const sentBefore = deps.requestsSent();
     const marks = await deps.polling.read(account);
     const misses = await deps.polling.misses(account);
+    const missed = [...misses.keys()];
     const run = createPollRun(deps, { ...input, marks, misses, startedAt, interlude: () => null });
     const read = await readDelta(run, deps);
     // What is back is not missing to the poll under way either.
-    for (const id of input.misses.keys()) if (!misses.has(id)) input.misses.delete(id);
+    for (const id of missed) if (!misses.has(id)) input.misses.delete(id);
     // Null calls for a sweep, which is what is under way. What polls without a baseline come to is told at their end.
     if (read !== null && marks.baselined) await onRead(run, read, deps.requestsSent() - sentBefore);
   }

@@ -13,7 +13,7 @@ export interface Pass {
   readonly added: number;
   /** Share of the rows served that repeated others: 0 for a stable order, about 0.37 for a random one. So much was not shown. */
   readonly repeatShare: number;
-  /** Known filings that no pass of this poll has shown. */
+  /** Known filings that no pass of this poll has shown, at most: those removed meanwhile may have been shown. */
   readonly unseen: number;
   readonly pages: number;
 }

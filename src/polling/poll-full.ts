@@ -135,7 +135,7 @@ async function judge(
   scan: ScanResult,
   { unreadable, added }: Pick<Passes, 'unreadable' | 'added'>,
 ): Promise<Pass> {
-  const known = await run.known();
+  const [known, removed] = await Promise.all([run.known(), run.removed()]);
   // A record that can no longer be read may be one of those that are known from before.
   const states = await snapshot.read(run.account, [...unreadable].slice(0, namesMax));
   const strangers = states.filter((state) => state === null).length;
@@ -149,7 +149,7 @@ async function judge(
     unreadable: strangers,
     added,
     repeatShare: rows === 0 ? 0 : 1 - distinct / rows,
-    unseen: Math.max(0, known + strangers - run.shown.size),
+    unseen: Math.max(0, known + removed + strangers - run.shown.size),
     pages,
   };
 }

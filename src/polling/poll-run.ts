@@ -69,6 +69,8 @@ export interface PollRun {
   dueMisses(): string[];
   /** Number of known filings, removed ones left out. */
   known(): Promise<number>;
+  /** Filings found removed since the run began, by whomever: this run may have shown them before. */
+  removed(): Promise<number>;
   /** What the run has come to so far. */
   tally(): RunTally;
 }
@@ -208,6 +210,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     shown,
     dueMisses: () => [...misses].filter(([, miss]) => miss.retryAt <= deps.now()).map(([id]) => id),
     known: () => deps.snapshot.known(account),
+    removed: async () => Math.max(0, (await deps.polling.read(account)).removals - marks.removals),
     tally: () => ({
       events,
       added,

@@ -49,12 +49,14 @@ export interface PollingMarks {
   readonly bornSeenAt: number;
   /** Start of the last poll after which the known filings numbered the service's totals. */
   readonly countedAt: number;
+  /** Filings found removed so far, ever. */
+  readonly removals: number;
   readonly requestsTotal: number;
   readonly requestsLastPoll: number;
 }
 
 /** What a poll adds to the marks; those not named stay. */
-export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'requestsTotal'>>;
+export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal'>>;
 
 /** An operational event to be told, and the marks it leaves. */
 export interface Telling {
@@ -113,6 +115,7 @@ const noMarks: PollingMarks = {
   allSeenAt: 0,
   bornSeenAt: 0,
   countedAt: 0,
+  removals: 0,
   requestsTotal: 0,
   requestsLastPoll: 0,
 };

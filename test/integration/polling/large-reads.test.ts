@@ -1,5 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { partnerRow, startHostilePartner, type HostilePartner } from '../../support/hostile-partner.ts';
+import {
+  partnerRow,
+  startHostilePartner,
+  type HostilePartner,
+  type RawPage,
+} from '../../support/hostile-partner.ts';
 import { testRedis } from '../../support/redis.ts';
 import { watchAccount } from '../../support/watched-account.ts';
 
@@ -73,5 +78,34 @@ describe('while a sweep takes longer than a poll interval', () => {
     expect(after.requestsTotal).toBe(partner.requests.length);
     // 20 pages, one look behind the last, the rest is the polls' in between.
     expect(after.requestsLastPoll).toBe(21);
+  });
+});
+
+describe('a sweep in which a filing that it has shown is removed', () => {
+  it('still asks for the one that it has not shown', async () => {
+    partner.clamp = 20;
+    partner.put('f200', { status: 'COMPLETED' });
+    const watched = await watch();
+    await watched.poll();
+    // Otherwise the polls in between would search for what the count lacks.
+    const countless = { edit: (page: RawPage) => ({ ...page, total: undefined }) };
+    const other = await watch({ clock: watched.clock });
+    partner.remove('f200');
+    const reached = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    partner.misbehave = ({ status, offset }) => {
+      if (status !== null || offset !== 380) return countless;
+      reached.resolve();
+      return { ...countless, after: release.promise };
+    };
+    const sweep = watched.poll('sweep');
+    await reached.promise;
+    const [shown] = partner.order(partner.rows);
+    partner.remove(String(shown?.id));
+    expect(await other.pollFor()).toEqual([]);
+    expect(await other.pollFor()).toMatchObject([{ type: 'filing.removed', filingId: shown?.id }]);
+    release.resolve();
+    expect(await sweep).toMatchObject({ kind: 'complete', mode: 'sweep' });
+    expect([...(await watched.polling.misses('acme')).keys()]).toEqual(['f200']);
   });
 });

@@ -25,6 +25,7 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   allSeenAt: 0,
   bornSeenAt: 0,
   countedAt: 0,
+  removals: 0,
   requestsTotal: 0,
   requestsLastPoll: 0,
   ...more,
