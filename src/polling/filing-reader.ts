@@ -1,6 +1,7 @@
 import type { Observation } from '../filings/observe-filings.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
 import { PartnerError } from '../partner/partner-error.ts';
+import { allEnded } from './all-ended.ts';
 import { isSecondAbsence, missByAbsence, missByFailure, type Miss } from './misses.ts';
 import type { PollRunInput } from './poll-run.ts';
 
@@ -108,8 +109,7 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
           throw error;
         }),
       );
-      const ended = await Promise.allSettled(workers);
-      for (const each of ended) if (each.status === 'rejected') throw each.reason;
+      await allEnded(workers);
     },
     unread: () => unread,
     failure: () => failure,

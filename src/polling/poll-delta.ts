@@ -1,3 +1,4 @@
+import { allEnded } from './all-ended.ts';
 import { concludeListSearch, isExplained, isSearchDue } from './count-doubt.ts';
 import { knownUnsettled } from './plan-poll.ts';
 import type { ReadDeps, ReadOutcome } from './poll-full.ts';
@@ -39,7 +40,7 @@ async function unsettledIds(run: PollRun, { snapshot }: ReadDeps): Promise<strin
 // them or among the vanished.
 async function readLists(run: PollRun, counts: Readonly<Record<string, number>>): Promise<boolean> {
   let whole = true;
-  const ended = await Promise.allSettled(
+  await allEnded(
     knownUnsettled.map(async (status) => {
       const scan = await run.readList({
         status,
@@ -48,7 +49,6 @@ async function readLists(run: PollRun, counts: Readonly<Record<string, number>>)
       whole &&= scan.end !== 'broken';
     }),
   );
-  for (const each of ended) if (each.status === 'rejected') throw each.reason;
   return whole;
 }
 
@@ -57,7 +57,7 @@ async function readLists(run: PollRun, counts: Readonly<Record<string, number>>)
  * COMPLETED follows from the two. Searches where they differ for good.
  */
 async function compareCounts(run: PollRun, deps: ReadDeps): Promise<'none' | 'some' | 'sweep'> {
-  const [all, rejected] = await Promise.all([run.countOf(), run.countOf('REJECTED')]);
+  const [all, rejected] = await allEnded([run.countOf(), run.countOf('REJECTED')]);
   const unknown = await lookForBorn(run, deps, all);
   if (isSearchDue(deps.doubts, '', unknown, false)) return 'sweep';
   const moved = await rejectedDifference(run, deps, rejected);

@@ -1,3 +1,4 @@
+import { allEnded } from './all-ended.ts';
 import type { PollRun } from './poll-run.ts';
 
 const pageSize = 100;
@@ -7,6 +8,6 @@ const pageSize = 100;
  * service's count, null when it gave none.
  */
 export async function readEnds(run: PollRun, total: number): Promise<number | null> {
-  const [first] = await Promise.all([run.readPage(0), run.readPage(Math.max(0, total - pageSize))]);
+  const [first] = await allEnded([run.readPage(0), run.readPage(Math.max(0, total - pageSize))]);
   return first.total;
 }

@@ -1,3 +1,4 @@
+import { allEnded } from './all-ended.ts';
 import type { PollRun } from './poll-run.ts';
 
 // Fewer than this are read one by one without further thought.
@@ -15,7 +16,7 @@ const sweepReadsMin = 200;
 export async function readVanished(run: PollRun, vanished: readonly string[]): Promise<boolean> {
   const left = new Set(vanished);
   if (left.size > readSinglyMax) {
-    await Promise.all([findOnNewestPages(run, 'COMPLETED', left), findOnNewestPages(run, 'REJECTED', left)]);
+    await allEnded([findOnNewestPages(run, 'COMPLETED', left), findOnNewestPages(run, 'REJECTED', left)]);
   }
   const sweepReads = Math.max(sweepReadsMin, (await run.known()) / 100);
   if (left.size > sweepReads) return false;
