@@ -1,15 +1,46 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { createDeliveryRig } from './delivery-rig.ts';
+import { startOptions } from '../../support/start-options.ts';
+import { createDeliveryRig, type DeliveryRig } from './delivery-rig.ts';
+
+/** Delivery in a process of its own, as a daemon is one. */
+export interface RigProcess extends AsyncDisposable {
+  /** Registers subscriptions of a new account, one per URL, and puts so many events into its log; resolves with their bodies. */
+  prepare(account: string, urls: readonly string[], events: number): Promise<readonly Buffer[]>;
+  /** Wakes the account's subscriptions; resolves when so many callbacks are acknowledged and written, with how many that were a second. */
+  deliver(account: string, callbacks: number): Promise<number>;
+}
+
+type Order =
+  | {
+      readonly kind: 'prepare';
+      readonly account: string;
+      readonly urls: readonly string[];
+      readonly events: number;
+    }
+  | { readonly kind: 'deliver'; readonly account: string; readonly callbacks: number };
 
 const self = fileURLToPath(import.meta.url);
 
-/** Starts delivery over a Redis in a process of its own, as a second daemon does; it ends with this process at the latest. */
-export async function startRigProcess(redisUrl: string): Promise<AsyncDisposable> {
-  const child = fork(self, ['serve', redisUrl], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+/** Starts one over a Redis, under the daemon's own options of Node; it ends with this process at the latest. */
+export async function startRigProcess(redisUrl: string): Promise<RigProcess> {
+  const child = fork(self, ['serve', redisUrl], {
+    execArgv: [...startOptions],
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   await once(child, 'message');
+  async function ask<T>(order: Order): Promise<T> {
+    const answered = once(child, 'message');
+    child.send(order);
+    const [answer] = (await answered) as [T];
+    return answer;
+  }
   return {
+    prepare: async (account, urls, events) =>
+      (await ask<Uint8Array[]>({ kind: 'prepare', account, urls, events })).map((body) => Buffer.from(body)),
+    deliver: (account, callbacks) => ask<number>({ kind: 'deliver', account, callbacks }),
     async [Symbol.asyncDispose]() {
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
@@ -18,10 +49,23 @@ export async function startRigProcess(redisUrl: string): Promise<AsyncDisposable
   };
 }
 
+async function carryOut(rig: DeliveryRig, order: Order): Promise<readonly Buffer[] | number> {
+  if (order.kind === 'prepare') {
+    await rig.subscribe(order.account, order.urls);
+    return (await rig.fill(order.account, order.events)).map(({ body }) => body);
+  }
+  const target = rig.delivered() + order.callbacks;
+  const startedAt = performance.now();
+  await rig.wake(order.account);
+  await rig.untilDelivered(target);
+  return (order.callbacks * 1_000) / (performance.now() - startedAt);
+}
+
 if (process.argv[2] === 'serve' && process.argv[1] === self) {
   const rig = createDeliveryRig(process.argv[3] ?? '');
   // The first command waits until Redis is connected.
   await rig.fill('warm', 1);
   process.on('disconnect', () => process.exit());
+  process.on('message', (order: Order) => void carryOut(rig, order).then((answer) => process.send?.(answer)));
   process.send?.('ready');
 }

@@ -1,0 +1,80 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'undici';
+import { parseSecret, sign } from '../../../src/delivery/sign.ts';
+import { startOptions } from '../../support/start-options.ts';
+import { benchSecret } from './delivery-rig.ts';
+
+/** A client that only signs and posts, in a process of its own. */
+export interface BareProcess extends AsyncDisposable {
+  /** Posts each body to each URL, so many at a time per URL, and tells how many that were a second. */
+  post(urls: readonly string[], bodies: readonly Buffer[], inFlight: number): Promise<number>;
+}
+
+interface Order {
+  readonly urls: readonly string[];
+  readonly bodies: readonly Uint8Array[];
+  readonly inFlight: number;
+}
+
+const self = fileURLToPath(import.meta.url);
+
+/** Starts one under the daemon's own options of Node; it ends with this process at the latest. */
+export async function startBareProcess(): Promise<BareProcess> {
+  const child = fork(self, ['serve'], {
+    execArgv: [...startOptions],
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  return {
+    async post(urls, bodies, inFlight) {
+      const answered = once(child, 'message');
+      child.send({ urls, bodies, inFlight } satisfies Order);
+      const [perSecond] = (await answered) as [number];
+      return perSecond;
+    },
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+async function postAll({ urls, bodies, inFlight }: Order): Promise<number> {
+  const agent = new Agent({ pipelining: 1 });
+  const key = parseSecret(benchSecret);
+  const post = async (url: string, i: number, body: Uint8Array): Promise<void> => {
+    const id = `evt_${i}`;
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'bare',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': sign([key], id, timestamp, body),
+    };
+    const answer = await request(url, { method: 'POST', headers, body, dispatcher: agent });
+    await answer.body.dump();
+  };
+  const startedAt = performance.now();
+  await Promise.all(
+    urls.map(async (url) => {
+      const queue = bodies.entries();
+      const work = async () => {
+        // oxlint-disable-next-line no-await-in-loop
+        for (const [i, body] of queue) await post(url, i, body);
+      };
+      await Promise.all(Array.from({ length: inFlight }, work));
+    }),
+  );
+  const elapsedMs = performance.now() - startedAt;
+  await agent.close();
+  return (urls.length * bodies.length * 1_000) / elapsedMs;
+}
+
+if (process.argv[2] === 'serve' && process.argv[1] === self) {
+  process.on('disconnect', () => process.exit());
+  process.on('message', (order: Order) => void postAll(order).then((perSecond) => process.send?.(perSecond)));
+}
