@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../redis/clock.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { PartnerError } from './partner-error.ts';
@@ -24,8 +24,15 @@ export interface ListQuery {
  * goes to the account's base address only: redirects are not followed.
  */
 export interface PartnerClient {
-  /** `GET /partner/filings`. */
-  listFilings(query: ListQuery, signal: AbortSignal): Promise<{ page: PartnerPage; window: ReadWindow }>;
+  /**
+   * `GET /partner/filings`. `onArrival` is called when a page has arrived and is still to be parsed: what it asks for is on its way
+   * meanwhile. A page that turns out to be unreadable is asked for again, and arrives again.
+   */
+  listFilings(
+    query: ListQuery,
+    signal: AbortSignal,
+    onArrival?: () => void,
+  ): Promise<{ page: PartnerPage; window: ReadWindow }>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
   getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; window: ReadWindow }>;
   /** `GET /partner/me`: whether the service still knows this account. */
@@ -57,7 +64,7 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   async function read<T>(
     endpoint: Endpoint,
     path: string,
-    understand: (answer: PartnerAnswer) => T,
+    understand: (answer: PartnerAnswer) => T | Promise<T>,
     signal: AbortSignal,
   ): Promise<{ read: T; window: ReadWindow }> {
     for (let attempt = 1; ; attempt += 1) {
@@ -77,14 +84,14 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   async function attemptOnce<T>(
     endpoint: Endpoint,
     path: string,
-    understand: (answer: PartnerAnswer) => T,
+    understand: (answer: PartnerAnswer) => T | Promise<T>,
     signal: AbortSignal,
   ): Promise<{ read: T; window: ReadWindow }> {
     try {
       const start = clock.now();
       const answer = await ask(endpoint, path, signal);
       const window = { start, end: Math.max(start, clock.now()) };
-      const understood = understand(answer);
+      const understood = await understand(answer);
       budget.report('fine');
       return { read: understood, window };
     } catch (error) {
@@ -105,11 +112,12 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   }
 
   return {
-    async listFilings(query, signal) {
+    async listFilings(query, signal, onArrival) {
       const search = new URLSearchParams({ offset: String(query.offset), limit: String(query.limit) });
       if (query.status !== undefined) search.set('status', query.status);
       const path = `partner/filings?${search.toString()}`;
-      const { read: page, window } = await read('filings', path, toPage, signal);
+      const understand = (answer: PartnerAnswer) => toPage(answer, onArrival);
+      const { read: page, window } = await read('filings', path, understand, signal);
       return { page, window };
     },
     async getFiling(id, signal) {
@@ -123,8 +131,13 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   };
 }
 
-function toPage(answer: PartnerAnswer): PartnerPage {
+async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<PartnerPage> {
   expectOk(answer, 'filings');
+  if (onArrival !== undefined) {
+    onArrival();
+    // Requests are written in the turns that follow; parsing a page takes as long as the service needs to answer.
+    await nextTurn();
+  }
   return parseOr('filings', () => parsePage(answer.text));
 }
 
@@ -140,7 +153,7 @@ function toFiling(answer: PartnerAnswer, id: string): PartnerFiling | null {
 function expectAccount(answer: PartnerAnswer): void {
   expectOk(answer, 'me');
   parseOr('me', () => {
-    const value: unknown = JSON.parse(answer.text);
+    const value: unknown = JSON.parse(answer.text());
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   });
 }

@@ -2,8 +2,10 @@ import type { ListQuery, ReadWindow } from '../partner/partner-client.ts';
 import type { PartnerPage } from '../partner/filing-schema.ts';
 import { PartnerError } from '../partner/partner-error.ts';
 import type { IdPart, IdSet } from './id-set.ts';
+import { createPagesAhead } from './pages-ahead.ts';
 import {
   advance,
+  likelyNext,
   nextStep,
   skipPage,
   startOfScan,
@@ -36,9 +38,9 @@ export interface SeenPage extends FetchedPage {
 }
 
 export interface ScanDeps {
-  /** Rejects with PartnerError and nothing else. */
-  readonly fetchPage: (query: ListQuery) => Promise<FetchedPage>;
-  /** Called with each page in order, while the next may already be on its way. */
+  /** Rejects with PartnerError and nothing else. `onArrival` is called as PartnerClient's `listFilings` does. */
+  readonly fetchPage: (query: ListQuery, onArrival: () => void) => Promise<FetchedPage>;
+  /** Called with each page in order, while the next ones may already be on their way. */
   readonly onPage: (seen: SeenPage) => Promise<void>;
   /** Ids that the poll has shown; the list's are added, those of quarantined records included. */
   readonly shown: IdSet;
@@ -58,25 +60,27 @@ const pageSize = 100;
 /**
  * Reads a list page by page (partner specification, `GET /partner/filings`), advancing by what each page held and
  * never by the limit asked for. A page that cannot be had is left out and asked for once more at the end. Rejects with
- * PartnerError when not even the first page can be had, or when the service refuses the account.
+ * PartnerError when not even the first page can be had, or when the service refuses the account. No request outlives it.
  */
 export async function scanList(deps: ScanDeps, request: ScanRequest): Promise<ScanResult> {
   const list = deps.shown.part();
+  const scan = openScan(deps, request, list);
   try {
-    return await readOn(deps, openScan(deps, request, list));
+    return await readOn(deps, scan);
   } finally {
+    await scan.pages.settled();
     list.end();
   }
 }
 
 async function readOn(deps: ScanDeps, scan: Scan): Promise<ScanResult> {
-  let ahead: Promise<Answer> | null = null;
+  const { pages } = scan;
   for (;;) {
-    const answer = await (ahead ?? scan.fetchNext());
-    const noted = scan.note(answer);
+    const noted = scan.note(await pages.take());
+    pages.turn();
     let { step } = noted;
-    const interlude = step === 'continue' ? deps.interlude() : null;
-    ahead = step === 'continue' && interlude === null ? scan.fetchNext() : null;
+    const interlude = step === 'continue' && !pages.isAsked() ? deps.interlude() : null;
+    if (step === 'continue' && interlude === null) pages.ask();
     if (noted.page !== null) await deps.onPage(noted.page);
     if (interlude !== null) await interlude();
     if (step === 'early') step = await scan.lookBehind();
@@ -95,14 +99,21 @@ function openScan(deps: ScanDeps, { status, trust }: ScanRequest, list: IdPart) 
   let progress = startOfScan(trust);
   let failure: PartnerError | null = null;
 
-  async function fetch(offset: number): Promise<Answer> {
+  async function fetch(offset: number, onArrival: () => void): Promise<Answer> {
     try {
-      return await deps.fetchPage({ offset, limit: pageSize, ...(status === undefined ? {} : { status }) });
+      const query = { offset, limit: pageSize, ...(status === undefined ? {} : { status }) };
+      return await deps.fetchPage(query, onArrival);
     } catch (error) {
       if (error instanceof PartnerError) return error;
       throw error;
     }
   }
+
+  const pages = createPagesAhead({
+    fetch,
+    offset: () => progress.offset,
+    likelyNext: () => (deps.interlude() === null ? likelyNext(progress) : null),
+  });
 
   function take(fetched: FetchedPage): { readonly page: SeenPage; readonly fresh: number } {
     let fresh = 0;
@@ -126,7 +137,7 @@ function openScan(deps: ScanDeps, { status, trust }: ScanRequest, list: IdPart) 
   }
 
   async function fill(offset: number): Promise<boolean> {
-    const answer = await fetch(offset);
+    const answer = await fetch(offset, () => undefined);
     if (answer instanceof PartnerError) failure = passing(answer, progress);
     if (answer instanceof PartnerError || answer.page.length === 0) return false;
     await deps.onPage(take(answer).page);
@@ -134,7 +145,7 @@ function openScan(deps: ScanDeps, { status, trust }: ScanRequest, list: IdPart) 
   }
 
   return {
-    fetchNext: () => fetch(progress.offset),
+    pages,
     /** Takes an answer into account and says what to do next; `page` null where it is none. */
     note(answer: Answer): { readonly step: ScanStep; readonly page: SeenPage | null } {
       if (answer instanceof PartnerError) {

@@ -193,7 +193,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     async readList(request) {
       const result = await scanList(
         {
-          fetchPage: (query) => deps.client.listFilings(query, signal),
+          fetchPage: (query, onArrival) => deps.client.listFilings(query, signal, onArrival),
           onPage: async (seen) => void (await pages.observe(seen, request.status)),
           shown,
           interlude: input.interlude,

@@ -119,6 +119,12 @@ export function skipPage(progress: ScanProgress): ScanProgress {
   };
 }
 
+/** Where the page after the next one begins if nothing changes; null where the list may have ended by then; pure. */
+export function likelyNext({ offset, pages, lastLength, total, skippedInARow }: ScanProgress): number | null {
+  if (pages === 0 || skippedInARow > 0 || total === null) return null;
+  return lastLength > 0 && offset + lastLength < total ? offset + lastLength : null;
+}
+
 /** Whether and how to read on; pure. Advances by what pages hold, never ends on a short page alone. */
 export function nextStep(progress: ScanProgress): ScanStep {
   const { offset, pages, total, skippedInARow, skipped } = progress;

@@ -5,6 +5,7 @@ import {
   type HostilePartner,
   type RawPage,
 } from '../../support/hostile-partner.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
 import { testRedis } from '../../support/redis.ts';
 import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/watched-account.ts';
 
@@ -434,5 +435,57 @@ describe('strange ids and statuses', () => {
     await watched.poll('sweep');
     expect(types(await watched.pollFor())).toEqual(ids.map((id) => `${id} filing.removed`).toSorted());
     expect(await watched.snapshot.known('acme')).toBe(0);
+  });
+});
+
+describe('the pages of a list', () => {
+  it('are asked for one after the other, none of them twice and none behind its end', async () => {
+    for (const row of mixed(430)) partner.put(row.id as string, row);
+    const watched = await watch();
+    await watched.poll();
+    partner.requests.length = 0;
+    await watched.poll('sweep');
+    expect(partner.peaks().atOnce).toBe(1);
+    expect(partner.requests.map(({ offset }) => offset)).toEqual([0, 100, 200, 300, 400]);
+  });
+
+  it('are awaited even if the poll fails before their turn', async () => {
+    for (const row of mixed(430)) partner.put(row.id as string, row);
+    const watched = await watch();
+    await watched.poll();
+    for (const { id } of mixed(430)) partner.put(id as string, { rejectionReason: 'changed' });
+    const marks = createKeys(`${redis.prefix}${tests}`).account(watched.account).polling;
+    const reached = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    partner.misbehave = ({ offset }) => {
+      // What the pages are to be compared with is gone.
+      if (offset === 0) return { after: client.del(marks) };
+      if (offset !== 100) return undefined;
+      reached.resolve();
+      return { after: release.promise };
+    };
+    let over = false;
+    const sweep = watched
+      .poll('sweep')
+      .catch(() => undefined)
+      .then(() => (over = true));
+    await reached.promise;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(over).toBe(false);
+    release.resolve();
+    await sweep;
+  });
+
+  it('are read again behind one that could not be parsed at first', async () => {
+    for (const row of mixed(430)) partner.put(row.id as string, row);
+    const watched = await watch();
+    await watched.poll();
+    partner.requests.length = 0;
+    let faults = 0;
+    partner.misbehave = ({ offset }) => (offset === 200 && (faults += 1) === 1 ? { body: '{' } : undefined);
+    const retrying = await watch({ retries: true, clock: watched.clock });
+    expect(await retrying.poll('sweep')).toMatchObject({ kind: 'complete' });
+    const offsets = partner.requests.map(({ offset }) => offset);
+    expect(offsets.slice(offsets.lastIndexOf(200))).toEqual([200, 300, 400]);
   });
 });

@@ -66,6 +66,7 @@ describe('while a sweep takes longer than a poll interval', () => {
     partner.put('f0', { status: 'COMPLETED' });
     await expect.poll(() => watched.clock.now() - begun).toBeGreaterThan(60);
     const before = watched.interludes.length;
+    const asked = partner.requests.length;
     release.resolve();
     await expect.poll(() => watched.interludes.length).toBeGreaterThan(before);
     const during = await watched.polling.read('acme');
@@ -76,6 +77,9 @@ describe('while a sweep takes longer than a poll interval', () => {
     expect(after.lastCompletePollAt).toBeGreaterThanOrEqual(during.lastCompletePollAt);
     expect(after.lastCompleteEndAt).toBeGreaterThan(after.lastCompletePollAt);
     expect(after.requestsTotal).toBe(partner.requests.length);
+    expect(partner.requests[asked], 'the poll that is due comes before the next page').not.toMatchObject({
+      offset: 60,
+    });
     // 20 pages, one look behind the last, the rest is the polls' in between.
     expect(after.requestsLastPoll).toBe(21);
   });
