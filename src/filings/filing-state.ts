@@ -18,7 +18,13 @@ export interface FilingState {
   readonly removed: boolean;
 }
 
+/** The part of it that the partner service shows. */
+export type ShownState = Pick<FilingState, 'status' | 'completedAt' | 'rejectionReason'>;
+
 const format = 1;
+
+const codeAt = '[1,"'.length;
+const removedEnd = ',1]';
 
 // Maps, because a status may be called `__proto__`.
 const short = new Map([
@@ -43,6 +49,26 @@ export function encodeState(state: FilingState): string {
     state.readAt - state.readFrom,
     ...(state.removed ? [1] : []),
   ]);
+}
+
+/**
+ * Whether a stored state is that of a filing that has not been removed and that shows just this. It is told from the text, so false
+ * may only mean that this takes decoding.
+ */
+export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
+  if (text.endsWith(removedEnd)) return false;
+  const code = short.get(status);
+  if (code === undefined || !text.startsWith(code, codeAt)) return false;
+  const end = endOf(text, codeAt + 3, completedAt);
+  return end > 0 && endOf(text, end, rejectionReason) > 0;
+}
+
+// Where the value that begins there ends with its comma; 0 when it is another one, or one that is written with escapes.
+function endOf(text: string, at: number, value: string | null): number {
+  if (value === null) return text.startsWith('null,', at) ? at + 5 : 0;
+  const end = at + 1 + value.length;
+  if (!text.startsWith(value, at + 1) || !text.startsWith('",', end)) return 0;
+  return value.includes('"') || value.includes('\\') ? 0 : end + 2;
 }
 
 /** Reads what `encodeState` wrote. Throws on a version it does not know, so that a newer format is never overwritten. */

@@ -2,7 +2,7 @@ import { buildFilingEvent, type NewEvent } from '../events/event.ts';
 import type { PartnerFiling } from '../partner/filing-schema.ts';
 import { detectChange, detectRemoval, type Detection, type Window } from './detect-change.ts';
 import { isLookedFor, toDetails } from './filing-details.ts';
-import type { FilingState } from './filing-state.ts';
+import { isShownBy, type FilingState } from './filing-state.ts';
 import type { CommitResult, FilingCommit, SnapshotStore, StoredState } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log. */
@@ -131,6 +131,9 @@ async function decideAll(
   let overtakenBy = Infinity;
   observations.forEach((observation, i) => {
     const previous = states[i] ?? null;
+    // Nearly always so, and told without decoding anything.
+    if (previous !== null && observation.filing !== null && isShownBy(previous.text, observation.filing))
+      return;
     const detection = detect(context, observation, previous?.state ?? null, window);
     if (detection.kind === 'outdated') overtakenBy = Math.min(overtakenBy, previous?.state.readFrom ?? 0);
     else if (detection.kind !== 'unchanged')

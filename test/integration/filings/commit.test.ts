@@ -81,3 +81,31 @@ test('a commit decided on a snapshot that was emptied meanwhile writes nothing',
   expect(await snapshot.read('emptied', ['f'])).toEqual([null]);
   expect(await createEventLog(client, keys).head('emptied')).toBe(0);
 });
+
+test('many states are read as few are, whatever the ids hold', async () => {
+  const { generation } = await createPollingStore(redis.connect(), keys).begin('many');
+  const snapshot = createSnapshotStore(redis.connect(), keys);
+  const ids = [...Array.from({ length: 30 }, (_, i) => `f${i}`), ' ', '\u0000', 'é𝒳', '"', '%s'];
+  const commits = ids.map((id, sequence) => ({
+    id,
+    previous: null,
+    next: { ...next, sequence, rejectionReason: `of ${id}\n` },
+    details: null,
+    event: null,
+  }));
+  await snapshot.commit('many', generation, commits, 1);
+  const expected = commits.map((commit) => commit.next);
+  const statesOf = async (asked: readonly string[]) =>
+    (await snapshot.read('many', asked)).map((stored) => stored?.state ?? null);
+
+  expect(await statesOf(ids)).toEqual(expected);
+  expect(await statesOf(['unknown', ...ids, 'f7', 'unknown'])).toEqual([
+    null,
+    ...expected,
+    expected[7],
+    null,
+  ]);
+  expect(await statesOf(['un\nknown', ...ids, '\n'])).toEqual([null, ...expected, null]);
+  for (const [i, id] of ids.entries()) expect(await statesOf([id])).toEqual([expected[i]]);
+  expect(await statesOf(Array.from({ length: 20 }, () => 'unknown'))).toEqual(new Array(20).fill(null));
+});

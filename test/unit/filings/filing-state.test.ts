@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeState, encodeState, type FilingState } from '../../../src/filings/filing-state.ts';
+import { decodeState, encodeState, isShownBy, type FilingState } from '../../../src/filings/filing-state.ts';
 
 const text = fc.string({ unit: 'binary' });
 const time = fc.integer({ min: 0, max: 2e12 });
@@ -36,6 +36,54 @@ describe('a stored filing state', () => {
         expect(decodeState(encodeState(value))).toEqual(value);
       }),
     );
+  });
+
+  it('is told to show what a read shows from its text, never wrongly', () => {
+    const tricky = fc.option(
+      fc.oneof(
+        fc.string({ unit: fc.constantFrom('"', '\\', ',', 'n', 'u', '1', ']') }),
+        fc.constantFrom('null', '2026-02-01T10:00:03Z', '"'),
+      ),
+    );
+    const shown = fc.record({
+      status: fc.constantFrom('COMPLETED', 'C', '=C', 'REJECTED', 'C"'),
+      completedAt: tricky,
+      rejectionReason: tricky,
+    });
+    fc.assert(
+      fc.property(state, shown, shown, fc.boolean(), (value, before, read, alike) => {
+        const stored = { ...value, ...before };
+        const { status: code, completedAt, rejectionReason } = alike ? before : read;
+        const same =
+          code === stored.status &&
+          completedAt === stored.completedAt &&
+          rejectionReason === stored.rejectionReason &&
+          !stored.removed;
+        if (isShownBy(encodeState(stored), { status: code, completedAt, rejectionReason }))
+          expect(same).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['COMPLETED', '2026-02-01T10:00:03.123Z', null],
+    ['REJECTED', null, 'Not signed, see é 𝒳'],
+    ['PAID', null, null],
+  ])('is told to show %s without decoding', (named, completedAt, rejectionReason) => {
+    const shown = { status: named, completedAt, rejectionReason };
+    const stored: FilingState = { ...shown, sequence: 3, since: 1, readFrom: 1, readAt: 9, removed: false };
+    expect(isShownBy(encodeState(stored), shown)).toBe(true);
+    expect(isShownBy(encodeState({ ...stored, removed: true }), shown)).toBe(false);
+    expect(isShownBy(encodeState(stored), { ...shown, rejectionReason: 'Late' })).toBe(false);
+  });
+
+  it('is not told to show what only looks so in JSON', () => {
+    const shown = { status: 'REJECTED', completedAt: null, rejectionReason: 'a\nb' };
+    const stored: FilingState = { ...shown, sequence: 3, since: 1, readFrom: 1, readAt: 9, removed: false };
+    expect(isShownBy(encodeState(stored), { ...shown, rejectionReason: 'a\\nb' })).toBe(false);
+    const two = { ...stored, completedAt: 'a', rejectionReason: 'b' };
+    expect(isShownBy(encodeState(two), { ...two, completedAt: 'a","b', rejectionReason: null })).toBe(false);
   });
 
   it('takes little space when it is completed', () => {
