@@ -59,22 +59,24 @@ const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
 /**
  * The filing in an answer, or null when it is none. Dot segments cannot be asked for by path and lone surrogates
- * cannot be stored, and U+FFFD may stand for other bytes, so an id with them is none, nor is what is nested more than 50 levels deep. Throws SyntaxError when the text is not JSON.
+ * cannot be stored, and U+FFFD may stand for other bytes, so an id with them is none, nor is what is nested more than 50 levels deep.
+ * Throws SyntaxError when the text is not JSON. The text is decoded again where the document is asked for: what waits to be compared
+ * holds neither text nor documents.
  */
-export function parseFiling(text: string): PartnerFiling | null {
-  return toFiling(JSON.parse(text), () => parseExactly(text) as Record<string, unknown>);
+export function parseFiling(text: () => string): PartnerFiling | null {
+  return toFiling(JSON.parse(text()), () => parseExactly(text()) as Record<string, unknown>);
 }
 
 /**
  * The page in an answer (partner specification, `GET /partner/filings`), or null when it is none; ten records and more without a
- * filing among them are none. Throws SyntaxError when the text is not JSON.
+ * filing among them are none. Throws SyntaxError when the text is not JSON. It is decoded again as `parseFiling` does.
  */
-export function parsePage(text: string): PartnerPage | null {
-  const value: unknown = JSON.parse(text);
+export function parsePage(text: () => string): PartnerPage | null {
+  const value: unknown = JSON.parse(text());
   if (!pageSchema.Check(value)) return null;
   let exact: readonly unknown[] | undefined;
   const document = (position: number) => () => {
-    exact ??= itemsExactly(text) ?? value.items;
+    exact ??= itemsExactly(text()) ?? (JSON.parse(text()) as typeof value).items;
     return exact[position] as Record<string, unknown>;
   };
   const filings: PartnerFiling[] = [];

@@ -6,8 +6,8 @@ import { PartnerError } from './partner-error.ts';
 /** One HTTP answer of the partner service, whatever its status. */
 export interface PartnerAnswer {
   readonly status: number;
-  /** The body as UTF-8 text; bytes that are none stand as U+FFFD. */
-  readonly text: string;
+  /** Decodes the body as UTF-8; bytes that are none stand as U+FFFD. */
+  readonly text: () => string;
   /** From the moment of the answer, milliseconds; null without a `Retry-After` that can be read. */
   readonly retryAfterMs: number | null;
 }
@@ -43,7 +43,7 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
         const { statusCode, body, headers } = await request;
         return {
           status: statusCode,
-          text: new TextDecoder().decode(body),
+          text: () => new TextDecoder().decode(body),
           retryAfterMs: parseRetryAfter(headers['retry-after'], deps.clock.now()),
         };
       } catch (error) {

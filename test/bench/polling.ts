@@ -88,7 +88,7 @@ async function fetchAndParse(http: ReturnType<typeof createPartnerHttp>, filings
   for (let offset = 0; offset < filings; offset += 100) {
     // oxlint-disable-next-line no-await-in-loop
     const { text } = await http.get('filings', `partner/filings?offset=${offset}&limit=100`, signal);
-    JSON.parse(text);
+    JSON.parse(text());
   }
 }
 

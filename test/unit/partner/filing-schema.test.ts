@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseFiling, parsePage } from '../../../src/partner/filing-schema.ts';
+import * as schema from '../../../src/partner/filing-schema.ts';
+
+const parseFiling = (text: string) => schema.parseFiling(() => text);
+const parsePage = (text: string) => schema.parsePage(() => text);
 
 const good = { id: 'a', status: 'PAID' };
 const page = (items: unknown, more: object = {}) =>
