@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { createPartnerHttp } from '../../src/partner/partner-http.ts';
 import { largeAccountFilings } from '../../src/polling/plan-poll.ts';
 import { createRedisConnections } from '../../src/redis/connect.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
 import { watchAccount, type WatchedAccount } from '../support/watched-account.ts';
+import { startPageReader } from './support/page-reader-process.ts';
 import { startPartnerProcess, type PartnerProcess } from './support/partner-process.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { usageOf } from '../support/process-usage.ts';
@@ -59,37 +59,31 @@ async function requests(): Promise<void> {
   }
 }
 
-/** Filings compared per second by a sweep that finds nothing, against a client that fetches and parses the same pages. */
+/**
+ * Filings compared per second by a sweep that finds nothing, against a client that fetches and parses the same pages one after the
+ * other; in turns, each in a process of its own.
+ */
 async function compare(): Promise<void> {
   const filings = 20_000;
-  await withAccount(filings, 300, async (watched, partner) => {
-    const bare = createPartnerHttp({
-      baseUrl: partner.baseUrl,
-      partnerKey: 'k',
-      timeoutMs: 10_000,
-      clock: { now: Date.now },
-    });
-    const rates: Record<'bare' | 'swept', number[]> = { bare: [], swept: [] };
-    for (let round = 0; round < 15; round += 1) {
-      rates.bare.push(filings / (await secondsOf(() => fetchAndParse(bare, filings))));
-      rates.swept.push(filings / (await secondsOf(() => watched.poll('sweep'))));
-    }
-    const [bareRate, sweptRate] = [median(rates.bare), median(rates.swept)];
-    print(`${filings} filings`, {
-      'fetched and parsed/s': bareRate,
-      'compared/s': sweptRate,
-      ratio: sweptRate / bareRate,
-    });
-  });
-}
-
-async function fetchAndParse(http: ReturnType<typeof createPartnerHttp>, filings: number): Promise<void> {
-  const { signal } = new AbortController();
-  for (let offset = 0; offset < filings; offset += 100) {
-    // oxlint-disable-next-line no-await-in-loop
-    const { text } = await http.get('filings', `partner/filings?offset=${offset}&limit=100`, signal);
-    JSON.parse(text());
+  await using redis = await startPrivateRedis('everysec');
+  await using partner = await startPartnerProcess(filings, 300);
+  const pages = { baseUrl: partner.baseUrl, redisUrl: redis.url, filings };
+  await using bare = await startPageReader('bare', pages);
+  await using sweeping = await startPageReader('sweeping', pages);
+  const rates: Record<'bare' | 'swept', number[]> = { bare: [], swept: [] };
+  for (let round = 0; round < 40; round += 1) {
+    // oxlint-disable no-await-in-loop
+    rates.bare.push(filings / (await bare.read()));
+    rates.swept.push(filings / (await sweeping.read()));
+    // oxlint-enable no-await-in-loop
   }
+  const [bareRate, sweptRate] = [median(rates.bare), median(rates.swept)];
+  print(`${filings} filings`, {
+    'fetched and parsed/s': bareRate,
+    'compared/s': sweptRate,
+    ratio: sweptRate / bareRate,
+    'in one round': median(rates.swept.map((rate, i) => rate / (rates.bare[i] ?? 0))),
+  });
 }
 
 /** Memory of Redis and of the daemon with one very large account, after its baseline and a sweep. */

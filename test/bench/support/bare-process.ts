@@ -1,9 +1,6 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { parseSecret, sign } from '../../../src/delivery/sign.ts';
-import { startOptions } from '../../support/start-options.ts';
+import { answer, isChild, startChild } from './child.ts';
 import { benchSecret } from './delivery-rig.ts';
 
 /** A client that only signs and posts, in a process of its own. */
@@ -18,27 +15,12 @@ interface Order {
   readonly inFlight: number;
 }
 
-const self = fileURLToPath(import.meta.url);
-
 /** Starts one under the daemon's own options of Node; it ends with this process at the latest. */
 export async function startBareProcess(): Promise<BareProcess> {
-  const child = fork(self, ['serve'], {
-    execArgv: [...startOptions],
-    serialization: 'advanced',
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
+  const child = await startChild<Order>(import.meta.url, [], { asDaemon: true });
   return {
-    async post(urls, bodies, inFlight) {
-      const answered = once(child, 'message');
-      child.send({ urls, bodies, inFlight } satisfies Order);
-      const [perSecond] = (await answered) as [number];
-      return perSecond;
-    },
-    async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
+    post: (urls, bodies, inFlight) => child.ask<number>({ urls, bodies, inFlight }),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
 
@@ -55,8 +37,8 @@ async function postAll({ urls, bodies, inFlight }: Order): Promise<number> {
       'webhook-timestamp': String(timestamp),
       'webhook-signature': sign([key], id, timestamp, body),
     };
-    const answer = await request(url, { method: 'POST', headers, body, dispatcher: agent });
-    await answer.body.dump();
+    const { body: reply } = await request(url, { method: 'POST', headers, body, dispatcher: agent });
+    await reply.dump();
   };
   const startedAt = performance.now();
   await Promise.all(
@@ -74,7 +56,4 @@ async function postAll({ urls, bodies, inFlight }: Order): Promise<number> {
   return (urls.length * bodies.length * 1_000) / elapsedMs;
 }
 
-if (process.argv[2] === 'serve' && process.argv[1] === self) {
-  process.on('disconnect', () => process.exit());
-  process.on('message', (order: Order) => void postAll(order).then((perSecond) => process.send?.(perSecond)));
-}
+if (isChild(import.meta.url)) answer(postAll);

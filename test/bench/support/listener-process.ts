@@ -1,7 +1,5 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { get } from 'node:http';
-import { fileURLToPath } from 'node:url';
+import { answer, isChild, startChild } from './child.ts';
 
 /** What all listeners together have got so far. */
 export interface Heard {
@@ -21,31 +19,19 @@ interface Order {
   readonly listeners: number;
 }
 
-const self = fileURLToPath(import.meta.url);
 const marker = Buffer.from('\ndata: ');
 
 /** Opens so many streams and resolves when each has begun; they end with this process at the latest. */
 export async function startListeners(order: Order): Promise<ListenerProcess> {
-  const child = fork(self, ['listen'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  await ask(child, order);
+  const child = await startChild<Order | 'heard'>(import.meta.url);
+  await child.ask(order);
   return {
-    heard: () => ask<Heard>(child, 'heard'),
-    async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
+    heard: () => child.ask<Heard>('heard'),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
 
-async function ask<T>(child: ChildProcess, question: Order | 'heard'): Promise<T> {
-  const answered = once(child, 'message');
-  child.send(question);
-  const [answer] = (await answered) as [T];
-  return answer;
-}
-
-async function listen(): Promise<void> {
+function listen(): void {
   let events = 0;
   let delays: number[] = [];
   const hear = (isSampled: boolean) => (piece: Buffer) => {
@@ -59,18 +45,16 @@ async function listen(): Promise<void> {
       if (recorded !== undefined) delays.push(now - Date.parse(recorded));
     }
   };
-  process.on('disconnect', () => process.exit());
-  process.on('message', (question: Order | 'heard') => {
+  answer(async (question: Order | 'heard') => {
     if (question !== 'heard') {
-      const streams = Array.from({ length: question.listeners }, (_, i) =>
-        open(question, hear(i % 50 === 0)),
-      );
-      void Promise.all(streams).then(() => process.send?.('listening'));
-      return;
+      const { listeners } = question;
+      await Promise.all(Array.from({ length: listeners }, (_, i) => open(question, hear(i % 50 === 0))));
+      return 'listening';
     }
-    process.send?.({ events, delays } satisfies Heard);
+    const heard: Heard = { events, delays };
     events = 0;
     delays = [];
+    return heard;
   });
 }
 
@@ -85,4 +69,4 @@ function open({ url, token }: Order, hear: (piece: Buffer) => void): Promise<voi
   });
 }
 
-if (process.argv[2] === 'listen' && process.argv[1] === self) await listen();
+if (isChild(import.meta.url)) listen();

@@ -1,8 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { answer, isChild, startChild } from './child.ts';
 import { createPartnerBook } from './partner-book.ts';
 
 /** What the partner service has been asked since the last question: requests per key, and when each first page came. */
@@ -22,31 +21,15 @@ export interface PartnerProcess extends AsyncDisposable {
 
 type Question = 'port' | 'change' | 'traffic';
 
-const self = fileURLToPath(import.meta.url);
-
 /** Starts one with so many filings, of which some are unsettled; it ends with this process at the latest. */
 export async function startPartnerProcess(filings: number, unsettled: number): Promise<PartnerProcess> {
-  const child = fork(self, ['serve', String(filings), String(unsettled)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  const port = await ask<number>(child, 'port');
+  const child = await startChild<Question>(import.meta.url, [String(filings), String(unsettled)]);
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
-    change: async () => void (await ask(child, 'change')),
-    traffic: () => ask<PartnerTraffic>(child, 'traffic'),
-    async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
+    baseUrl: `http://127.0.0.1:${await child.ask<number>('port')}/v1`,
+    change: async () => void (await child.ask('change')),
+    traffic: () => child.ask<PartnerTraffic>('traffic'),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
-}
-
-async function ask<T>(child: ChildProcess, question: Question): Promise<T> {
-  const answered = once(child, 'message');
-  child.send(question);
-  const [answer] = (await answered) as [T];
-  return answer;
 }
 
 async function serve(filings: number, unsettled: number): Promise<void> {
@@ -85,9 +68,7 @@ async function serve(filings: number, unsettled: number): Promise<void> {
       return traffic;
     },
   };
-  process.on('message', (question: Question) => process.send?.(answers[question]() ?? null));
-  process.on('disconnect', () => process.exit());
+  answer((question: Question) => answers[question]());
 }
 
-if (process.argv[2] === 'serve' && process.argv[1] === self)
-  await serve(Number(process.argv[3]), Number(process.argv[4]));
+if (isChild(import.meta.url)) await serve(Number(process.argv[2]), Number(process.argv[3]));

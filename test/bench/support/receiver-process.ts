@@ -1,8 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { answer, isChild, startChild } from './child.ts';
 
 /** A callback as the receiver saw it: when its head arrived, in milliseconds of the machine's clock with fractions. */
 export interface Arrival {
@@ -18,28 +17,16 @@ export interface ReceiverProcess extends AsyncDisposable {
   arrivals(): Promise<Arrival[]>;
 }
 
-const self = fileURLToPath(import.meta.url);
+type Question = 'port' | 'arrivals';
 
 /** Starts a receiver; it ends with this process at the latest. */
 export async function startReceiverProcess(): Promise<ReceiverProcess> {
-  const child = fork(self, ['serve'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const port = await ask<number>(child, 'port');
+  const child = await startChild<Question>(import.meta.url);
   return {
-    url: `http://127.0.0.1:${port}`,
-    arrivals: () => ask<Arrival[]>(child, 'arrivals'),
-    async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
+    url: `http://127.0.0.1:${await child.ask<number>('port')}`,
+    arrivals: () => child.ask<Arrival[]>('arrivals'),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
-}
-
-async function ask<T>(child: ChildProcess, question: string): Promise<T> {
-  const answered = once(child, 'message');
-  child.send(question);
-  const [answer] = (await answered) as [T];
-  return answer;
 }
 
 async function serve(): Promise<void> {
@@ -58,11 +45,12 @@ async function serve(): Promise<void> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  process.on('message', (question) => {
-    process.send?.(question === 'port' ? port : arrivals);
-    if (question !== 'port') arrivals = [];
+  answer((question: Question) => {
+    if (question === 'port') return port;
+    const taken = arrivals;
+    arrivals = [];
+    return taken;
   });
-  process.on('disconnect', () => process.exit());
 }
 
-if (process.argv[2] === 'serve' && process.argv[1] === self) await serve();
+if (isChild(import.meta.url)) await serve();

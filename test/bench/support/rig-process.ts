@@ -1,7 +1,4 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { startOptions } from '../../support/start-options.ts';
+import { answer, isChild, startChild } from './child.ts';
 import { createDeliveryRig, type DeliveryRig } from './delivery-rig.ts';
 
 /** Delivery in a process of its own, as a daemon is one. */
@@ -21,31 +18,16 @@ type Order =
     }
   | { readonly kind: 'deliver'; readonly account: string; readonly callbacks: number };
 
-const self = fileURLToPath(import.meta.url);
-
 /** Starts one over a Redis, under the daemon's own options of Node; it ends with this process at the latest. */
 export async function startRigProcess(redisUrl: string): Promise<RigProcess> {
-  const child = fork(self, ['serve', redisUrl], {
-    execArgv: [...startOptions],
-    serialization: 'advanced',
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  await once(child, 'message');
-  async function ask<T>(order: Order): Promise<T> {
-    const answered = once(child, 'message');
-    child.send(order);
-    const [answer] = (await answered) as [T];
-    return answer;
-  }
+  const child = await startChild<Order>(import.meta.url, [redisUrl], { asDaemon: true });
   return {
     prepare: async (account, urls, events) =>
-      (await ask<Uint8Array[]>({ kind: 'prepare', account, urls, events })).map((body) => Buffer.from(body)),
-    deliver: (account, callbacks) => ask<number>({ kind: 'deliver', account, callbacks }),
-    async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
+      (await child.ask<Uint8Array[]>({ kind: 'prepare', account, urls, events })).map((body) =>
+        Buffer.from(body),
+      ),
+    deliver: (account, callbacks) => child.ask<number>({ kind: 'deliver', account, callbacks }),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
 
@@ -61,11 +43,9 @@ async function carryOut(rig: DeliveryRig, order: Order): Promise<readonly Buffer
   return (order.callbacks * 1_000) / (performance.now() - startedAt);
 }
 
-if (process.argv[2] === 'serve' && process.argv[1] === self) {
-  const rig = createDeliveryRig(process.argv[3] ?? '');
+if (isChild(import.meta.url)) {
+  const rig = createDeliveryRig(process.argv[2] ?? '');
   // The first command waits until Redis is connected.
   await rig.fill('warm', 1);
-  process.on('disconnect', () => process.exit());
-  process.on('message', (order: Order) => void carryOut(rig, order).then((answer) => process.send?.(answer)));
-  process.send?.('ready');
+  answer((order: Order) => carryOut(rig, order));
 }

@@ -1,10 +1,8 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { answer, isChild, startChild } from './child.ts';
 
 /**
  * Clients in processes of their own that keep so many connections busy without ever finishing a request. They stand for machines elsewhere, so they
@@ -15,7 +13,6 @@ export interface SlowClients extends AsyncDisposable {
   open(): Promise<number>;
 }
 
-const self = fileURLToPath(import.meta.url);
 const byteEveryMs = 1_000;
 const openAtOnce = 50;
 const largeBodies = 2;
@@ -29,31 +26,21 @@ const clientProcesses = 4;
  * must take. Beside them a few clients send bodies of 2 MB one after the other. Resolves when nearly all are open.
  */
 export async function startSlowClients(url: string, token: string, count: number): Promise<SlowClients> {
-  const children = Array.from({ length: clientProcesses }, (_, i) =>
-    fork(self, [url, token, String(Math.ceil(count / clientProcesses)), `127.0.0.${i + 2}`]),
+  const each = String(Math.ceil(count / clientProcesses));
+  const children = await Promise.all(
+    Array.from({ length: clientProcesses }, (_, i) =>
+      startChild<'open'>(import.meta.url, [url, token, each, `127.0.0.${i + 2}`]),
+    ),
   );
-  await Promise.all(children.map((child) => once(child, 'message')));
   return {
     async open() {
-      const counts = await Promise.all(children.map(ask));
+      const counts = await Promise.all(children.map((child) => child.ask<number>('open')));
       return counts.reduce((sum, one) => sum + one, 0);
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(children.map(end));
+      await Promise.all(children.map((child) => child[Symbol.asyncDispose]()));
     },
   };
-}
-
-async function ask(child: ChildProcess): Promise<number> {
-  child.send('open');
-  const [answer] = (await once(child, 'message')) as [number];
-  return answer;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  const ended = once(child, 'exit');
-  child.kill('SIGKILL');
-  await ended;
 }
 
 interface Order {
@@ -88,14 +75,14 @@ async function sendLargeBodies({ url, token }: Order): Promise<never> {
     // One after the other on purpose; the daemon answers 413 and closes.
     // oxlint-disable no-await-in-loop
     await fetch(new URL('/v1/accounts/slow/subscriptions', url), { method: 'POST', headers, body })
-      .then((answer) => answer.text())
+      .then((response) => response.text())
       .catch(() => '');
     await sleep(100);
     // oxlint-enable no-await-in-loop
   }
 }
 
-if (process.argv[1] === self) {
+if (isChild(import.meta.url)) {
   setPriority(constants.priority.PRIORITY_LOW);
   const [, , url = '', token = '', count = '0', localAddress = ''] = process.argv;
   const order: Order = { url: new URL(url), token, localAddress, sockets: new Set() };
@@ -110,7 +97,5 @@ if (process.argv[1] === self) {
     await sleep(50);
   }
   for (let i = 0; i < largeBodies; i += 1) void sendLargeBodies(order);
-  process.on('message', () => process.send?.(order.sockets.size));
-  process.on('disconnect', () => process.exit());
-  process.send?.('ready');
+  answer(() => order.sockets.size);
 }

@@ -1,0 +1,52 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { startOptions } from '../../support/start-options.ts';
+
+/** A process of its own that runs a module and answers questions; it ends with this process at the latest. */
+export interface Child<Question> extends AsyncDisposable {
+  /** One at a time. */
+  ask<Answer>(question: Question): Promise<Answer>;
+}
+
+/**
+ * Starts a module, which finds itself to be one by `isChild` and calls `answer`. With `asDaemon` it runs under the daemon's own
+ * options of Node. Resolves when it can be asked.
+ */
+export async function startChild<Question>(
+  module: string,
+  args: readonly string[] = [],
+  { asDaemon = false }: { readonly asDaemon?: boolean } = {},
+): Promise<Child<Question>> {
+  const child = fork(fileURLToPath(module), [...args], {
+    execArgv: asDaemon ? [...startOptions] : [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  await once(child, 'message');
+  return {
+    async ask<Answer>(question: Question) {
+      const answered = once(child, 'message');
+      child.send(question as object);
+      const [given] = (await answered) as [Answer];
+      return given;
+    },
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** Whether a module is what this process was started for; `module` is its `import.meta.url`. */
+export function isChild(module: string): boolean {
+  return process.send !== undefined && process.argv[1] === fileURLToPath(module);
+}
+
+/** Answers the questions of the process that started this one. */
+export function answer<Question>(toAnswer: (question: Question) => unknown): void {
+  process.on('disconnect', () => process.exit());
+  process.on('message', async (question) => process.send?.((await toAnswer(question as Question)) ?? null));
+  process.send?.('ready');
+}
