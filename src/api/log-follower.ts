@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EventLog, LogEntry } from '../events/event-log.ts';
 
 /** What came next in a log. */
@@ -30,7 +29,8 @@ interface Tail {
   head: number | null;
   /** The latest entries, without a gap up to `head`. */
   recent: readonly LogEntry[];
-  changed: PromiseWithResolvers<void>;
+  /** Who waits for the next look that finds something. */
+  readonly waiting: Set<() => void>;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -53,7 +53,7 @@ export function createLogFollower(
       followers: 0,
       head: null,
       recent: [],
-      changed: Promise.withResolvers(),
+      waiting: new Set(),
       timer: undefined,
     };
     tails.set(account, tail);
@@ -109,7 +109,7 @@ export function createLogFollower(
       stopped = true;
       for (const tail of tails.values()) {
         clearTimeout(tail.timer);
-        tail.changed.resolve();
+        wake(tail);
       }
       tails.clear();
     },
@@ -129,8 +129,7 @@ async function look(log: EventLog, tail: Tail): Promise<boolean> {
     tail.recent = [...tail.recent, ...fresh].slice(-recentMax);
     tail.head = fresh.at(-1)?.position ?? head;
   } else return false;
-  tail.changed.resolve();
-  tail.changed = Promise.withResolvers();
+  wake(tail);
   return tail.head < head;
 }
 
@@ -147,15 +146,22 @@ async function readBehind(log: EventLog, tail: Tail, after: number): Promise<Fol
   return { entries, position: entries.at(-1)?.position ?? tail.head ?? after };
 }
 
-async function untilChanged(tail: Tail, waitMs: number, signal: AbortSignal): Promise<void> {
-  const timer = new AbortController();
-  const until = AbortSignal.any([timer.signal, signal]);
-  try {
-    await Promise.race([
-      tail.changed.promise,
-      delay(waitMs, undefined, { signal: until }).catch(() => undefined),
-    ]);
-  } finally {
-    timer.abort();
-  }
+function wake({ waiting }: Tail): void {
+  for (const end of waiting) end();
+}
+
+// By hand: promises raced by signals made of signals cost more than all else that a listener does, and each one waits after every look.
+function untilChanged({ waiting }: Tail, waitMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      waiting.delete(end);
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    waiting.add(end);
+    const timer = setTimeout(end, waitMs);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
 }
