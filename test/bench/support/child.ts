@@ -45,8 +45,10 @@ export function isChild(module: string): boolean {
 }
 
 /** Answers the questions of the process that started this one. */
-export function answer<Question>(toAnswer: (question: Question) => unknown): void {
+export function answer(toAnswer: (question: never) => unknown): void {
   process.on('disconnect', () => process.exit());
-  process.on('message', async (question) => process.send?.((await toAnswer(question as Question)) ?? null));
+  process.on('message', (question) => {
+    void Promise.resolve(toAnswer(question as never)).then((given) => process.send?.(given ?? null));
+  });
   process.send?.('ready');
 }

@@ -107,5 +107,7 @@ test('many states are read as few are, whatever the ids hold', async () => {
   ]);
   expect(await statesOf(['un\nknown', ...ids, '\n'])).toEqual([null, ...expected, null]);
   for (const [i, id] of ids.entries()) expect(await statesOf([id])).toEqual([expected[i]]);
-  expect(await statesOf(Array.from({ length: 20 }, () => 'unknown'))).toEqual(new Array(20).fill(null));
+  expect(await statesOf(Array.from({ length: 20 }, () => 'unknown'))).toEqual(
+    Array.from({ length: 20 }, () => null),
+  );
 });
