@@ -107,6 +107,8 @@ test('many states are read as few are, whatever the ids hold', async () => {
   ]);
   expect(await statesOf(['un\nknown', ...ids, '\n'])).toEqual([null, ...expected, null]);
   for (const [i, id] of ids.entries()) expect(await statesOf([id])).toEqual([expected[i]]);
+  const more = Array.from({ length: 20_000 }, (_, i) => `more${i}`);
+  expect((await statesOf([...more, 'f7'])).at(-1)).toEqual(expected[7]);
   expect(await statesOf(Array.from({ length: 20 }, () => 'unknown'))).toEqual(
     Array.from({ length: 20 }, () => null),
   );
