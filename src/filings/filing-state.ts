@@ -23,7 +23,7 @@ export type ShownState = Pick<FilingState, 'status' | 'completedAt' | 'rejection
 
 const format = 1;
 
-const codeAt = '[1,"'.length;
+const codeStart = `[${format},"`;
 const removedEnd = ',1]';
 
 // Maps, because a status may be called `__proto__`.
@@ -56,10 +56,10 @@ export function encodeState(state: FilingState): string {
  * may only mean that this takes decoding.
  */
 export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
-  if (text.endsWith(removedEnd)) return false;
+  if (!text.startsWith(codeStart) || text.endsWith(removedEnd)) return false;
   const code = short.get(status);
-  if (code === undefined || !text.startsWith(code, codeAt)) return false;
-  const end = endOf(text, codeAt + 3, completedAt);
+  if (code === undefined || !text.startsWith(`${code}",`, codeStart.length)) return false;
+  const end = endOf(text, codeStart.length + 3, completedAt);
   return end > 0 && endOf(text, end, rejectionReason) > 0;
 }
 

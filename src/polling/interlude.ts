@@ -6,7 +6,8 @@ import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from
 /**
  * A full read of a large account takes longer than a poll interval. So that nobody waits for it, a delta poll is made
  * between two of its pages whenever one is due. Asked for the next such interlude, the result is null while none is due
- * or one is under way; called when somebody else has made it meanwhile, it does nothing. `onRead` is told what each has come to, and how many requests it took.
+ * or one is under way; called when somebody else has made it meanwhile, it does nothing. `onRead` is told what each has come to,
+ * and how many requests it took.
  */
 export function createInterludes(
   deps: PollRunDeps & ReadDeps & { readonly largeFrom: number; readonly requestsSent: () => number },

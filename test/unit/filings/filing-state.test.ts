@@ -98,6 +98,9 @@ describe('a stored filing state', () => {
   });
 
   it('of a newer format is refused rather than overwritten', () => {
+    const shown = { status: 'PAID', completedAt: null, rejectionReason: null };
+    expect(isShownBy('[1,"A",null,null,0,1,9,8]', shown)).toBe(true);
+    expect(isShownBy('[2,"A",null,null,0,1,9,8]', shown)).toBe(false);
     expect(() => decodeState('[2,"C"]')).toThrow('format 2');
   });
 });
