@@ -2,7 +2,13 @@ import type { Logger } from 'pino';
 import { createAccountStore } from './accounts/account-store.ts';
 import { createTokenStore } from './accounts/token-store.ts';
 import type { Config } from './config.ts';
-import { logSparingly, reportAttempt, reportDisabled, reportExpired } from './daemon-reports.ts';
+import {
+  logSparingly,
+  reportAttempt,
+  reportDisabled,
+  reportExpired,
+  reportRestored,
+} from './daemon-reports.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
 import { createDeliveryStore } from './delivery/delivery-store.ts';
 import { createDrainQueue } from './delivery/drain-queue.ts';
@@ -15,9 +21,10 @@ import { createSubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import { createEventLog } from './events/event-log.ts';
 import { createCountHistory } from './filings/count-history.ts';
 import { createFilingListStore } from './filings/filing-list-store.ts';
-import { createSnapshotStore } from './filings/snapshot-store.ts';
+import { createSnapshotStore, type SnapshotHooks } from './filings/snapshot-store.ts';
 import { createLiveness } from './liveness.ts';
 import { createMetrics } from './metrics.ts';
+import { missByDoubt } from './polling/misses.ts';
 import { createPollQueue } from './polling/poll-queue.ts';
 import { createPollingStore } from './polling/polling-store.ts';
 import { checkDurability } from './redis/check-durability.ts';
@@ -79,13 +86,13 @@ export async function createParts(
   const clock = createRedisClock(redis);
   await clock.synchronise();
   const sealer = createSealer(config.encryptionKeys);
-  const storesOn = (client: RedisClient) => {
+  const storesOn = (client: RedisClient, hooks?: SnapshotHooks) => {
     const log = createEventLog(client, keys);
     const outline = createLogOutline(client, keys);
     return {
       accounts: createAccountStore({ redis: client, keys, sealer, defaults: config.polling }),
       tokens: createTokenStore(client, keys),
-      snapshot: createSnapshotStore(client, keys),
+      snapshot: createSnapshotStore(client, keys, hooks),
       filings: createFilingListStore(client, keys),
       countHistory: createCountHistory(client, keys),
       polling: createPollingStore(client, keys),
@@ -97,9 +104,18 @@ export async function createParts(
       lags: createLagReader({ log, outline }),
     };
   };
-  const stores = storesOn(redis);
   const onError = logSparingly(logger, Date.now);
   const metrics = createMetrics();
+  const logRestored = reportRestored(logger, metrics);
+  const stores = storesOn(redis, {
+    async onRestored(restoration, generation) {
+      logRestored(restoration);
+      const { account, restated } = restoration;
+      for (const id of restated)
+        await stores.polling.setMiss(account, generation, id, missByDoubt(clock.now()));
+      await waker.wakeLagging(account);
+    },
+  });
   const secrets = stack.use(
     await startSecretUpkeep(
       {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { SubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import type { AttemptReport } from './delivery/account-for.ts';
+import type { Restoration } from './filings/restore-commits.ts';
 import type { Metrics } from './metrics.ts';
 import type { PollReport } from './polling/account-poller.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
@@ -64,6 +65,14 @@ export function reportExpired(
     metrics.events.inc({ type });
     logger.warn({ account, subscription: id, events }, 'delivery.expired');
     await waker.wakeMatching(account, [{ type, state: '' }]);
+  };
+}
+
+/** One log line and the metric of commits that Redis had lost and that were made up for. */
+export function reportRestored(logger: Logger, metrics: Metrics): (restoration: Restoration) => void {
+  return ({ account, restored, restated }) => {
+    metrics.setBacks.inc();
+    logger.warn({ account, restored, restated: restated.length }, 'log.set_back');
   };
 }
 

@@ -5,6 +5,7 @@ import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
 import { reportPoll } from './daemon-reports.ts';
 import { putDefaultAccount } from './default-account.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
+import { SnapshotLostError } from './filings/snapshot-store.ts';
 import { boundedCounts } from './gauges.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
@@ -20,6 +21,9 @@ const upkeepMs = 2_000;
 // As often as the retention is long, within these.
 const trimEveryMs = { least: 1_000, most: 60_000 };
 const repairEveryMs = 3_000;
+const catchUpMs = 5_000;
+// No replica lags that long; what is lost of earlier commits is found by the next poll of this process.
+const caughtUpMs = 60_000;
 const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
 const drainsAtOnce = 2_000;
@@ -165,8 +169,12 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const repair = setInterval(() => {
     if (config.roles.has('poll')) repairSchedules(parts).catch(onError);
   }, repairEveryMs);
+  const catchUp = setInterval(() => {
+    catchUpAll(parts).catch(onError);
+  }, catchUpMs);
   return () => {
     clearInterval(repair);
+    clearInterval(catchUp);
     clearInterval(look);
     clearInterval(trim);
   };
@@ -174,6 +182,16 @@ function startUpkeep(config: Config, parts: Parts): () => void {
 
 async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {
   for (const { account } of await accounts.list()) await log.trim(account, before);
+}
+
+// What only this process remembers to have committed is made up for also where another one polls the account.
+async function catchUpAll({ stores: { snapshot, polling }, clock }: Parts): Promise<void> {
+  for (const account of snapshot.committedSince(clock.now() - caughtUpMs)) {
+    const { generation } = await polling.read(account);
+    await snapshot.catchUp(account, generation, clock.now()).catch((error: unknown) => {
+      if (!(error instanceof SnapshotLostError)) throw error;
+    });
+  }
 }
 
 async function repairSchedules({ stores, pollQueue, logger }: Parts): Promise<void> {

@@ -81,6 +81,9 @@ export function createMetrics() {
       ...common('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.'),
       labelNames: ['key'],
     }),
+    setBacks: new Counter(
+      common('set_backs_total', 'Times that Redis was found to have lost commits to the log of an account.'),
+    ),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };
   // From the beginning, for the first increase of a counter that was not there before is seen by no rate().

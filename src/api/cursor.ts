@@ -15,12 +15,14 @@ export type CursorKind =
   | `filings:${string}`
   | `newest-filings:${string}`;
 
+const checkpoint = /^\d{1,15}(?: [0-9a-f]{48})?$/;
+
 // What a position must look like where Redis or arithmetic would fail on anything else; elsewhere it is a text to compare with.
 const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   attempts: /^\d{1,15}-\d{1,15}$/,
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
-  events: /^\d{1,15}$/,
-  'newest-events': /^\d{1,15}$/,
+  events: checkpoint,
+  'newest-events': checkpoint,
   'filings:': /^\d{1,19}(?: |$)/,
   'filings:COMPLETED': /^\d{1,19}(?: |$)/,
 };

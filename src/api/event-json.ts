@@ -1,5 +1,8 @@
 import type { LogEntry } from '../events/event-log.ts';
-import { encodeCursor } from './cursor.ts';
+import { toCheckpoint } from '../events/event-log.ts';
+import type { Checkpoint } from '../events/timeline.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { CursorKind } from './cursor.ts';
 
 /**
  * An event as one line of JSON: the stored body, byte for byte, with the event's id put in front. Parsing the body and writing it again would
@@ -9,7 +12,19 @@ export function eventJson({ id, body }: Pick<LogEntry, 'id' | 'body'>): string {
   return `{"id":${JSON.stringify(id)},${body.toString().slice(1)}`;
 }
 
-/** The cursor behind the event at a position of the log; 0 is before the first. */
-export function positionCursor(position: number): string {
-  return encodeCursor('events', String(position));
+/** The cursor behind a checkpoint of the log, in a list of events. */
+export function checkpointCursor(
+  { position, timeline }: Checkpoint,
+  kind: CursorKind & ('events' | 'newest-events') = 'events',
+): string {
+  return encodeCursor(kind, timeline === '' ? String(position) : `${position} ${timeline}`);
+}
+
+/** The checkpoint that a cursor stands for, null without a cursor; see `decodeCursor`. Cursors of older versions have no timeline. */
+export function decodeCheckpoint(
+  kind: CursorKind & ('events' | 'newest-events'),
+  cursor: string | undefined,
+): Checkpoint | null {
+  const text = decodeCursor(kind, cursor);
+  return text === null ? null : toCheckpoint(text);
 }

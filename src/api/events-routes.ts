@@ -1,9 +1,9 @@
 import type { EventLog, LogEntry } from '../events/event-log.ts';
+import { logBeginning } from '../events/timeline.ts';
 import type { Api } from './api-instance.ts';
 import { pageLimit } from './common-schema.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
-import { eventJson, positionCursor } from './event-json.ts';
+import { checkpointCursor, decodeCheckpoint, eventJson } from './event-json.ts';
 import { scanEvents, scanNewestEvents } from './event-scan.ts';
 import type { EventFilter } from './event-scan.ts';
 import { listEvents } from './events-operations.ts';
@@ -34,16 +34,16 @@ type List = (
 ) => Promise<{ entries: readonly LogEntry[]; nextCursor: string | null; resumeCursor: string }>;
 
 const listOldest: List = async (log, account, cursor, filter, limit) => {
-  const after = Number(decodeCursor('events', cursor) ?? 0);
+  const after = decodeCheckpoint('events', cursor) ?? logBeginning;
   const { entries, position, more } = await scanEvents(log, account, after, filter, limit);
-  const resumeCursor = positionCursor(position);
+  const resumeCursor = checkpointCursor(position);
   return { entries, nextCursor: more ? resumeCursor : null, resumeCursor };
 };
 
 const listNewest: List = async (log, account, cursor, filter, limit) => {
   const head = await log.head(account);
-  const before = Number(decodeCursor('newest-events', cursor) ?? head + 1);
+  const before = decodeCheckpoint('newest-events', cursor);
   const { entries, position, more } = await scanNewestEvents(log, account, before, filter, limit);
-  const nextCursor = more ? encodeCursor('newest-events', String(position)) : null;
-  return { entries, nextCursor, resumeCursor: positionCursor(head) };
+  const nextCursor = more ? checkpointCursor(position, 'newest-events') : null;
+  return { entries, nextCursor, resumeCursor: checkpointCursor(head) };
 };

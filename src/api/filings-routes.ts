@@ -7,6 +7,7 @@ import type { CursorKind } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
 import { wantsCsv } from './csv.ts';
 import { eventJson } from './event-json.ts';
+import { scanNewestEvents } from './event-scan.ts';
 import { filingView } from './filing-view.ts';
 import { filingsCsv } from './filings-csv.ts';
 import { listFilings, getFiling } from './filings-operations.ts';
@@ -63,7 +64,6 @@ function statusOfNewest(status: string | null): string {
 }
 
 async function latestEvents(log: EventLog, account: string, filingId: string): Promise<string[]> {
-  const positions = await log.positionsOf(account, filingId);
-  const entries = await log.readAt(account, positions.slice(-eventsMax));
-  return entries.flatMap((entry) => (entry === null ? [] : [eventJson(entry)]));
+  const { entries } = await scanNewestEvents(log, account, null, { types: null, filingId }, eventsMax);
+  return entries.map(eventJson).toReversed();
 }

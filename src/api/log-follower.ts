@@ -1,17 +1,18 @@
 import type { EventLog, LogEntry } from '../events/event-log.ts';
+import { isSameCheckpoint, mayFollow, type Checkpoint } from '../events/timeline.ts';
 
 /** What came next in a log. */
 export interface Following {
   /** Oldest first; empty when there was nothing to be read. */
   readonly entries: readonly LogEntry[];
-  /** The position to go on from. */
-  readonly position: number;
+  /** Where to go on from; before where the listener was when Redis was set back. */
+  readonly position: Checkpoint;
 }
 
 /** An account's log as one listener follows it. Dispose it when the listener is gone. */
 export interface FollowedLog extends Disposable {
-  /** The entries behind a position, as soon as there are any; after `waitMs` or an abort without. Null once following has ended. */
-  next(after: number, waitMs: number, signal: AbortSignal): Promise<Following | null>;
+  /** The entries behind a checkpoint, as soon as there are any; after `waitMs` or an abort without. Null once following has ended. */
+  next(after: Checkpoint, waitMs: number, signal: AbortSignal): Promise<Following | null>;
 }
 
 /** Follows logs for event streams: one look at an account's head per interval, however many listen. */
@@ -22,11 +23,16 @@ export interface LogFollower {
   stop(): void;
 }
 
+interface Follower {
+  /** Where the logs part when Redis was set back since its last `next`; null when it was not. */
+  partsAt: Checkpoint | null;
+}
+
 interface Tail {
   readonly account: string;
-  followers: number;
-  /** Position of the newest entry that was seen; null before the first look. */
-  head: number | null;
+  readonly followers: Set<Follower>;
+  /** The newest entry that was seen; null before the first look. */
+  head: Checkpoint | null;
   /** The latest entries, without a gap up to `head`. */
   recent: readonly LogEntry[];
   /** Who waits for the next look that finds something. */
@@ -50,7 +56,7 @@ export function createLogFollower(
   function open(account: string): Tail {
     const tail: Tail = {
       account,
-      followers: 0,
+      followers: new Set(),
       head: null,
       recent: [],
       waiting: new Set(),
@@ -72,22 +78,27 @@ export function createLogFollower(
     }, afterMs);
   }
 
-  function leave(tail: Tail): void {
+  function leave(tail: Tail, follower: Follower): void {
     followers -= 1;
-    tail.followers -= 1;
-    if (tail.followers > 0) return;
+    tail.followers.delete(follower);
+    if (tail.followers.size > 0) return;
     tails.delete(tail.account);
     clearTimeout(tail.timer);
   }
 
   async function next(
     tail: Tail,
-    after: number,
+    follower: Follower,
+    after: Checkpoint,
     waitMs: number,
     signal: AbortSignal,
   ): Promise<Following | null> {
-    if (!isBehind(tail, after) && !stopped) await untilChanged(tail, waitMs, signal);
+    if (!isBehind(tail, after) && follower.partsAt === null && !stopped)
+      await untilChanged(tail, waitMs, signal);
     if (stopped) return null;
+    const { partsAt } = follower;
+    follower.partsAt = null;
+    if (partsAt !== null && partsAt.position < after.position) return { entries: [], position: partsAt };
     return isBehind(tail, after) && !signal.aborted
       ? readBehind(log, tail, after)
       : { entries: [], position: after };
@@ -97,12 +108,13 @@ export function createLogFollower(
     follow(account) {
       if (followers >= max.inAll) return null;
       const tail = tails.get(account) ?? open(account);
-      if (tail.followers >= max.perAccount) return null;
+      if (tail.followers.size >= max.perAccount) return null;
+      const follower: Follower = { partsAt: null };
       followers += 1;
-      tail.followers += 1;
+      tail.followers.add(follower);
       return {
-        next: (after, waitMs, signal) => next(tail, after, waitMs, signal),
-        [Symbol.dispose]: () => leave(tail),
+        next: (after, waitMs, signal) => next(tail, follower, after, waitMs, signal),
+        [Symbol.dispose]: () => leave(tail, follower),
       };
     },
     stop() {
@@ -120,30 +132,45 @@ export function createLogFollower(
 async function look(log: EventLog, tail: Tail): Promise<boolean> {
   const head = await log.head(tail.account);
   const from = tail.head;
-  if (from === null || head < from) {
-    // The first look, or a store that was set back.
-    tail.recent = [];
+  if (from !== null && isSameCheckpoint(from, head)) return false;
+  if (from === null) {
     tail.head = head;
-  } else if (head > from) {
-    const fresh = await log.readAfter(tail.account, from, recentMax);
-    tail.recent = [...tail.recent, ...fresh].slice(-recentMax);
-    tail.head = fresh.at(-1)?.position ?? head;
-  } else return false;
+  } else if (head.position > from.position) {
+    const { entries, more } = await log.readAfter(tail.account, from, recentMax);
+    const [first] = entries;
+    if (first !== undefined && !mayFollow(from, first)) return setBack(log, tail, from);
+    tail.recent = [...tail.recent, ...entries].slice(-recentMax);
+    tail.head = entries.at(-1) ?? (more ? from : head);
+  } else return setBack(log, tail, from);
   wake(tail);
-  return tail.head < head;
+  return tail.head.position < head.position;
 }
 
-function isBehind({ head }: Tail, after: number): boolean {
-  return head !== null && after < head;
+// Redis was set back: everybody goes on from where the two logs part, for other events may have taken the positions behind it.
+async function setBack(log: EventLog, tail: Tail, from: Checkpoint): Promise<boolean> {
+  const common = await log.commonWith(tail.account, from);
+  tail.head = common;
+  tail.recent = tail.recent.filter(({ position }) => position <= common.position);
+  for (const follower of tail.followers)
+    if (follower.partsAt === null || follower.partsAt.position > common.position) follower.partsAt = common;
+  wake(tail);
+  return true;
 }
 
-async function readBehind(log: EventLog, tail: Tail, after: number): Promise<Following> {
+function isBehind({ head }: Tail, after: Checkpoint): boolean {
+  return head !== null && after.position < head.position;
+}
+
+async function readBehind(log: EventLog, tail: Tail, after: Checkpoint): Promise<Following> {
   const [oldest] = tail.recent;
-  const isRecent = oldest !== undefined && oldest.position <= after + 1;
+  const isRecent = oldest !== undefined && oldest.position <= after.position + 1;
   const entries = isRecent
-    ? tail.recent.filter(({ position }) => position > after)
-    : await log.readAfter(tail.account, after, catchUpBatch);
-  return { entries, position: entries.at(-1)?.position ?? tail.head ?? after };
+    ? tail.recent.filter(({ position }) => position > after.position)
+    : (await log.readAfter(tail.account, after, catchUpBatch)).entries;
+  const [first] = entries;
+  if (first !== undefined && !mayFollow(after, first))
+    return { entries: [], position: await log.commonWith(tail.account, after) };
+  return { entries, position: entries.at(-1) ?? (isRecent ? after : (tail.head ?? after)) };
 }
 
 function wake({ waiting }: Tail): void {

@@ -4,10 +4,10 @@ import type { FastifyReply } from 'fastify';
 import { defaultLimits } from './access-limits.ts';
 import type { Api } from './api-instance.ts';
 import type { LogEntry } from '../events/event-log.ts';
-import { decodeCursor } from './cursor.ts';
+import { isSameCheckpoint, logBeginning, type Checkpoint } from '../events/timeline.ts';
 import { defaultTiming } from './deps.ts';
 import type { ApiDeps } from './deps.ts';
-import { eventJson, positionCursor } from './event-json.ts';
+import { checkpointCursor, decodeCheckpoint, eventJson } from './event-json.ts';
 import { matchesFilter } from './event-scan.ts';
 import type { EventFilter } from './event-scan.ts';
 import { streamEvents } from './events-operations.ts';
@@ -36,9 +36,9 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       schema: streamEvents,
     },
     async ({ params: { account }, query, headers }, reply) => {
-      const cursor = decodeCursor('events', lastEventId(headers) ?? query.cursor);
-      const beginning = query.from === 'earliest' ? 0 : await log.head(account);
-      const after = cursor === null ? beginning : Number(cursor);
+      const cursor = decodeCheckpoint('events', lastEventId(headers) ?? query.cursor);
+      const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
+      const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
       const filter = { types: parseTypes(query.types), filingId: query.filingId ?? null };
       using followed = follower.follow(account) ?? tooManyStreams();
       await sendStream(reply, streamMs, (signal) => streamText(followed, after, filter, heartbeatMs, signal));
@@ -54,13 +54,13 @@ function lastEventId(headers: { readonly 'last-event-id'?: string }): string | u
 /** The text of a stream that goes on until following ends or `signal` aborts. Only what is asked for is read, so a slow reader holds up itself alone. */
 async function* streamText(
   followed: FollowedLog,
-  start: number,
+  start: Checkpoint,
   filter: EventFilter,
   heartbeatMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   // The id says where the stream begins: who loses it before the first event resumes there and misses nothing.
-  yield Buffer.from(`retry: 3000\nid: ${positionCursor(start)}\n\n`);
+  yield Buffer.from(`retry: 3000\nid: ${checkpointCursor(start)}\n\n`);
   for (let after = start; ;) {
     // Each step begins where the one before ended.
     // oxlint-disable-next-line no-await-in-loop
@@ -73,9 +73,9 @@ async function* streamText(
 }
 
 // An id without data moves the listener's last id past what its filter left out; a comment keeps a quiet connection open.
-function closing(after: number, position: number, last: LogEntry | undefined): Buffer {
-  if (position > after && last?.position !== position)
-    return Buffer.from(`id: ${positionCursor(position)}\n\n`);
+function closing(after: Checkpoint, position: Checkpoint, last: LogEntry | undefined): Buffer {
+  if (!isSameCheckpoint(after, position) && last?.position !== position.position)
+    return Buffer.from(`id: ${checkpointCursor(position)}\n\n`);
   return Buffer.from(last === undefined ? ': nothing new\n\n' : '');
 }
 
@@ -101,7 +101,7 @@ function eventBlock(entry: LogEntry): Buffer {
   const known = blocks.get(entry);
   if (known !== undefined) return known;
   const block = Buffer.from(
-    `id: ${positionCursor(entry.position)}\nevent: ${entry.type}\ndata: ${eventJson(entry)}\n\n`,
+    `id: ${checkpointCursor(entry)}\nevent: ${entry.type}\ndata: ${eventJson(entry)}\n\n`,
   );
   blocks.set(entry, block);
   return block;

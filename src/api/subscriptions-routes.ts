@@ -158,7 +158,7 @@ async function view({ lags }: ApiDeps, record: SubscriptionRecord) {
 }
 
 async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscription): Promise<number> {
-  const [oldest] = await log.readAfter(subscription.account, 0, 1);
+  const [oldest] = await log.outlineAfter(subscription.account, 0, 1);
   if (oldest === undefined) return 0;
   const delivery = parseDeliveryState({ cursor: String(oldest.position - 1) });
   const [lag = 0] = await lags(subscription.account, [{ filter: subscription, delivery }]);

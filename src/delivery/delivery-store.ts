@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { NewEvent } from '../events/event.ts';
-import { toLogEntry, type LogEntry } from '../events/event-log.ts';
+import { bodiesAtOnceMax, type LogEntry, type LogRead } from '../events/event-log.ts';
+import { toOutline, withBody, type StreamEntry } from '../events/log-entry.ts';
+import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { ConnectionLostError, countLosses } from '../redis/connection-losses.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
@@ -23,12 +25,17 @@ export interface Standing {
 export interface Claim extends Standing {
   /** Null when those that the caller has are still true. */
   readonly lanes: ReadonlyMap<string, Lane> | null;
-  /** Connections lost before it; a drain that has lost one since knows nothing for certain any more. */
-  readonly losses: number;
-  /** Position of the newest event in the log. */
-  readonly head: number;
-  /** The first entries after the cursor; none while the subscription is disabled. */
-  readonly entries: readonly LogEntry[];
+  /** The newest event in the log. */
+  readonly head: Checkpoint;
+  /** What comes first after the cursor; nothing while the subscription is disabled. */
+  readonly read: LogRead;
+}
+
+/** A drain as its writes name it. */
+export interface DrainFence {
+  readonly epoch: string;
+  /** How often it has written. */
+  readonly settles: number;
 }
 
 /** The part of the delivery state that tells how far delivery has got. */
@@ -73,12 +80,13 @@ export interface Settlement {
 export type SettleResult =
   | {
       readonly kind: 'settled';
-      readonly head: number;
+      readonly head: Checkpoint;
       readonly enabled: boolean;
       /** Null when the settings are still of the version that the drain knows. */
       readonly changed: Standing | null;
     }
-  | { readonly kind: 'fenced' }; // another drain has begun or the subscription is gone: stop
+  | { readonly kind: 'fenced' } // another drain has begun or the subscription is gone: stop
+  | { readonly kind: 'set_back' }; // Redis was set back under the drain: begin anew from what it holds now
 
 /** A page of a list, with the id to continue from; null at its end. */
 export interface Listed<T> {
@@ -89,24 +97,18 @@ export interface Listed<T> {
 /** What delivery writes about a subscription, and what the API reads of it. */
 export interface DeliveryStore {
   /**
-   * Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are wanted,
-   * `known` the drain of which the caller still has the lanes, if any.
+   * Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are wanted, `known` the drain after
+   * whose last write the caller has the lanes, if any. A cursor that is not of the log's timeline is brought back to where the two part.
    */
-  claim(
-    account: string,
-    id: string,
-    entries: number,
-    known: { readonly epoch: number; readonly losses: number } | null,
-  ): Promise<Claim | null>;
+  claim(account: string, id: string, entries: number, known: DrainFence | null): Promise<Claim | null>;
   /**
-   * Writes all of it or, for a drain that is no longer the latest, nothing; null only looks. `version` is that of the
-   * settings which the drain works with, `losses` those of its claim, `now` milliseconds on Redis's clock. Rejects with
-   * ConnectionLostError, with nothing written, when a connection was lost since the claim.
+   * Writes all of it or, for a drain that is no longer the latest or under which Redis was set back, nothing; null only looks. `version` is
+   * that of the settings which the drain works with, `known` the newest event that it has taken in, `now` milliseconds on Redis's clock.
    */
   settle(
     account: string,
     id: string,
-    drain: { readonly epoch: number; readonly version: number; readonly losses: number },
+    drain: DrainFence & { readonly version: number; readonly known: Checkpoint },
     settlement: Settlement | null,
     now: number,
   ): Promise<SettleResult>;
@@ -121,14 +123,28 @@ export interface DeliveryStore {
   ): Promise<Listed<ListedDeadLetter>>;
 }
 
-type ClaimReply = [Buffer, Buffer[], Buffer[] | null, Buffer, [Buffer, Buffer[]][], Buffer];
-type SettleReply = [0] | [1, number, number] | [1, number, number, string, string[], string];
+type ClaimReply = [
+  settings: Buffer,
+  state: Buffer[],
+  lanes: Buffer[] | null,
+  head: number,
+  timeline: Buffer,
+  entries: StreamEntry[],
+  bodies: Buffer[],
+  running: Buffer,
+];
+type SettleReply =
+  | [0 | -1]
+  | [1, number, string, number]
+  | [1, number, string, number, settings: string, state: string[], running: string];
+
+// Read within a script, which copies them twice.
+const claimedBytesMax = bodiesAtOnceMax / 4;
 
 /** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
 export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs: number): DeliveryStore {
   const claimScript = loadScript(new URL('claim.lua', import.meta.url));
   const settleScript = loadScript(new URL('settle.lua', import.meta.url));
-  const losses = countLosses(redis);
 
   async function list<T>(
     key: string,
@@ -147,16 +163,15 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
     async claim(account, id, entries, known) {
       const key = keys.account(account);
       const own = key.subscription(id);
-      const lossesBefore = losses();
+      const epoch = randomBytes(9).toString('base64url');
       const reply = await claimScript.runBuffer(
         redis,
-        [key.subscriptions, own.state, own.lanes, key.head, key.events, own.replays],
-        [id, entries, known?.losses === lossesBefore ? known.epoch : ''],
+        [key.subscriptions, own.state, own.lanes, key.head, key.events, key.bodies, own.replays],
+        [id, entries, claimedBytesMax, epoch, known?.epoch ?? '', known?.settles ?? ''],
       );
-      return reply === null ? null : { ...toClaim(reply as ClaimReply), losses: lossesBefore };
+      return reply === null ? null : toClaim(reply as ClaimReply, entries);
     },
-    async settle(account, id, { epoch, version, losses: lossesBefore }, settlement, now) {
-      if (losses() !== lossesBefore) throw new ConnectionLostError();
+    async settle(account, id, { epoch, settles, version, known }, settlement, now) {
       const key = keys.account(account);
       const own = key.subscription(id);
       const reply = await settleScript.run(
@@ -171,8 +186,19 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
           key.head,
           key.events,
           key.resting,
+          key.bodies,
         ],
-        [id, epoch, version, Math.max(0, now - retentionMs), ...settleArguments(settlement)],
+        [
+          id,
+          epoch,
+          settles,
+          version,
+          known.position,
+          known.timeline,
+          Math.max(0, now - retentionMs),
+          settlement === null ? '' : '1',
+          ...settleArguments(settlement),
+        ],
       );
       return toSettleResult(reply as SettleReply);
     },
@@ -183,12 +209,16 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
   };
 }
 
-function toClaim([settings, state, lanes, head, entries, running]: ClaimReply): Omit<Claim, 'losses'> {
+function toClaim(reply: ClaimReply, wanted: number): Claim {
+  const [settings, state, lanes, head, timeline, stream, bodies, running] = reply;
+  const entries = stream
+    .map((entry, i) => withBody(toOutline(entry), bodies[i] ?? null))
+    .filter((entry): entry is LogEntry => entry !== null);
   return {
     ...toStanding(settings.toString(), state.map(String), running.toString()),
     lanes: lanes === null ? null : toLanes(lanes.map(String)),
-    head: Number(head.toString()),
-    entries: entries.map(toLogEntry),
+    head: { position: head, timeline: timeline.toString() },
+    read: { entries, more: stream.length === wanted || entries.length < stream.length },
   };
 }
 
@@ -199,9 +229,10 @@ function toLanes(flat: readonly string[]): Map<string, Lane> {
 }
 
 function toSettleResult(reply: SettleReply): SettleResult {
-  if (reply.length === 1) return { kind: 'fenced' };
-  const changed = reply.length === 3 ? null : toStanding(reply[3], reply[4], reply[5]);
-  return { kind: 'settled', head: reply[1], enabled: reply[2] !== 0, changed };
+  if (reply.length === 1) return { kind: reply[0] === 0 ? 'fenced' : 'set_back' };
+  const [, position, timeline, enabled] = reply;
+  const changed = reply.length === 4 ? null : toStanding(reply[4], reply[5], reply[6]);
+  return { kind: 'settled', head: { position, timeline }, enabled: enabled !== 0, changed };
 }
 
 function toStanding(settings: string, state: readonly string[], running: string): Standing {

@@ -5,6 +5,7 @@ import { accountFor, type AttemptReport, type Landed } from './account-for.ts';
 import type {
   Claim,
   DeliveryStore,
+  DrainFence,
   EndpointFields,
   ProgressFields,
   Settlement,
@@ -49,12 +50,12 @@ export interface DrainRunDeps {
 }
 
 /** Why a drain starts nothing more. */
-export type Stop = 'fenced' | 'disabled' | 'slice_over' | 'shutdown';
+export type Stop = 'fenced' | 'set_back' | 'disabled' | 'slice_over' | 'shutdown';
 
 /** The steps of one drain; `drainSubscription` calls them in their order. */
 export interface DrainRun {
-  /** Takes in what comes next in the log and in replays, as far as there is room for it. */
-  readOn(): Promise<void>;
+  /** Takes in what comes next in the log and in replays, as far as there is room for it. Says if the drain has to stop instead. */
+  readOn(): Promise<Stop | null>;
   /** Sends all that may be sent now. */
   startAll(): void;
   /** Nothing is in flight, and nothing waits to be written. */
@@ -65,6 +66,8 @@ export interface DrainRun {
   settle(): Promise<Stop | null>;
   /** When to drain again (milliseconds), null when nothing is left to do. */
   wakeAt(stop: Stop | null): number | null;
+  /** This drain as its last write left it; null when its writes are not taken any more. */
+  fence(): DrainFence | null;
   /** Resolves when nothing is in flight any more, whatever comes of it. */
   untilLanded(): Promise<void>;
 }
@@ -79,6 +82,9 @@ export function entriesAtOnce({ maxInFlight }: Pick<DrainRunDeps, 'maxInFlight'>
 const firstLookMs = 250;
 const lookMsMax = 1_000;
 
+// What is read at once of the log, so that results are not kept waiting.
+const readsMax = 10;
+
 /** Prepares a drain from what its claim returned, and the lanes as they were then. */
 export function createDrainRun(
   deps: DrainRunDeps,
@@ -88,7 +94,7 @@ export function createDrainRun(
   lanes: LaneSet,
 ): DrainRun {
   const { now } = deps;
-  const { epoch, cursor, done, releasedAt } = claim.delivery;
+  const { epoch, cursor, timeline, done, releasedAt } = claim.delivery;
   const progress = createProgress(cursor, done);
   const health = healthOf(claim.delivery);
   const window = createDrainWindow(deps, { progress, lanes, health, releasedAt });
@@ -99,7 +105,7 @@ export function createDrainRun(
   const isThrough = ({ position, filingId }: LogEntry) =>
     progress.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
   const reading = { log: deps.log, account, window, progress, batch: entriesAtOnce(deps), now };
-  const feed = createLogFeed({ ...reading, wants }, claim.head);
+  const feed = createLogFeed({ ...reading, wants }, { position: cursor, timeline });
   const replays = createReplayFeed({
     ...reading,
     wants: (entry) => wants(entry) && isThrough(entry),
@@ -107,14 +113,17 @@ export function createDrainRun(
   });
   let opened: Opened;
   let version: number;
+  let settles = 0;
+  let lost = false;
   // Whether anything was taken in or released that is not written yet.
   let dirty = false;
   let lookMs = firstLookMs;
 
   adopt(claim);
-  if (claim.entries.length > 0 || claim.head > cursor) {
-    feed.takeIn(claim.entries);
-    dirty = true;
+  feed.headIs(claim.head);
+  if (claim.head.position > cursor) {
+    lost = !feed.takeIn({ ...claim.read, head: claim.head });
+    dirty = !lost;
   }
 
   function adopt({ settings, delivery, replays: unfinished }: Standing): void {
@@ -139,17 +148,44 @@ export function createDrainRun(
     const at = now();
     const looksOnly = landed.length === 0 && !dirty;
     lookMs = looksOnly ? Math.min(2 * lookMs, lookMsMax) : firstLookMs;
-    const { settlement, reports } = looksOnly ? nothing : settlementOf(landed, at);
+    if (looksOnly) return write(null, at);
+    const { settlement, reports } = settlementOf(landed, at);
     dirty = false;
-    const drain = { epoch, version, losses: claim.losses };
-    const written = await deps.store.settle(account, id, drain, settlement, at);
+    const stop = await write(settlement, at);
     for (const { work } of landed) window.free(work);
-    if (written.kind === 'fenced') return 'fenced';
-    replays.written(settlement?.replay ?? null);
+    if (lost) return stop;
+    replays.written(settlement.replay);
     await tell(settlement, reports);
+    return stop;
+  }
+
+  // Takes up what others have changed, too. Null only looks.
+  async function write(settlement: Settlement | null, at: number): Promise<Stop | null> {
+    const drain = { epoch, settles, version, known: feed.known() };
+    const written = await deps.store.settle(account, id, drain, settlement, at);
+    lost = written.kind !== 'settled';
+    if (written.kind !== 'settled') return written.kind;
+    if (settlement !== null) settles += 1;
     feed.headIs(written.head);
     if (written.changed !== null) adopt(written.changed);
     return written.enabled ? null : 'disabled';
+  }
+
+  async function readOn(): Promise<Stop | null> {
+    for (let reads = 0; reads < readsMax && feed.mayRead(); reads += 1) {
+      // Where to read next depends on what was read.
+      // oxlint-disable-next-line no-await-in-loop
+      const read = await feed.read();
+      // What was recorded after a change of the settings was answered is judged by the new ones: so they are looked at after reading.
+      // oxlint-disable-next-line no-await-in-loop
+      const stop = await write(null, now());
+      if (stop !== null) return stop;
+      lost = !feed.takeIn(read);
+      if (lost) return 'set_back';
+      dirty = true;
+    }
+    if (await replays.readOn()) dirty = true;
+    return null;
   }
 
   function settlementOf(landed: readonly Landed[], at: number) {
@@ -179,34 +215,31 @@ export function createDrainRun(
       disabling:
         reason === null
           ? null
-          : { reason, event: buildDisabledEvent(opened.subscription, reason, epoch, at), at },
+          : { reason, event: buildDisabledEvent(opened.subscription, reason, version, at), at },
     };
     return { settlement, reports: accounted.reports };
   }
 
-  async function tell(settlement: Settlement | null, reports: readonly AttemptReport[]): Promise<void> {
+  async function tell(settlement: Settlement, reports: readonly AttemptReport[]): Promise<void> {
     for (const report of reports) deps.onAttempt(report);
-    const { events } = expiredOf(settlement?.deadLetters ?? []);
+    const { events } = expiredOf(settlement.deadLetters);
     if (events > 0) await deps.onExpired(opened.subscription, events);
-    if (settlement?.disabling != null)
+    if (settlement.disabling !== null)
       await deps.onDisabled(opened.subscription, settlement.disabling.reason);
   }
 
   return {
-    async readOn() {
-      const readLog = await feed.readOn();
-      const readReplay = await replays.readOn();
-      dirty ||= readLog || readReplay;
-    },
+    readOn: async () => (lost ? 'set_back' : readOn()),
     startAll() {
       for (let work = window.next(now()); work !== null; work = window.next(now()))
         flights.launch(land(work));
     },
-    isIdle: () => flights.areOver() && !dirty,
+    isIdle: () => flights.areOver() && (lost || !dirty),
     waitForResults: () => flights.waitForResult(lookMs),
     settle: () => settle(flights.collect()),
     wakeAt: (stop) =>
       stop === 'fenced' || stop === 'disabled' ? null : stop === null ? window.nextDueAt(now()) : now(),
+    fence: () => (lost ? null : { epoch, settles }),
     untilLanded: flights.untilLanded,
   };
 }
@@ -219,5 +252,3 @@ function expiredOf(letters: readonly DeadLetter[]): { events: number; position: 
     position: Math.max(0, ...expired.map(({ position }) => position)),
   };
 }
-
-const nothing = { settlement: null, reports: [] } as const;

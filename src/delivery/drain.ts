@@ -43,12 +43,12 @@ export async function drainSubscription(
     for (;;) {
       stop ??= signal.aborted ? 'shutdown' : (await isOver()) ? 'slice_over' : null;
       if (stop === null) {
-        await run.readOn();
-        run.startAll();
+        stop = await run.readOn();
+        if (stop === null) run.startAll();
       }
       if (run.isIdle()) {
-        if (stop !== 'fenced')
-          deps.keptLanes.keep(account, id, { ...claim, epoch: claim.delivery.epoch, lanes });
+        const fence = run.fence();
+        if (fence !== null) deps.keptLanes.keep(account, id, { ...fence, lanes });
         return { wakeAt: run.wakeAt(stop) };
       }
       await run.waitForResults();

@@ -1,12 +1,9 @@
+import type { DrainFence } from './delivery-store.ts';
 import type { LaneSet } from './lane-set.ts';
 
-/** The lanes of a subscription as a drain left them, all of it written. */
-export interface LanesOfDrain {
+/** The lanes of a subscription as a drain left them, all of it written: while its last write is the latest they are what Redis holds. */
+export interface LanesOfDrain extends DrainFence {
   readonly lanes: LaneSet;
-  /** Of that drain: if no other one has begun since, they are still what Redis holds. */
-  readonly epoch: number;
-  /** Connections lost before that drain: if one was lost since, Redis may have been set back. */
-  readonly losses: number;
 }
 
 /**

@@ -1,17 +1,27 @@
-import type { EventLog, LogEntry } from '../events/event-log.ts';
+import type { EventLog, LogEntry, LogRead } from '../events/event-log.ts';
+import { mayFollow, type Checkpoint } from '../events/timeline.ts';
 import { toExpiredLetter } from './delivery-records.ts';
 import type { DeadLetter } from './delivery-records.ts';
 import type { DrainWindow } from './drain-window.ts';
 import type { Progress } from './progress.ts';
 
+/** A stretch of the log, and the newest event as it was known before reading. */
+export interface FedRead extends LogRead {
+  readonly head: Checkpoint;
+}
+
 /** Brings the log into a drain's window, entry by entry. */
 export interface LogFeed {
-  /** Takes in a batch that was read together with the head; entries fewer than a batch end at the head. */
-  takeIn(entries: readonly LogEntry[]): void;
-  /** Reads on while there is more and the window has room, though not for ever; true when it took anything in. */
-  readOn(): Promise<boolean>;
-  /** The position of the newest event, as far as known. */
-  headIs(head: number): void;
+  /** There is more to read and the window has room for it. */
+  mayRead(): boolean;
+  /** Reads what comes next, without taking it in. */
+  read(): Promise<FedRead>;
+  /** Takes a stretch in. False, with nothing taken in, when it does not follow what was taken in before: Redis was set back in between. */
+  takeIn(read: FedRead): boolean;
+  /** The newest event that was taken in or found trimmed away. */
+  known(): Checkpoint;
+  /** The newest event in the log, as far as known. */
+  headIs(head: Checkpoint): void;
   /** Takes what it found trimmed away since the last call: given up, to be written. */
   takeExpired(): DeadLetter[];
 }
@@ -28,49 +38,42 @@ export interface LogFeedDeps {
   readonly now: () => number;
 }
 
-const readsMax = 10;
-
-/** Reads on from the progress's cursor in a log whose newest event is at `head`. */
-export function createLogFeed(deps: LogFeedDeps, headAtStart: number): LogFeed {
+/** Reads on from a subscription's cursor. */
+export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
   const { window, progress, batch } = deps;
-  let head = headAtStart;
-  let readTo = progress.cursor();
+  let head = cursor;
+  let known = cursor;
   let expired: DeadLetter[] = [];
 
   // Positions are given out without gaps: those that are not in the log any more were trimmed away.
-  function expireTo(position: number): void {
-    if (position <= readTo) return;
-    const events = progress.markRange(readTo + 1, position);
-    readTo = position;
+  function expireTo({ position, timeline }: Checkpoint): void {
+    if (position <= known.position) return;
+    const events = progress.markRange(known.position + 1, position);
+    known = { position, timeline };
     if (events > 0)
       expired.push(toExpiredLetter({ position, filingId: '', attempts: 0 }, events, deps.now()));
   }
 
-  function takeIn(entries: readonly LogEntry[]): void {
-    for (const entry of entries) {
-      expireTo(entry.position - 1);
-      readTo = entry.position;
-      if (!progress.isDone(entry.position)) window.take(entry, deps.wants(entry));
-    }
-    if (entries.length < batch) expireTo(head);
-    head = Math.max(head, readTo);
-  }
-
-  const mayRead = () => head > readTo && window.hasRoom() && !window.isPaused(deps.now());
-
   return {
-    takeIn,
-    async readOn() {
-      let reads = 0;
-      for (; reads < readsMax && mayRead(); reads += 1) {
-        // Where to read next depends on what was read.
-        // oxlint-disable-next-line no-await-in-loop
-        takeIn(await deps.log.readAfter(deps.account, readTo, batch));
-      }
-      return reads > 0;
+    mayRead: () => head.position > known.position && window.hasRoom() && !window.isPaused(deps.now()),
+    async read() {
+      const before = head;
+      return { ...(await deps.log.readAfter(deps.account, known, batch)), head: before };
     },
-    headIs(position) {
-      head = Math.max(head, position);
+    takeIn({ entries, more, head: before }) {
+      const [first] = entries;
+      if (first !== undefined && !mayFollow(known, first)) return false;
+      for (const entry of entries) {
+        expireTo({ position: entry.position - 1, timeline: '' });
+        known = entry;
+        if (!progress.isDone(entry.position)) window.take(entry, deps.wants(entry));
+      }
+      if (!more) expireTo(before);
+      return true;
+    },
+    known: () => known,
+    headIs(newest) {
+      head = newest;
     },
     takeExpired() {
       const taken = expired;

@@ -37,8 +37,9 @@ export function createReplayRun(deps: ReplayRunDeps, replay: Replay, stored: Rep
   // The next entries, and the position up to which there are no others to deliver: what is between has been trimmed away.
   async function readBatch(): Promise<{ entries: readonly LogEntry[]; upTo: number }> {
     if (positions === null) {
-      const entries = await deps.log.readAfter(deps.account, readTo, deps.batch);
-      const end = entries.length < deps.batch ? last : (entries.at(-1)?.position ?? last);
+      const after = { position: readTo, timeline: '' };
+      const { entries, more } = await deps.log.readAfter(deps.account, after, deps.batch);
+      const end = more ? (entries.at(-1)?.position ?? readTo) : last;
       return { entries: entries.filter(({ position }) => position <= last), upTo: Math.min(end, last) };
     }
     const next = positions.filter((position) => position > readTo).slice(0, deps.batch);

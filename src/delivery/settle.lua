@@ -1,18 +1,23 @@
--- Writes what one drain has learnt, in one step, unless a later drain of the subscription has begun; with nothing to
--- write it only looks. What is known of the endpoint is left out when the settings have changed meanwhile: it is about
+-- Writes what one drain has learnt, in one step, unless a later drain of the subscription has begun or Redis was set back under this one; with
+-- nothing to write it only looks. What is known of the endpoint is left out when the settings have changed meanwhile: it is about
 -- the endpoint of before.
 --
--- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events  9 resting
--- ARGV  subscription id, epoch, version, oldest stream id kept of attempts and dead letters,
+-- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events  9 resting  10 bodies
+-- ARGV  subscription id, epoch, number of settles of this drain so far, version, the newest position of the log that the drain knows, its timeline,
+--       oldest stream id kept of attempts and dead letters, '1' = writes something,
 --       then lists, each preceded by its length in values:
 --       progress as fields and values; endpoint as fields and values; lanes as filing and JSON ('' = empty now);
 --       attempts; dead letters; ids of dead letters that were delivered after all; replay as id, its state and
 --       '1' when it is finished; an event as id, type, recorded at (ms) and body; disabling as reason and such an event
--- Reply { 1, head, enabled }, followed, if the settings have changed, by { settings, state fields and values, ids of
---       the unfinished replays }; or { 0 } when nothing was written: the subscription is gone or another drain holds it.
-local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled')
-if state[1] ~= ARGV[2] then return { 0 } end
-local same, enabled, at = state[2] == ARGV[3], state[3], 5
+-- Reply { 1, head, its timeline, enabled }, followed, if the settings have changed, by { settings, state fields and values, ids of
+--       the unfinished replays }. When nothing was written { 0 }: the subscription is gone, another drain holds it, or a settle of this one
+--       is missing; or { -1 }: the log is not the one that the drain knows, Redis was set back.
+-- @include ../events/log.lua
+local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled', 'settles')
+if not is_same_log(KEYS[7], KEYS[8], tonumber(ARGV[5]), ARGV[6]) then return { -1 } end
+if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end
+local same, enabled, oldest_kept, at = state[2] == ARGV[4], state[3], ARGV[7], 9
+if ARGV[8] == '1' then redis.call('HINCRBY', KEYS[2], 'settles', 1) end
 local function list()
   local from = at + 1
   at = from + tonumber(ARGV[at])
@@ -20,13 +25,16 @@ local function list()
 end
 
 local function append(first)
-  local position = redis.call('INCR', KEYS[7])
-  redis.call('XADD', KEYS[8], position .. '-0', 'id', ARGV[first], 'type', ARGV[first + 1], 'filing', '', 'state', '',
-    'at', ARGV[first + 2], 'body', ARGV[first + 3])
+  append_event(KEYS[7], KEYS[8], KEYS[10], ARGV[first], ARGV[first + 1], '', '', ARGV[first + 2], ARGV[first + 3])
 end
 
 local from, to = list()
 if to >= from then redis.call('HSET', KEYS[2], unpack(ARGV, from, to)) end
+for i = from, to, 2 do
+  if ARGV[i] == 'cursor' then
+    redis.call('HSET', KEYS[2], 'timeline', timeline_at(KEYS[7], KEYS[8], tonumber(ARGV[i + 1])) or '')
+  end
+end
 from, to = list()
 if same and to >= from then
   redis.call('HSET', KEYS[2], unpack(ARGV, from, to))
@@ -40,9 +48,9 @@ for i = from, to, 2 do
   if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[3], ARGV[i]) else redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1]) end
 end
 from, to = list()
-for i = from, to do redis.call('XADD', KEYS[4], 'MINID', '~', ARGV[4], '*', 'a', ARGV[i]) end
+for i = from, to do redis.call('XADD', KEYS[4], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i]) end
 from, to = list()
-for i = from, to do redis.call('XADD', KEYS[5], 'MINID', '~', ARGV[4], '*', 'd', ARGV[i]) end
+for i = from, to do redis.call('XADD', KEYS[5], 'MINID', '~', oldest_kept, '*', 'd', ARGV[i]) end
 from, to = list()
 for i = from, to do redis.call('XDEL', KEYS[5], ARGV[i]) end
 
@@ -69,7 +77,7 @@ if to >= from and same and enabled == '1' then
   append(from + 1)
 end
 
-local head = tonumber(redis.call('GET', KEYS[7]) or '0')
-if same then return { 1, head, tonumber(enabled) } end
-return { 1, head, tonumber(enabled), redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[2]),
+local head, timeline = read_head(KEYS[7])
+if same then return { 1, head, timeline, tonumber(enabled) } end
+return { 1, head, timeline, tonumber(enabled), redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[2]),
   redis.call('HGET', KEYS[6], 'running') or '' }

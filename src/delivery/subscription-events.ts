@@ -3,7 +3,7 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 
 type Subject = Pick<Subscription, 'account' | 'id' | 'url'>;
 
-/** The event `subscription.disabled`; pure. `occasion` tells one disabling of a subscription from the next. */
+/** The event `subscription.disabled`; pure. `occasion` is the version of its settings: it is disabled once under each. */
 export function buildDisabledEvent(subject: Subject, reason: string, occasion: number, at: number): NewEvent {
   return build(subject, 'subscription.disabled', occasion, at, { reason });
 }

@@ -27,7 +27,7 @@ const entriesLookedAt = 2_000;
 /** Reads lags; the log is looked at once for all subscriptions of a call, and not at all when none is behind. */
 export function createLagReader({ log, outline }: LagsDeps): ReadLags {
   return async (account, subscriptions) => {
-    const head = await log.head(account);
+    const { position: head } = await log.head(account);
     const begin = Math.min(...subscriptions.map(({ delivery }) => cursorIfNear(delivery, head)));
     const entries = begin < head ? await outline(account, begin, head - begin) : [];
     return subscriptions.map(({ filter, delivery }) =>

@@ -1,9 +1,7 @@
 -- Appends one operational event to an account's log.
 --
--- KEYS  1 head  2 events
+-- KEYS  1 head  2 events  3 bodies
 -- ARGV  event id, type, recorded at (ms), body
 -- Reply the event's position in the log.
-local position = redis.call('INCR', KEYS[1])
-redis.call('XADD', KEYS[2], position .. '-0', 'id', ARGV[1], 'type', ARGV[2], 'filing', '', 'state', '',
-  'at', ARGV[3], 'body', ARGV[4])
-return position
+-- @include log.lua
+return append_event(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], '', '', ARGV[3], ARGV[4])

@@ -1,80 +1,131 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
-import { countLosses } from '../redis/connection-losses.ts';
 import type { NewEvent } from './event.ts';
+import { fitting, toOutline, withBody, type LogEntry, type OutlinedEntry } from './log-entry.ts';
 import { createRecentReads } from './recent-reads.ts';
+import type { Checkpoint } from './timeline.ts';
 
-/** An event in an account's log. Positions count from 1 without gaps, so a lag is a subtraction. */
-export interface LogEntry {
-  readonly position: number;
-  readonly id: string;
-  readonly type: string;
-  /** Empty for operational events. */
-  readonly filingId: string;
-  /** State abbreviation; empty where unknown. */
-  readonly state: string;
-  /** When it was written, milliseconds on Redis's clock. */
-  readonly recordedAt: number;
-  /** The bytes to sign and send. */
-  readonly body: Buffer;
+export type { LogEntry, OutlinedEntry };
+
+/** A stretch of the log, without those of its entries that were trimmed while it was read. */
+export interface LogRead {
+  readonly entries: readonly LogEntry[];
+  /** Whether the log may go on behind it. False: it went to the log's end. */
+  readonly more: boolean;
 }
 
 /** The log of events of each account: appended to by detection, followed by subscriptions, trimmed by age. */
 export interface EventLog {
-  /** Position of the newest event ever written, 0 before the first. */
-  head(account: string): Promise<number>;
-  /** Up to `count` entries after a position, oldest first; empty at the end. Trimmed positions are skipped. */
-  readAfter(account: string, position: number, count: number): Promise<LogEntry[]>;
-  /** Up to `count` entries before a position, newest first; empty at the beginning. */
-  readBefore(account: string, position: number, count: number): Promise<LogEntry[]>;
-  /** The entries at these positions; null for those that were trimmed. */
+  /** The newest event ever written; position 0 before the first. */
+  head(account: string): Promise<Checkpoint>;
+  /**
+   * The newest position that the log shares with the one a checkpoint was taken from: the checkpoint's own unless Redis was set back since. Then
+   * it is at most 31, 1 023 or 32 767 entries before the place where the two part, the further the longer ago that is; what was trimmed
+   * counts as shared.
+   */
+  commonWith(account: string, checkpoint: Checkpoint): Promise<Checkpoint>;
+  /** The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies come to more than a megabyte. */
+  readAfter(account: string, after: Checkpoint, count: number): Promise<LogRead>;
+  /** The entries at these positions, all bodies included; null for those that were trimmed. */
   readAt(account: string, positions: readonly number[]): Promise<(LogEntry | null)[]>;
+  /** Up to `count` entries after a position, oldest first, without their bodies. */
+  outlineAfter(account: string, position: number, count: number): Promise<OutlinedEntry[]>;
+  /** Up to `count` entries before a position, newest first, without their bodies. */
+  outlineBefore(account: string, position: number, count: number): Promise<OutlinedEntry[]>;
+  /** The entries at these positions without their bodies; null for those that were trimmed. */
+  outlineAt(account: string, positions: readonly number[]): Promise<(OutlinedEntry | null)[]>;
+  /** The bodies of entries, a megabyte at a time; null for those that were trimmed meanwhile. */
+  load(account: string, entries: readonly OutlinedEntry[]): Promise<(LogEntry | null)[]>;
   /** Positions of a filing's events still in the log, oldest first. */
   positionsOf(account: string, filingId: string): Promise<number[]>;
   /** Appends an operational event and returns its position. A crash leaves either all of it or nothing. */
   append(account: string, event: NewEvent, at: number): Promise<number>;
-  /** Drops entries recorded before a time (ms), oldest first, and what points at them; returns how many went. */
+  /** Drops entries recorded before a time (ms), oldest first, with their bodies and what points at them; returns how many went. */
   trim(account: string, before: number): Promise<number>;
 }
 
-const trimBatch = 500;
+/** Bytes of bodies that are read from Redis in one command: it serves nobody else meanwhile. */
+export const bodiesAtOnceMax = 1024 * 1024;
 
-/** The log in Redis streams, one per account, with ids `<position>-0`. */
+// Both bound the time for which one script keeps Redis busy.
+const trimBatch = 500;
+const trimBytes = 16 * 1024 * 1024;
+
+/** The log in Redis: a stream of entries per account, with ids `<position>-0`, and a hash of their bodies. */
 export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
   const appendScript = loadScript(new URL('append-event.lua', import.meta.url));
+  const commonScript = loadScript(new URL('common-position.lua', import.meta.url));
   const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
+  const recently = createRecentReads(Date.now);
 
-  const losses = countLosses(redis);
-  const recently = createRecentReads({ losses, now: Date.now });
-
-  async function range(account: string, from: string, to: string, count: number): Promise<LogEntry[]> {
-    const reply = await redis.xrangeBuffer(keys.account(account).events, from, to, 'COUNT', count);
-    return reply.map(toLogEntry);
+  async function outlineAfter(account: string, position: number, count: number): Promise<OutlinedEntry[]> {
+    const { events } = keys.account(account);
+    return (await redis.xrangeBuffer(events, `(${position}-0`, '+', 'COUNT', count)).map(toOutline);
   }
 
-  async function readAt(account: string, positions: readonly number[]): Promise<(LogEntry | null)[]> {
-    const one = (position: number) => range(account, `${position}-0`, `${position}-0`, 1);
-    return (await Promise.all(positions.map(one))).map(([entry]) => entry ?? null);
+  async function outlineAt(account: string, positions: readonly number[]): Promise<(OutlinedEntry | null)[]> {
+    const { events } = keys.account(account);
+    const one = (position: number) => redis.xrangeBuffer(events, `${position}-0`, `${position}-0`);
+    const found = await Promise.all(positions.map(one));
+    return found.map(([entry]) => (entry === undefined ? null : toOutline(entry)));
+  }
+
+  async function loadSome(account: string, entries: readonly OutlinedEntry[]): Promise<(LogEntry | null)[]> {
+    if (entries.length === 0) return [];
+    const positions = entries.map(({ position }) => position);
+    const bodies = await redis.hmgetBuffer(keys.account(account).bodies, ...positions.map(String));
+    return entries.map((entry, i) => withBody(entry, bodies[i] ?? null));
+  }
+
+  async function load(account: string, entries: readonly OutlinedEntry[]): Promise<(LogEntry | null)[]> {
+    const loaded: (LogEntry | null)[] = [];
+    while (loaded.length < entries.length) {
+      const next = fitting(entries.slice(loaded.length), bodiesAtOnceMax);
+      // Others get their turn in between.
+      // oxlint-disable-next-line no-await-in-loop
+      loaded.push(...(await loadSome(account, next)));
+    }
+    return loaded;
+  }
+
+  async function read(account: string, position: number, count: number): Promise<LogRead> {
+    const outline = await outlineAfter(account, position, count);
+    const some = fitting(outline, bodiesAtOnceMax);
+    const entries = (await loadSome(account, some)).filter((entry) => entry !== null);
+    return { entries, more: outline.length === count || some.length < outline.length };
   }
 
   return {
-    head: async (account) => Number((await redis.get(keys.account(account).head)) ?? 0),
-    readAfter: (account, position, count) =>
-      recently(`${account} ${position} ${count}`, count, () =>
-        range(account, `${position + 1}-0`, '+', count),
-      ),
-    async readBefore(account, position, count) {
-      const { events } = keys.account(account);
-      const reply = await redis.xrevrangeBuffer(events, `(${position}-0`, '-', 'COUNT', count);
-      return reply.map(toLogEntry);
+    head: async (account) => toCheckpoint((await redis.get(keys.account(account).head)) ?? '0'),
+    async commonWith(account, { position, timeline }) {
+      const { head, events } = keys.account(account);
+      const reply = await commonScript.run(redis, [head, events], [position, timeline]);
+      const [common, itsTimeline] = reply as [number, string];
+      return { position: common, timeline: itsTimeline };
     },
-    readAt,
+    readAfter: (account, after, count) =>
+      recently(account, after, count, () => read(account, after.position, count)),
+    readAt: async (account, positions) => {
+      const outline = await outlineAt(account, positions);
+      const loaded = await load(
+        account,
+        outline.filter((entry) => entry !== null),
+      );
+      return outline.map((entry) => (entry === null ? null : (loaded.shift() ?? null)));
+    },
+    outlineAfter,
+    async outlineBefore(account, position, count) {
+      const { events } = keys.account(account);
+      return (await redis.xrevrangeBuffer(events, `(${position}-0`, '-', 'COUNT', count)).map(toOutline);
+    },
+    outlineAt,
+    load,
     async positionsOf(account, filingId) {
       const key = keys.account(account);
       const listed = await redis.hget(key.filingEvents, filingId);
       if (listed === null) return [];
-      const [oldest] = await range(account, '-', '+', 1);
+      const [oldest] = await outlineAfter(account, 0, 1);
       const first = oldest?.position ?? Number.POSITIVE_INFINITY;
       return listed
         .split(',')
@@ -82,35 +133,30 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
         .filter((position) => position >= first);
     },
     async append(account, event, at) {
-      const key = keys.account(account);
-      return Number(
-        await appendScript.run(redis, [key.head, key.events], [event.id, event.type, String(at), event.body]),
-      );
+      const { head, events, bodies } = keys.account(account);
+      const fields = [event.id, event.type, String(at), event.body];
+      return Number(await appendScript.run(redis, [head, events, bodies], fields));
     },
     async trim(account, before) {
-      const key = keys.account(account);
+      const { events, bodies, filingEvents } = keys.account(account);
       let gone = 0;
       for (;;) {
         // Short scripts, so that others get their turn in between.
         // oxlint-disable-next-line no-await-in-loop
-        const some = Number(await trimScript.run(redis, [key.events, key.filingEvents], [before, trimBatch]));
-        gone += some;
-        if (some < trimBatch) return gone;
+        const reply = await trimScript.run(
+          redis,
+          [events, bodies, filingEvents],
+          [before, trimBatch, trimBytes],
+        );
+        if (reply === 0) return gone;
+        gone += Number(reply);
       }
     },
   };
 }
 
-/** An entry as XRANGE gives it to those who read the stream in a script. */
-export function toLogEntry([streamId, fields]: readonly [Buffer, readonly Buffer[]]): LogEntry {
-  const field = (index: number) => fields[index] ?? Buffer.alloc(0);
-  return {
-    position: Number.parseInt(streamId.toString(), 10),
-    id: field(1).toString(),
-    type: field(3).toString(),
-    filingId: field(5).toString(),
-    state: field(7).toString(),
-    recordedAt: Number(field(9).toString()),
-    body: field(11),
-  };
+/** The head as it is stored: a position, and behind it the timeline. */
+export function toCheckpoint(text: string): Checkpoint {
+  const [position, timeline = ''] = text.split(' ');
+  return { position: Number(position), timeline };
 }

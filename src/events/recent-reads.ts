@@ -1,51 +1,58 @@
-import type { LogEntry } from './event-log.ts';
+import type { LogRead } from './event-log.ts';
+import { mayFollow, type Checkpoint } from './timeline.ts';
 
-/** Reads a stretch of the log, or takes what somebody else has just read. */
+/** Reads a stretch of an account's log after a checkpoint, or takes what another reader has just read. */
 export type RecentReads = (
-  key: string,
-  /** Entries asked for. A stretch of fewer ends at the log's head and is never taken from somebody else. */
+  account: string,
+  after: Checkpoint,
+  /** Entries asked for. */
   count: number,
-  read: () => Promise<LogEntry[]>,
-) => Promise<LogEntry[]>;
-
-export interface RecentReadsDeps {
-  /** Connections lost so far: what was read before one was lost is not taken for true, for Redis may have been set back since. */
-  readonly losses: () => number;
-  /** Milliseconds. */
-  readonly now: () => number;
-}
+  read: () => Promise<LogRead>,
+) => Promise<LogRead>;
 
 interface Stretch {
-  readonly entries: Promise<LogEntry[]>;
-  readonly lossesBefore: number;
+  readonly read: Promise<LogRead>;
   readonly readAt: number;
+  readonly timer: NodeJS.Timeout;
 }
 
 const keptMs = 1_000;
 const stretchesMax = 32;
 
 /**
- * Remembers for a second what was read last: subscriptions that work through the same log, as they do after each burst of
- * events, would otherwise all read and decode it. Entries must not be changed by those who get them.
+ * Remembers for a second what was read last: subscriptions that work through the same log, as they do after each burst of events, would
+ * otherwise all read and decode it. A stretch that went to the end of the log is read anew, and so is one that does not follow from the
+ * asker's checkpoint: Redis was set back between the two. At most 32 stretches of a megabyte are kept. Entries must not be changed by
+ * those who get them.
  */
-export function createRecentReads({ losses, now }: RecentReadsDeps): RecentReads {
+export function createRecentReads(now: () => number): RecentReads {
   const recent = new Map<string, Stretch>();
 
-  function remember(key: string, stretch: Stretch): void {
+  function forget(key: string): void {
+    clearTimeout(recent.get(key)?.timer);
     recent.delete(key);
-    recent.set(key, stretch);
-    const [oldest] = recent.keys();
-    if (recent.size > stretchesMax && oldest !== undefined) recent.delete(oldest);
   }
 
-  return async (key, count, read) => {
+  function remember(key: string, read: Promise<LogRead>): void {
+    forget(key);
+    recent.set(key, { read, readAt: now(), timer: setTimeout(forget, keptMs, key).unref() });
+    const [oldest] = recent.keys();
+    if (recent.size > stretchesMax && oldest !== undefined) forget(oldest);
+  }
+
+  return async (account, after, count, read) => {
+    const key = `${account} ${after.position} ${count}`;
     const known = recent.get(key);
-    if (known?.lossesBefore === losses() && now() - known.readAt < keptMs) {
-      const entries = await known.entries.catch(() => []);
-      if (entries.length === count && known.lossesBefore === losses()) return entries;
+    if (known !== undefined && now() - known.readAt < keptMs) {
+      const stretch = await known.read.catch(() => null);
+      if (stretch?.more === true && follows(after, stretch)) return stretch;
     }
-    const stretch = { lossesBefore: losses(), readAt: now(), entries: read() };
-    remember(key, stretch);
-    return stretch.entries;
+    const reading = read();
+    remember(key, reading);
+    return reading;
   };
+}
+
+function follows(after: Checkpoint, { entries: [first] }: LogRead): boolean {
+  return first === undefined || mayFollow(after, first);
 }

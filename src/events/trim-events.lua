@@ -1,28 +1,45 @@
--- Drops the oldest entries of an account's log and what points at them, up to a number of entries.
+-- Drops the oldest entries of an account's log, their bodies and what points at them, up to a number of entries and of bytes.
 --
--- KEYS  1 events  2 filing-events
--- ARGV  1 entries recorded before this time go (ms)  2 how many at the most
--- Reply how many went.
+-- KEYS  1 events  2 bodies  3 filing-events
+-- ARGV  1 entries recorded before this time go (ms)  2 how many at the most  3 bytes of bodies after which it ends
+-- Reply how many went; whether more are to go cannot be told from it when the bytes ended it, so call again until none went.
 --
--- Entries are looked at oldest first up to the first that stays.
-local events, of_filing = KEYS[1], KEYS[2]
-local before, most = tonumber(ARGV[1]), tonumber(ARGV[2])
+-- Entries are looked at oldest first up to the first that stays; that one alone is read while nothing is to go.
+local events, bodies, of_filing = KEYS[1], KEYS[2], KEYS[3]
+local before, most, bytes_left = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local gone, last = 0, 0
-for _, entry in ipairs(redis.call('XRANGE', events, '-', '+', 'COUNT', most)) do
+
+local function forget(entry)
   local fields = entry[2]
-  if tonumber(fields[10]) >= before then break end
-  gone, last = gone + 1, tonumber(string.match(entry[1], '^%d+'))
+  last = tonumber(string.match(entry[1], '^%d+'))
+  gone = gone + 1
+  bytes_left = bytes_left - (fields[11] == 'timeline' and tonumber(fields[14]) or #fields[12])
+  redis.call('HDEL', bodies, last)
   local filing = fields[6]
   local positions = filing ~= '' and redis.call('HGET', of_filing, filing)
-  if positions then
-    -- A filing's positions ascend: this one and any before it stand in front.
-    local left = positions
-    while left ~= '' and tonumber(string.match(left, '^%d+')) <= last do
-      left = string.match(left, '^%d+,?(.*)$')
-    end
-    if left == '' then redis.call('HDEL', of_filing, filing)
-    elseif left ~= positions then redis.call('HSET', of_filing, filing, left) end
+  if not positions then return end
+  -- A filing's positions ascend: this one and any before it stand in front.
+  local left = positions
+  while left ~= '' and tonumber(string.match(left, '^%d+')) <= last do
+    left = string.match(left, '^%d+,?(.*)$')
   end
+  if left == '' then redis.call('HDEL', of_filing, filing)
+  elseif left ~= positions then redis.call('HSET', of_filing, filing, left) end
+end
+
+local count = 1
+while gone < most and bytes_left > 0 do
+  local entries = redis.call('XRANGE', events, last == 0 and '-' or string.format('(%.0f-0', last), '+', 'COUNT', count)
+  if #entries == 0 then break end
+  local ended = false
+  for _, entry in ipairs(entries) do
+    ended = tonumber(entry[2][10]) >= before or bytes_left <= 0
+    if ended then break end
+    forget(entry)
+  end
+  if ended then break end
+  -- Entries written before bodies lay apart carry theirs, so they are asked for a few at a time.
+  count = math.min(20, most - gone)
 end
 if gone > 0 then redis.call('XTRIM', events, 'MINID', string.format('%.0f-0', last + 1)) end
 return gone

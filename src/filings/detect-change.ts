@@ -55,7 +55,8 @@ export function detectChange(
 ): Detection {
   if (previous === null) return firstSight(read, window, announceNew);
   const changed = changedFields(previous, read);
-  if (changed.length === 0 && !previous.removed) return { kind: 'unchanged' };
+  const restates = previous.restate === true;
+  if (changed.length === 0 && !previous.removed && !restates) return { kind: 'unchanged' };
   if (isOutdated(previous, window)) return { kind: 'outdated' };
 
   const statusMoved = changed.includes('status');
@@ -67,23 +68,27 @@ export function detectChange(
     readAt: window.end,
     removed: false,
   };
-  const type = previous.removed ? 'filing.restored' : eventType(previous.status, read.status, statusMoved);
+  const type =
+    previous.removed && !restates
+      ? 'filing.restored'
+      : eventType(previous.status, read.status, statusMoved || restates);
   if (type === null) return { kind: 'silent', next };
   return {
     kind: 'change',
     type,
     changed,
-    inferred: !statusMoved && !previous.removed && provesRoundTrip(previous, read),
+    inferred: !statusMoved && !previous.removed && !restates && provesRoundTrip(previous, read),
     next: { ...next, sequence: previous.sequence + 1 },
   };
 }
 
 /** The partner service no longer knows a filing (404 on two polls). Nothing but `removed` moves. */
 export function detectRemoval(previous: FilingState, window: Window): Detection {
-  if (previous.removed) return { kind: 'unchanged' };
+  const { restate, ...known } = previous;
+  if (previous.removed && restate !== true) return { kind: 'unchanged' };
   if (isOutdated(previous, window)) return { kind: 'outdated' };
   const next = {
-    ...previous,
+    ...known,
     sequence: previous.sequence + 1,
     readFrom: window.start,
     readAt: window.end,

@@ -16,6 +16,8 @@ export interface FilingState {
   readonly readAt: number;
   /** True once the partner service did not know the filing on two polls. */
   readonly removed: boolean;
+  /** True where receivers may have heard of something else: the next read leads to an event, whether or not anything changed. */
+  readonly restate?: boolean;
 }
 
 /** The part of it that the partner service shows. */
@@ -25,6 +27,8 @@ const format = 1;
 
 const codeStart = `[${format},"`;
 const removedEnd = ',1]';
+const restateMark = 'restate';
+const restateEnd = `"${restateMark}"]`;
 
 // Maps, because a status may be called `__proto__`.
 const short = new Map([
@@ -47,7 +51,7 @@ export function encodeState(state: FilingState): string {
     state.since,
     state.readAt,
     state.readAt - state.readFrom,
-    ...(state.removed ? [1] : []),
+    ...(state.restate === true ? [Number(state.removed), restateMark] : state.removed ? [1] : []),
   ]);
 }
 
@@ -56,7 +60,7 @@ export function encodeState(state: FilingState): string {
  * may only mean that this takes decoding.
  */
 export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
-  if (!text.startsWith(codeStart) || text.endsWith(removedEnd)) return false;
+  if (!text.startsWith(codeStart) || text.endsWith(removedEnd) || text.endsWith(restateEnd)) return false;
   const code = short.get(status);
   if (code === undefined || !text.startsWith(`${code}",`, codeStart.length)) return false;
   const end = endOf(text, codeStart.length + 3, completedAt);
@@ -73,7 +77,7 @@ function endOf(text: string, at: number, value: string | null): number {
 
 /** Reads what `encodeState` wrote. Throws on a version it does not know, so that a newer format is never overwritten. */
 export function decodeState(text: string): FilingState {
-  const [version, status, completedAt, rejectionReason, sequence, since, readAt, readMs, removed] =
+  const [version, status, completedAt, rejectionReason, sequence, since, readAt, readMs, removed, restate] =
     JSON.parse(text) as [
       number,
       string,
@@ -84,6 +88,7 @@ export function decodeState(text: string): FilingState {
       number,
       number,
       number?,
+      string?,
     ];
   if (version !== format) {
     throw new Error(
@@ -99,5 +104,6 @@ export function decodeState(text: string): FilingState {
     readFrom: readAt - readMs,
     readAt,
     removed: removed === 1,
+    ...(restate === restateMark ? { restate: true } : {}),
   };
 }

@@ -1,8 +1,12 @@
 import type { NewEvent } from '../events/event.ts';
+import { bodiesAtOnceMax, createEventLog } from '../events/event-log.ts';
+import { logBeginning, type Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
+import { createCommitJournal } from './commit-journal.ts';
 import { decodeState, encodeState, type FilingState } from './filing-state.ts';
+import { restoreCommits, type Restoration } from './restore-commits.ts';
 
 /** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
 export class StoredState {
@@ -31,8 +35,8 @@ export interface FilingCommit {
   readonly id: string;
   readonly previous: StoredState | null;
   readonly next: FilingState;
-  /** Null where none are to be kept; those kept before are dropped then. */
-  readonly details: FilingDetails | null;
+  /** Null where none are to be kept; those kept before are dropped then, unless they are to stay as they are. */
+  readonly details: FilingDetails | null | 'kept';
   readonly event: NewEvent | null;
 }
 
@@ -57,7 +61,8 @@ export interface SnapshotStore {
   read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]>;
   /**
    * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects with
-   * SnapshotLostError, with nothing written, when the snapshot is not of the generation the caller decided on.
+   * SnapshotLostError, with nothing written, when the snapshot is not of the generation the caller decided on. Where Redis was set back since
+   * the last commit, that is made up for first, and every one of these is a conflict.
    */
   commit(
     account: string,
@@ -65,6 +70,13 @@ export interface SnapshotStore {
     commits: readonly FilingCommit[],
     at: number,
   ): Promise<CommitResult[]>;
+  /**
+   * Looks whether Redis was set back since the commits that this or another process has made, and makes up for it, see `restoreCommits`; rejects
+   * with SnapshotLostError like `commit`. `at` is when events are recorded that are committed anew, milliseconds on Redis's clock.
+   */
+  catchUp(account: string, generation: string, at: number): Promise<void>;
+  /** Accounts that this process has committed events to at that time (ms) or later, as far as it remembers. */
+  committedSince(at: number): ReadonlySet<string>;
   /** Number of filings per status, removed ones left out. */
   counts(account: string): Promise<Record<string, number>>;
   /** Number of filings, removed ones left out. */
@@ -75,12 +87,25 @@ export interface SnapshotStore {
   scan(account: string): AsyncIterable<(readonly [id: string, state: () => FilingState])[]>;
 }
 
+/** What follows from commits that Redis had lost. */
+export interface SnapshotHooks {
+  /** Called when they are made up for. */
+  readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
+}
+
 const manyIds = 20;
 // Bounds the time that one script keeps Redis busy; Lua's `unpack` takes no more than 8000.
 const idsAtOnceMax = 1_000;
+const commitsAtOnceMax = 200;
 
 /** The snapshot in Redis hashes. */
-export function createSnapshotStore(redis: RedisClient, keys: Keys): SnapshotStore {
+export function createSnapshotStore(
+  redis: RedisClient,
+  keys: Keys,
+  { onRestored }: SnapshotHooks = { onRestored: () => Promise.resolve() },
+): SnapshotStore {
+  const log = createEventLog(redis, keys);
+  const journal = createCommitJournal(redis, keys);
   const commitScript = loadScript(new URL('commit-changes.lua', import.meta.url));
   const readScript = loadScript(new URL('read-states.lua', import.meta.url));
 
@@ -94,36 +119,99 @@ export function createSnapshotStore(redis: RedisClient, keys: Keys): SnapshotSto
       .map((text) => (text === '' ? null : text));
   }
 
+  async function read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]> {
+    const key = keys.account(account).filings;
+    const states: (StoredState | null)[] = [];
+    for (let from = 0; from < ids.length; from += idsAtOnceMax)
+      for (const text of await readAtOnce(key, ids.slice(from, from + idsAtOnceMax)))
+        states.push(text === null ? null : new StoredState(text));
+    return states;
+  }
+
+  // Null, with nothing written, when the log is not the one that is known.
+  async function write(
+    account: string,
+    generation: string,
+    commits: readonly FilingCommit[],
+    at: number,
+    known: Checkpoint,
+  ): Promise<CommitResult[] | null> {
+    const key = keys.account(account);
+    const reply = (await commitScript.run(
+      redis,
+      [
+        key.filings,
+        key.index,
+        key.details,
+        key.counts,
+        key.head,
+        key.events,
+        key.bodies,
+        key.filingEvents,
+        key.polling,
+      ],
+      [
+        generation,
+        known.position,
+        known.timeline,
+        ...commits.flatMap((commit) => commitArguments(commit, at)),
+      ],
+    )) as [number[], number, string] | 0 | null;
+    if (reply === null) throw new SnapshotLostError(account);
+    if (reply === 0) return null;
+    const [positions, position, timeline] = reply;
+    const recorded = commits.filter((_, i) => (positions[i] ?? 0) > 0);
+    const head = { position, timeline };
+    if (recorded.length > 0) await journal.note({ account, generation, head, at, commits: recorded });
+    return positions.map(toResult);
+  }
+
+  async function catchUp(account: string, generation: string, at: number): Promise<void> {
+    const restoration = await restoreCommits(
+      {
+        log,
+        journal,
+        read,
+        async write(to, of, commits) {
+          let written = 0;
+          for (const some of inBatches(commits)) {
+            // oxlint-disable-next-line no-await-in-loop
+            const results = await write(to, of, some, at, logBeginning);
+            written += (results ?? []).filter(({ kind }) => kind === 'written').length;
+          }
+          return written;
+        },
+      },
+      account,
+      generation,
+    );
+    if (restoration === null) return;
+    // What is in the log now is the newest that is known, also where nothing had to be written.
+    await journal.note({ account, generation, head: await log.head(account), at, commits: [] });
+    await onRestored(restoration, generation);
+  }
+
   return {
-    async read(account, ids) {
-      const key = keys.account(account).filings;
-      const states: (StoredState | null)[] = [];
-      for (let from = 0; from < ids.length; from += idsAtOnceMax)
-        for (const text of await readAtOnce(key, ids.slice(from, from + idsAtOnceMax)))
-          states.push(text === null ? null : new StoredState(text));
-      return states;
-    },
+    read,
 
     async commit(account, generation, commits, at) {
-      if (commits.length === 0) return [];
-      const key = keys.account(account);
-      const reply = (await commitScript.run(
-        redis,
-        [
-          key.filings,
-          key.index,
-          key.details,
-          key.counts,
-          key.head,
-          key.events,
-          key.filingEvents,
-          key.polling,
-        ],
-        [generation, ...commits.flatMap((commit) => commitArguments(commit, at))],
-      )) as number[] | null;
-      if (reply === null) throw new SnapshotLostError(account);
-      return reply.map(toResult);
+      const results: CommitResult[] = [];
+      for (const some of inBatches(commits)) {
+        const known = journal.newest(account, generation) ?? logBeginning;
+        // In the order of the page; each knows of the events of the one before.
+        // oxlint-disable-next-line no-await-in-loop
+        const written = await write(account, generation, some, at, known);
+        if (written === null) {
+          // oxlint-disable-next-line no-await-in-loop
+          await catchUp(account, generation, at);
+          return commits.map((_, i) => results[i] ?? { kind: 'conflict' });
+        }
+        results.push(...written);
+      }
+      return results;
     },
+    catchUp,
+    committedSince: journal.accountsSince,
 
     async counts(account) {
       const counts = await redis.hgetall(keys.account(account).counts);
@@ -168,13 +256,29 @@ function commitArguments({ id, previous, next, details, event }: FilingCommit, a
     encodeState(next),
     indexStatus(previous?.state ?? null),
     indexStatus(next),
-    details === null ? '' : JSON.stringify(details),
+    details === null ? '' : details === 'kept' ? '=' : JSON.stringify(details),
     event?.id ?? '',
     event?.type ?? '',
     event?.state ?? '',
     String(at),
     event?.body ?? '',
   ];
+}
+
+// Bounds what one script copies; a page has few large documents, or many small ones.
+function* inBatches(commits: readonly FilingCommit[]): Generator<readonly FilingCommit[]> {
+  let batch: FilingCommit[] = [];
+  let bytes = 0;
+  for (const commit of commits) {
+    const more = commit.event?.body.length ?? 0;
+    if (batch.length > 0 && (bytes + more > bodiesAtOnceMax || batch.length === commitsAtOnceMax)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(commit);
+    bytes += more;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 // A removed filing keeps its state but stands in no count and no index.

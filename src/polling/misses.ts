@@ -45,6 +45,11 @@ export function missByFailure(
   };
 }
 
+/** Of a filing that is to be read in any case, as soon as may be; pure. */
+export function missByDoubt(now: number): Miss {
+  return { gone: false, since: now, lastAt: now, knownUntil: 0, failures: 0, retryAt: now };
+}
+
 /**
  * Whether a 404 now, in a poll that began at `pollStartedAt`, is the second one of two polls (contract: 404 on two
  * polls); pure.

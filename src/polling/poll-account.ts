@@ -84,6 +84,7 @@ export async function pollAccount(
   const marks = await deps.polling.begin(account.account);
   if (startedAt < marks.backoffUntil && !isWaitOver(marks, request)) return { kind: 'backing_off' };
 
+  await deps.snapshot.catchUp(account.account, marks.generation, startedAt);
   const counts = await deps.snapshot.counts(account.account);
   const phase = phaseOf(account.account);
   const { largeFrom } = deps;

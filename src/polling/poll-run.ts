@@ -157,9 +157,10 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     remember,
     knownUntil: async (id) => {
       const [stored] = await deps.snapshot.read(account, [id]);
-      return stored == null || stored.state.removed
+      const state = stored?.state;
+      return state === undefined || (state.removed && state.restate !== true)
         ? null
-        : knownUntil(marks, misses.get(id), stored.state, null);
+        : knownUntil(marks, misses.get(id), state, null);
     },
     witness: () => pages.witness(),
   });

@@ -174,11 +174,11 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
       await inGeneration(account, writeMarks.run(redis, [key], [generation, requests, ...fields]));
     },
     async tell(account, generation, { event, at, before, after }) {
-      const { head, events, polling } = keys.account(account);
+      const { head, events, bodies, polling } = keys.account(account);
       const flags = [before.authFailed, before.staleReported, after.authFailed, after.staleReported];
       const position = await tellScript.run(
         redis,
-        [head, events, polling],
+        [head, events, bodies, polling],
         [generation, ...flags.map(String), at, event.id, event.type, event.body],
       );
       return typeof position === 'number' && position > 0 ? position : null;

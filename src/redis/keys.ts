@@ -7,13 +7,15 @@
  * | `P:store`                  | string  | for ever               | first start on an empty store  | store watch         |
  * | `P:probe`                  | string  | a minute               | readiness                      | nobody              |
  * | `P:accounts`               | hash    | for ever               | account store                  | all roles           |
+ * | `P:witness:<a>`            | stream  | an hour                | after commits                  | polling             |
  * | `P:{a}:filings`            | hash    | with the account       | commit-changes.lua             | polling, API        |
  * | `P:{a}:index`              | zset    | with the account       | commit-changes.lua             | polling, API        |
  * | `P:{a}:details`            | hash    | while not COMPLETED    | commit-changes.lua             | API                 |
  * | `P:{a}:counts`             | hash    | with the account       | commit-changes.lua             | polling, API        |
  * | `P:{a}:count-history`      | stream  | a week                 | after polls                    | API                 |
  * | `P:{a}:head`               | string  | with the account       | commit-changes.lua, append     | delivery, API       |
- * | `P:{a}:events`             | stream  | retention              | commit-changes.lua, append     | delivery, API       |
+ * | `P:{a}:log`                | stream  | retention              | commit-changes.lua, append     | delivery, API       |
+ * | `P:{a}:bodies`             | hash    | retention              | commit-changes.lua, append     | delivery, API       |
  * | `P:{a}:filing-events`      | hash    | retention              | commit-changes.lua             | API                 |
  * | `P:{a}:missing`            | hash    | until seen again       | polling                        | polling             |
  * | `P:{a}:polling`            | hash    | with the account       | polling                        | polling, API        |
@@ -36,6 +38,8 @@ export interface Keys {
   readonly store: string;
   readonly probe: string;
   readonly accounts: string;
+  /** What was committed to an account's log lately. Without its hash tag, so that it is set back with the account by chance only. */
+  witness(account: string): string;
   account(account: string): AccountKeys;
 }
 
@@ -49,6 +53,7 @@ export interface AccountKeys {
   readonly countHistory: string;
   readonly head: string;
   readonly events: string;
+  readonly bodies: string;
   readonly filingEvents: string;
   readonly missing: string;
   readonly polling: string;
@@ -77,6 +82,7 @@ export function createKeys(prefix: string): Keys {
     store: `${prefix}:store`,
     probe: `${prefix}:probe`,
     accounts: `${prefix}:accounts`,
+    witness: (account) => `${prefix}:witness:${account}`,
     account: (account) => accountKeys(`${prefix}:{${account}}`),
   };
 }
@@ -90,7 +96,8 @@ function accountKeys(base: string): AccountKeys {
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,
     head: `${base}:head`,
-    events: `${base}:events`,
+    events: `${base}:log`,
+    bodies: `${base}:bodies`,
     filingEvents: `${base}:filing-events`,
     missing: `${base}:missing`,
     polling: `${base}:polling`,

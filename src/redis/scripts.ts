@@ -36,9 +36,17 @@ export function defineScript(lua: string): RedisScript {
   return { run: runWith('call'), runBuffer: runWith('callBuffer') };
 }
 
-/** A script from a `.lua` file, read once, now: `loadScript(new URL('./commit-changes.lua', import.meta.url))`. Throws when it is missing. */
+/**
+ * A script from a `.lua` file, read once, now: `loadScript(new URL('./commit-changes.lua', import.meta.url))`. A line `-- @include FILE`
+ * stands for that file, named from the folder of the script. Throws when one is missing.
+ */
 export function loadScript(file: URL): RedisScript {
-  return defineScript(readFileSync(file, 'utf8'));
+  return defineScript(readScript(file));
+}
+
+function readScript(file: URL): string {
+  const include = (_: string, name: string) => readScript(new URL(name, file));
+  return readFileSync(file, 'utf8').replaceAll(/^-- @include (\S+)$/gm, include);
 }
 
 function isUnknownScript(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisClient } from './connect.ts';
 import type { Keys } from './keys.ts';
+import { upgradeStore } from './upgrade-store.ts';
 
 /**
  * Notices that the store was emptied under the running daemon (FLUSHALL, a replica without data, a restored empty
@@ -8,8 +9,8 @@ import type { Keys } from './keys.ts';
  */
 export interface StoreWatch {
   /**
-   * Remembers the store as it is, marking it when it is new. Returns whether it was new. Rejects with StoreFormatError, with nothing
-   * written, when another version has laid it out in another way.
+   * Remembers the store as it is, marking it when it is new and upgrading it when it is older. Returns whether it was new. Rejects with
+   * StoreFormatError, with nothing written, when a newer version has laid it out in another way.
    */
   begin(): Promise<{ fresh: boolean }>;
   /** Looks again; rejects when Redis does. */
@@ -31,7 +32,7 @@ export class StoreFormatError extends Error {
 }
 
 // What all keys below the prefix are laid out by; raised when a version cannot read what the one before it wrote.
-const storeFormat = 1;
+const storeFormat = 2;
 
 const emptied =
   'The store was emptied or replaced under the running daemon. Nothing is polled, delivered or changed. Restore the ' +
@@ -41,12 +42,22 @@ const emptied =
 export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
   let id: string | null = null;
   let lost = false;
+
+  // The mark is changed last. Processes of the older version that still run find their store gone from then on, and stand still.
+  async function upgrade(mark: string): Promise<string> {
+    await upgradeStore(redis, keys);
+    const upgraded = `${storeFormat} ${mark.replace(/^1 /, '')}`;
+    await redis.set(keys.store, upgraded);
+    return upgraded;
+  }
+
   return {
     async begin() {
       const fresh = (await redis.setnx(keys.store, `${storeFormat} ${randomUUID()}`)) === 1;
       id = await redis.get(keys.store);
       const format = formatOf(id ?? '');
-      if (format !== storeFormat) throw new StoreFormatError(format);
+      if (format === 1) id = await upgrade(id ?? '');
+      else if (format !== storeFormat) throw new StoreFormatError(format);
       return { fresh };
     },
     async check() {

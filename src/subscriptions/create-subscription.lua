@@ -3,16 +3,17 @@
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events
 -- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime (ms), most of an account
 -- Reply '' when it was created, 'full' when there are as many as may be, else the idempotency record of the request that came first.
+-- @include ../events/log.lua
 local first = ARGV[4] ~= '' and redis.call('GET', KEYS[4])
 if first then return first end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return 'full' end
 if ARGV[4] ~= '' then redis.call('SET', KEYS[4], ARGV[4], 'PX', ARGV[5]) end
-local cursor = redis.call('GET', KEYS[3]) or '0'
+local cursor, timeline = read_head(KEYS[3])
 if ARGV[3] == 'earliest' then
   -- Not simply 0: what retention took before the subscription existed is not missing.
-  local oldest = redis.call('XRANGE', KEYS[5], '-', '+', 'COUNT', 1)[1]
-  if oldest then cursor = string.format('%d', tonumber(string.match(oldest[1], '^%d+')) - 1) end
+  cursor = (oldest_position(KEYS[5]) or cursor + 1) - 1
+  timeline = timeline_at(KEYS[3], KEYS[5], cursor)
 end
-redis.call('HSET', KEYS[2], 'epoch', 0, 'version', 1, 'cursor', cursor, 'enabled', 1)
+redis.call('HSET', KEYS[2], 'version', 1, 'cursor', cursor, 'timeline', timeline, 'enabled', 1)
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return ''

@@ -4,9 +4,11 @@ import type { DeliveryState } from './subscription.ts';
 export function parseDeliveryState(fields: Readonly<Record<string, string>>): DeliveryState {
   const number = (name: string) => Number(fields[name] ?? 0);
   return {
-    epoch: number('epoch'),
+    epoch: fields['epoch'] ?? '',
+    settles: number('settles'),
     version: number('version'),
     cursor: number('cursor'),
+    timeline: fields['timeline'] ?? '',
     done: fields['done'] ?? '',
     enabled: fields['enabled'] !== '0',
     disabledReason: fields['disabledReason'] ?? '',

@@ -39,12 +39,16 @@ export type SubscriptionState = 'active' | 'failing' | 'disabled';
 
 /** How far the delivery to one subscription has got. Times are milliseconds on Redis's clock, 0 = never or none. */
 export interface DeliveryState {
-  /** Counts the drains so far; a write of a drain that is not the latest is refused. */
-  readonly epoch: number;
+  /** Drawn by the latest drain; a write of any other one is refused. */
+  readonly epoch: string;
+  /** Counts what that drain has written: a drain that finds fewer knows that Redis was set back. */
+  readonly settles: number;
   /** Counts the changes of the subscription, so that a running drain notices one. */
   readonly version: number;
   /** Every event up to this position is acknowledged, waiting in a lane, given up or not asked for. */
   readonly cursor: number;
+  /** The log's timeline at the cursor; empty where it is not known any more. */
+  readonly timeline: string;
   /** The same of positions beyond the cursor: closed ranges such as `7-9,12`. */
   readonly done: string;
   readonly enabled: boolean;

@@ -125,7 +125,10 @@ export async function watchAccount(
     onQuarantined: (_account: string, records: number) => void quarantined.push(records),
   };
 
-  const events = async (): Promise<SeenEvent[]> => (await log.readAfter(name, 0, 1_000_000)).map(toSeenEvent);
+  const events = async (): Promise<SeenEvent[]> => {
+    const entries = await log.load(name, await log.outlineAfter(name, 0, 1_000_000));
+    return entries.flatMap((entry) => (entry === null ? [] : toSeenEvent(entry)));
+  };
   const watched: WatchedAccount = {
     account: name,
     snapshot,

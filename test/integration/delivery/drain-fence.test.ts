@@ -27,7 +27,7 @@ describe('a drain that another one has overtaken', () => {
     expect(await successor).toEqual({ wakeAt: null });
     latch.open();
     expect(await overtaken).toEqual({ wakeAt: null });
-    expect(await harness.state(id)).toMatchObject({ cursor: 4, done: '', epoch: 2 });
+    expect(await harness.state(id)).toMatchObject({ cursor: 4, done: '' });
     expect(new Set(receiver.received.map((callback) => callback.id)).size).toBe(4);
     expect(receiver.received).toHaveLength(6);
   });
@@ -39,7 +39,7 @@ describe('a drain that another one has overtaken', () => {
     await harness.append('slow');
     const overtaken = harness.drain(id);
     await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
-    await harness.redis.hincrby(harness.keys.subscription(id).state, 'epoch', 1);
+    await harness.redis.hset(harness.keys.subscription(id).state, 'epoch', 'another drain');
     await new Promise((resolve) => setTimeout(resolve, 300));
     await harness.append('a');
     expect(await overtaken).toEqual({ wakeAt: null });
@@ -90,7 +90,7 @@ describe('a drain that loses Redis', () => {
   });
 });
 
-test('a drain whose connection broke writes nothing, for Redis may have been set back meanwhile', async () => {
+test('a drain under which Redis was set back writes nothing, though its connection holds', async () => {
   const latch = createLatch();
   await using receiver = await startReceiver(async ({ filingId, attempt }) => {
     if (filingId === 'set back' && attempt === 1) await latch.opened;
@@ -100,14 +100,13 @@ test('a drain whose connection broke writes nothing, for Redis may have been set
   const admin = redis.connect();
   const id = await harness.subscribe(receiver.url);
   await harness.append('set back');
-  const drained = harness.drain(id).catch((error: Error) => error.name);
+  const drained = harness.drain(id);
   await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
   // As after a failover to a replica that had not got the event yet; another one takes its position.
   await admin.del(harness.keys.head, harness.keys.events);
-  await admin.call('CLIENT', 'KILL', 'ID', String(await harness.redis.call('CLIENT', 'ID')));
-  await vi.waitFor(async () => expect(await harness.append('other')).toEqual([1]));
+  expect(await harness.append('other')).toEqual([1]);
   latch.open();
-  expect(await drained).toBe('ConnectionLostError');
+  expect((await drained).wakeAt).toBeLessThanOrEqual(Date.now());
   await harness.drain(id);
   expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['set back', 'other']);
 });

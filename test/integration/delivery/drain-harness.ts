@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createCallbackClient, type CallbackClient } from '../../../src/delivery/callback-client.ts';
 import type { AttemptReport } from '../../../src/delivery/account-for.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../../src/delivery/delivery-store.ts';
@@ -85,12 +86,11 @@ export interface Harness extends AsyncDisposable {
 const appendedType = 'filing.pending';
 
 // As commit-changes.lua does it: in one step, or a drain would take the event for trimmed away.
-const appendScript = defineScript(`
-  local position = redis.call('INCR', KEYS[1])
-  redis.call('XADD', KEYS[2], position .. '-0', 'id', ARGV[1], 'type', ARGV[2], 'filing', ARGV[3], 'state', ARGV[4],
-    'at', ARGV[5], 'body', ARGV[6])
-  local earlier = redis.call('HGET', KEYS[3], ARGV[3])
-  redis.call('HSET', KEYS[3], ARGV[3], (earlier and earlier .. ',' or '') .. position)
+const logLua = readFileSync(new URL('../../../src/events/log.lua', import.meta.url), 'utf8');
+const appendScript = defineScript(`${logLua}
+  local position = append_event(KEYS[1], KEYS[2], KEYS[3], unpack(ARGV))
+  local earlier = redis.call('HGET', KEYS[4], ARGV[3])
+  redis.call('HSET', KEYS[4], ARGV[3], (earlier and earlier .. ',' or '') .. position)
   return position`);
 
 /** Wires delivery over a share of the run's Redis. */
@@ -161,7 +161,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     const sequence = (sequences.get(filingId) ?? 0) + 1;
     sequences.set(filingId, sequence);
     const { id, type, state, body } = eventOf(account, filingId, sequence);
-    const written = [keys.head, keys.events, keys.filingEvents];
+    const written = [keys.head, keys.events, keys.bodies, keys.filingEvents];
     const fields = [id, type, filingId, state, Date.now(), body];
     return Number(await appendScript.run(client, written, fields));
   }

@@ -170,7 +170,7 @@ describe('disabling', () => {
     expect(disabled).toMatchObject({ enabled: false, disabledReason: 'the endpoint answered 410 Gone' });
     expect(harness.disabled).toEqual(['the endpoint answered 410 Gone']);
     expect(receiver.received).toHaveLength(2);
-    expect(await harness.log.head(harness.account)).toBe(5);
+    expect((await harness.log.head(harness.account)).position).toBe(5);
 
     await harness.drain(watcher);
     expect(JSON.parse(watching.accepted[0]?.raw ?? '{}')).toMatchObject({

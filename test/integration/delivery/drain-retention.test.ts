@@ -49,7 +49,7 @@ describe('events that retention takes before they are delivered', () => {
       data: { subscription: id, url: new URL(receiver.url).origin, events: 30 },
     });
     await harness.drain(id);
-    expect(await harness.log.head(harness.account)).toBe(31);
+    expect((await harness.log.head(harness.account)).position).toBe(31);
   });
 
   test('count in the lag until they are told, those still in the log only if they are wanted', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { createEventLog } from '../../../src/events/event-log.ts';
+import { logBeginning } from '../../../src/events/timeline.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { testRedis } from '../../support/redis.ts';
@@ -29,10 +30,13 @@ it('takes what is older than the retention, however much, with what points at it
   await record('a', 1_000, many);
   await record('a', 2_000, ['f1', 'f2']);
   expect(await log.trim('a', 2_000)).toBe(1_200);
-  expect((await log.readAfter('a', 0, 10)).map(({ position }) => position)).toEqual([1_201, 1_202]);
-  expect(await log.head('a')).toBe(1_202);
+  expect((await log.readAfter('a', logBeginning, 10)).entries.map(({ position }) => position)).toEqual([
+    1_201, 1_202,
+  ]);
+  expect((await log.head('a')).position).toBe(1_202);
   expect(await log.positionsOf('a', 'f1')).toEqual([1_201]);
   expect(await log.positionsOf('a', 'f3')).toEqual([]);
+  expect(await client.hlen(keys.account('a').bodies)).toBe(2);
   expect(new Set(await client.hkeys(keys.account('a').filingEvents))).toEqual(new Set(['f1', 'f2']));
   expect(await log.trim('a', 2_000)).toBe(0);
   expect(await log.trim('a', 3_000)).toBe(2);
@@ -44,5 +48,5 @@ it('goes on counting and pointing after everything was taken', async () => {
   await log.trim('b', 5_000);
   await record('b', 6_000, ['f1']);
   expect(await log.positionsOf('b', 'f1')).toEqual([3]);
-  expect((await log.readAfter('b', 0, 10)).map(({ position }) => position)).toEqual([3]);
+  expect((await log.readAfter('b', logBeginning, 10)).entries.map(({ position }) => position)).toEqual([3]);
 });

@@ -42,7 +42,7 @@ describe('the mark of the store', () => {
   });
 
   test.each([
-    ['2 later', 'run the newer'],
+    ['3 later', 'run the newer'],
     ['0 earlier', 'run the older'],
   ])('of format "%s" is refused and left as it is', async (mark, advice) => {
     const { keys, watch } = newWatch();

@@ -209,6 +209,8 @@ function toEntry(filingId: string, i: number): LogEntry {
     filingId,
     state: '',
     recordedAt: 0,
+    timeline: '',
+    bytes: 0,
     body: Buffer.alloc(0),
   };
 }

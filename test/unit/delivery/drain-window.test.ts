@@ -35,6 +35,8 @@ function entry(position: number, filingId: string): LogEntry {
     filingId,
     state: '',
     recordedAt: 0,
+    timeline: '',
+    bytes: 0,
     body: Buffer.alloc(0),
   };
 }

@@ -1,24 +1,18 @@
-import { expect, test } from 'vitest';
-import type { LogEntry } from '../../../src/events/event-log.ts';
+import { expect, test, vi } from 'vitest';
+import type { LogEntry, LogRead } from '../../../src/events/event-log.ts';
 import { createRecentReads } from '../../../src/events/recent-reads.ts';
+import { logBeginning } from '../../../src/events/timeline.ts';
+import { entriesOf } from './log-entries.ts';
 
-const entry = (position: number): LogEntry => ({
-  position,
-  id: `evt_${position}`,
-  type: 't',
-  filingId: 'f',
-  state: '',
-  recordedAt: 0,
-  body: Buffer.alloc(0),
-});
+const after = logBeginning;
 
 function openReads() {
-  const world = { losses: 0, now: 0, reads: 0, entries: [entry(1), entry(2)] };
-  const recently = createRecentReads({ losses: () => world.losses, now: () => world.now });
-  const read = (key = 'a 0 2', count = 2) =>
-    recently(key, count, () => {
+  const world = { now: 0, reads: 0, entries: entriesOf('a', 'b') as readonly LogEntry[], more: true };
+  const recently = createRecentReads(() => world.now);
+  const read = (from = after, count = 2) =>
+    recently('account', from, count, (): Promise<LogRead> => {
       world.reads += 1;
-      return Promise.resolve(world.entries);
+      return Promise.resolve({ entries: world.entries, more: world.more });
     });
   return { world, read };
 }
@@ -29,7 +23,7 @@ test('who reads a stretch while or shortly after somebody else does gets the sam
   world.now = 999;
   const three = await read();
   expect([world.reads, one === two, two === three]).toEqual([1, true, true]);
-  await read('a 2 2');
+  await read({ position: 2, timeline: '' });
   world.now = 1_000;
   await read();
   expect(world.reads).toBe(3);
@@ -37,24 +31,48 @@ test('who reads a stretch while or shortly after somebody else does gets the sam
 
 test('a stretch that ends at the head is read anew, for it may have grown', async () => {
   const { world, read } = openReads();
-  world.entries = [entry(1)];
+  world.more = false;
+  world.entries = entriesOf('a');
   const first = read();
-  world.entries = [entry(1), entry(2)];
-  expect([(await first).length, (await read()).length, world.reads]).toEqual([1, 2, 2]);
+  world.entries = entriesOf('a', 'b');
+  expect([(await first).entries.length, (await read()).entries.length, world.reads]).toEqual([1, 2, 2]);
 });
 
-test('what was read before a connection was lost is read anew', async () => {
+test('a stretch of another timeline than the reader is on is read anew', async () => {
   const { world, read } = openReads();
-  await read();
-  world.losses = 1;
-  await read();
+  const [, , third] = entriesOf('a', 'b', 'c');
+  const [, other] = entriesOf('a', 'other');
+  world.entries = third === undefined ? [] : [third];
+  await read(entriesOf('a', 'b')[1]);
+  await read(entriesOf('a', 'b')[1]);
+  expect(world.reads).toBe(1);
+  await read(other);
   expect(world.reads).toBe(2);
 });
 
+test('what nobody asks for any more is let go after a second', async () => {
+  vi.useFakeTimers();
+  try {
+    const recently = createRecentReads(() => 0);
+    await recently('account', after, 2, () => Promise.resolve({ entries: entriesOf('a', 'b'), more: true }));
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(1_000);
+    expect(vi.getTimerCount()).toBe(0);
+    let reads = 0;
+    await recently('account', after, 2, () => {
+      reads += 1;
+      return Promise.resolve({ entries: [], more: false });
+    });
+    expect(reads).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('a read that fails fails for its own reader only', async () => {
-  const recently = createRecentReads({ losses: () => 0, now: () => 0 });
-  const failing = recently('k', 1, () => Promise.reject(new Error('away')));
-  const other = recently('k', 1, () => Promise.resolve([entry(1)]));
+  const recently = createRecentReads(() => 0);
+  const failing = recently('k', after, 1, () => Promise.reject(new Error('away')));
+  const other = recently('k', after, 1, () => Promise.resolve({ entries: entriesOf('a'), more: true }));
   await expect(failing).rejects.toThrow('away');
-  expect(await other).toHaveLength(1);
+  expect((await other).entries).toHaveLength(1);
 });

@@ -11,7 +11,7 @@ import {
 describe('a delivery state', () => {
   it('that was never written is that of a subscription never called', () => {
     expect(parseDeliveryState({})).toMatchObject({
-      epoch: 0,
+      epoch: '',
       cursor: 0,
       done: '',
       enabled: true,

@@ -1,0 +1,59 @@
+import type { Checkpoint } from './timeline.ts';
+
+/** An event in an account's log as far as it can be selected by. Positions count from 1 without gaps, so a lag is a subtraction. */
+export interface OutlinedEntry extends Checkpoint {
+  readonly id: string;
+  readonly type: string;
+  /** Empty for operational events. */
+  readonly filingId: string;
+  /** State abbreviation; empty where unknown. */
+  readonly state: string;
+  /** When it was written, milliseconds on Redis's clock. */
+  readonly recordedAt: number;
+  /** Length of its body. */
+  readonly bytes: number;
+  /** Only where the entry was written by a version that kept bodies in the entries. */
+  readonly inlineBody?: Buffer;
+}
+
+/** An event in an account's log. */
+export interface LogEntry extends Omit<OutlinedEntry, 'inlineBody'> {
+  /** The bytes to sign and send. */
+  readonly body: Buffer;
+}
+
+/** An entry of the stream as XRANGE gives it, also to those who read it in a script. */
+export type StreamEntry = readonly [Buffer, readonly Buffer[]];
+
+/** Reads an entry of the stream. Older versions wrote the body where the timeline stands now. */
+export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
+  const field = (index: number) => fields[index] ?? Buffer.alloc(0);
+  const isOld = field(10).toString() === 'body';
+  return {
+    position: Number.parseInt(streamId.toString(), 10),
+    timeline: isOld ? '' : field(11).toString(),
+    id: field(1).toString(),
+    type: field(3).toString(),
+    filingId: field(5).toString(),
+    state: field(7).toString(),
+    recordedAt: Number(field(9).toString()),
+    bytes: isOld ? field(11).length : Number(field(13).toString()),
+    ...(isOld ? { inlineBody: field(11) } : {}),
+  };
+}
+
+/** The entry with its body; null when that was trimmed meanwhile. */
+export function withBody({ inlineBody, ...entry }: OutlinedEntry, body: Buffer | null): LogEntry | null {
+  const found = inlineBody ?? body;
+  return found === null ? null : { ...entry, body: found };
+}
+
+/** The first entries whose bodies come to no more than `bytesMax` in all; one at least, if there is any. */
+export function fitting(entries: readonly OutlinedEntry[], bytesMax: number): readonly OutlinedEntry[] {
+  let bytes = 0;
+  const end = entries.findIndex((entry, i) => {
+    bytes += entry.bytes;
+    return i > 0 && bytes > bytesMax;
+  });
+  return end < 0 ? entries : entries.slice(0, end);
+}

@@ -1,0 +1,166 @@
+import type { EventLog } from '../events/event-log.ts';
+import type { Checkpoint } from '../events/timeline.ts';
+import type { CommitJournal, WitnessedEvent } from './commit-journal.ts';
+import { witnessedMax } from './commit-journal.ts';
+import type { FilingState } from './filing-state.ts';
+import type { FilingCommit, SnapshotStore, StoredState } from './snapshot-store.ts';
+
+/** What became of commits that Redis had lost. */
+export interface Restoration {
+  readonly account: string;
+  /** Events that were put into the log again, under their own ids. */
+  readonly restored: number;
+  /** Filings of which an event is missing that this process does not have: the next read of each leads to an event in any case. */
+  readonly restated: readonly string[];
+}
+
+export interface RestoreDeps {
+  readonly log: Pick<EventLog, 'commonWith'>;
+  readonly journal: CommitJournal;
+  readonly read: SnapshotStore['read'];
+  /** Commits without a look at what is known of the log; returns how many were written. */
+  readonly write: (account: string, generation: string, commits: readonly FilingCommit[]) => Promise<number>;
+}
+
+const commitsMax = 200;
+
+/**
+ * Finds out whether Redis was set back since the commits that this or another process has made, and makes up for it: what this process
+ * remembers is committed anew, and of the rest the sequence is raised to what may have been delivered, so that the next event of each such
+ * filing has a greater one. Null when nothing was lost. A crash in the middle leaves what is missing to the processes that know of it.
+ */
+export async function restoreCommits(
+  deps: RestoreDeps,
+  account: string,
+  generation: string,
+): Promise<Restoration | null> {
+  const { journal } = deps;
+  const lost = await lostOf(deps, account, journal.remembered(account, generation));
+  const witnessed = await lostEvents(deps, account, generation);
+  if (lost.length === 0 && witnessed === null) return null;
+  let restored = 0;
+  const collided: string[] = [];
+  for (const { commits } of lost) {
+    // In the order in which they were made.
+    // oxlint-disable-next-line no-await-in-loop
+    const { open, late } = await stillMissing(deps, account, commits);
+    // oxlint-disable-next-line no-await-in-loop
+    restored += await deps.write(account, generation, open);
+    collided.push(...late);
+  }
+  journal.forget(lost);
+  const restated = await restate(deps, account, generation, [...(witnessed ?? []), ...unknownOf(collided)]);
+  return { account, restored, restated };
+}
+
+/** Those at the end of the list that the log lacks: batches follow one another, so the first of them is found by bisection. */
+async function lostOf<T extends { readonly head: Checkpoint }>(
+  { log }: RestoreDeps,
+  account: string,
+  batches: readonly T[],
+): Promise<readonly T[]> {
+  let [low, high] = [0, batches.length];
+  // Nearly always nothing is lost, so the last is looked at first.
+  for (let middle = high - 1; low < high; middle = (low + high) >> 1) {
+    const batch = batches[middle];
+    if (batch === undefined) break;
+    // Each look decides where the next one goes.
+    // oxlint-disable-next-line no-await-in-loop
+    const common = await log.commonWith(account, batch.head);
+    if (common.position === batch.head.position) low = middle + 1;
+    else high = middle;
+  }
+  return batches.slice(low);
+}
+
+// Null when the newest batch is in the log.
+async function lostEvents(
+  deps: RestoreDeps,
+  account: string,
+  generation: string,
+): Promise<WitnessedEvent[] | null> {
+  const { log, journal } = deps;
+  const [newest] = await journal.witnessed(account, 1);
+  if (newest?.generation !== generation) return null;
+  const common = await log.commonWith(account, newest.head);
+  if (common.position === newest.head.position) return null;
+  const batches = await journal.witnessed(account, witnessedMax);
+  const shared = batches.findIndex(({ head }) => head.position <= common.position);
+  const after = shared < 0 ? batches : batches.slice(0, shared);
+  const lost = await lostOf(deps, account, after.toReversed());
+  return lost.filter((batch) => batch.generation === generation).flatMap(({ events }) => events);
+}
+
+async function stillMissing(
+  { read }: RestoreDeps,
+  account: string,
+  commits: readonly FilingCommit[],
+): Promise<{ open: FilingCommit[]; late: string[] }> {
+  const states = await read(
+    account,
+    commits.map(({ id }) => id),
+  );
+  const open: FilingCommit[] = [];
+  const late: string[] = [];
+  commits.forEach((commit, i) => {
+    const stored = states[i] ?? null;
+    const sequence = stored?.state.sequence ?? 0;
+    if (sequence < commit.next.sequence) open.push({ ...commit, previous: stored });
+    else if (!isAsTold(stored, commit.next)) late.push(commit.id);
+  });
+  return { open, late };
+}
+
+// Another process has given the same sequence to something else meanwhile.
+function isAsTold(
+  stored: StoredState | null,
+  { sequence, status }: Pick<FilingState, 'sequence' | 'status'>,
+): boolean {
+  return stored !== null && stored.state.sequence === sequence && stored.state.status === status;
+}
+
+function unknownOf(ids: readonly string[]): WitnessedEvent[] {
+  return ids.map((filingId) => ({ filingId, sequence: 0, status: '' }));
+}
+
+async function restate(
+  deps: RestoreDeps,
+  account: string,
+  generation: string,
+  events: readonly WitnessedEvent[],
+): Promise<string[]> {
+  const last = new Map<string, WitnessedEvent>();
+  for (const event of events) {
+    const known = last.get(event.filingId);
+    if (known === undefined || known.sequence < event.sequence) last.set(event.filingId, event);
+  }
+  const restated: string[] = [];
+  const all = [...last.values()];
+  for (let from = 0; from < all.length; from += commitsMax) {
+    const some = all.slice(from, from + commitsMax);
+    // Short scripts, one after the other.
+    // oxlint-disable-next-line no-await-in-loop
+    const states = await deps.read(
+      account,
+      some.map(({ filingId }) => filingId),
+    );
+    const commits = some.flatMap((event, i) => restating(event, states[i] ?? null) ?? []);
+    // oxlint-disable-next-line no-await-in-loop
+    await deps.write(account, generation, commits);
+    restated.push(...commits.map(({ id }) => id));
+  }
+  return restated;
+}
+
+function restating(event: WitnessedEvent, stored: StoredState | null): FilingCommit | null {
+  if (isAsTold(stored, event)) return null;
+  const state = stored?.state ?? unseen(event);
+  const next = { ...state, sequence: Math.max(state.sequence, event.sequence), restate: true };
+  return { id: event.filingId, previous: stored, next, details: 'kept', event: null };
+}
+
+// A filing that Redis does not know any more stands as one that was removed, until it is seen again.
+function unseen({ status, sequence }: WitnessedEvent): FilingState {
+  const times = { since: 0, readFrom: 0, readAt: 0 };
+  return { status, completedAt: null, rejectionReason: null, sequence, ...times, removed: true };
+}
