@@ -29,6 +29,7 @@ export type Variable<T> = {
 };
 
 const day = 86_400_000;
+const kibibyte = 1_024;
 const retryDelays = '5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000';
 
 /** Every variable that the daemon reads, in the order of docs/configuration.md. */
@@ -66,6 +67,8 @@ export const variables = {
   DELIVERY_ALLOW_CIDRS: optional(cidrs, '127.0.0.0/8,::1/128'),
   DELIVERY_ALLOW_HTTP: withDefault(boolean, 'false', 'true'),
   DELIVERY_DISABLE_AFTER_MS: withDefault(integer(10, 366 * day), '432000000', '432000000'),
+  // No more than what the partner client reads of one answer.
+  FILING_MAX_BYTES: withDefault(integer(kibibyte, 16_384 * kibibyte), '262144', '262144'),
   EVENT_RETENTION_MS: withDefault(integer(10, 3_660 * day), '2592000000', '2592000000'),
   ROLES: withDefault(roleSet, 'api,poll,deliver', 'poll,deliver'),
   LOG_LEVEL: withDefault(logLevel, 'info', 'info'),

@@ -35,6 +35,8 @@ export type Config = {
     readonly allowHttp: boolean;
     readonly disableAfterMs: number;
   };
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
   readonly eventRetentionMs: number;
   /** At least one. */
   readonly roles: ReadonlySet<Role>;
@@ -136,6 +138,7 @@ function arrange(values: Values): Config {
       allowHttp: values.DELIVERY_ALLOW_HTTP,
       disableAfterMs: values.DELIVERY_DISABLE_AFTER_MS,
     },
+    filingBytesMax: values.FILING_MAX_BYTES,
     eventRetentionMs: values.EVENT_RETENTION_MS,
     roles: values.ROLES,
     logLevel: values.LOG_LEVEL,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { SubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import type { AttemptReport } from './delivery/account-for.ts';
 import type { Restoration } from './filings/restore-commits.ts';
+import type { RecordedEvent } from './filings/observe-filings.ts';
 import type { Metrics } from './metrics.ts';
 import type { PollReport } from './polling/account-poller.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
@@ -17,6 +18,23 @@ export function reportPoll(logger: Logger, metrics: Metrics): (report: PollRepor
       logger.info(line, 'poll.completed');
     } else {
       logger.warn(line, 'poll.failed');
+    }
+  };
+}
+
+/** The metrics of events in the log, and a warning for each that had to do without its filing. */
+export function reportEvents(
+  logger: Logger,
+  metrics: Metrics,
+  filingBytesMax: number,
+): (account: string, events: readonly RecordedEvent[]) => void {
+  return (account, events) => {
+    for (const { id, type, filingId, omittedBytes } of events) {
+      metrics.events.inc({ type });
+      if (omittedBytes === undefined) continue;
+      metrics.filingsTooLarge.inc();
+      const line = { account, filing: filingId, event: id, bytes: omittedBytes, max: filingBytesMax };
+      logger.warn(line, 'poll.too_large');
     }
   };
 }

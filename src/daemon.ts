@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from './config.ts';
 import { startApi, startMonitoring } from './daemon-api.ts';
 import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
-import { reportPoll } from './daemon-reports.ts';
+import { reportEvents, reportPoll } from './daemon-reports.ts';
 import { putDefaultAccount } from './default-account.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
 import { SnapshotLostError } from './filings/snapshot-store.ts';
@@ -89,13 +89,15 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
     onError,
   } = parts;
   const logPoll = reportPoll(logger, metrics);
+  const noteEvents = reportEvents(logger, metrics, config.filingBytesMax);
   const poll = createAccountPoller({
     ...stores,
     clock,
     random: parts.random,
     partner: config.polling,
+    filingBytesMax: config.filingBytesMax,
     async onEvents(account, events) {
-      for (const { type } of events) metrics.events.inc({ type });
+      noteEvents(account, events);
       tracing.eventsRecorded(account, events);
       await waker.wakeMatching(account, events);
     },

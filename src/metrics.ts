@@ -57,6 +57,9 @@ export function createMetrics() {
       labelNames: ['account'],
     }),
     events: new Counter({ ...common('events_total', 'Events recorded in the log.'), labelNames: ['type'] }),
+    filingsTooLarge: new Counter(
+      common('filings_too_large_total', 'Events recorded without their filing, which was too large.'),
+    ),
     deliveries: new Counter({
       ...common('deliveries_total', 'Attempts to deliver, by outcome code.'),
       labelNames: ['outcome'],

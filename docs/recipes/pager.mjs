@@ -8,6 +8,8 @@ import { Webhook } from 'standardwebhooks';
 const { ALERTMANAGER_URL, PAGERDUTY_KEY = '', WEBHOOK_SECRET = '', PORT = '8080' } = process.env;
 const pagerDutyUrl = process.env.PAGERDUTY_URL ?? 'https://events.pagerduty.com/v2/enqueue';
 const webhook = new Webhook(WEBHOOK_SECRET);
+// Of each filing the sequence of the last alert. A repeat may arrive after a later event, and must not fire what is resolved.
+const latest = new Map();
 
 createServer(async (request, response) => {
   const status = await take(request).catch((error) => {
@@ -25,11 +27,15 @@ async function take(request) {
   const { type, timestamp, data } = webhook.verify(Buffer.concat(chunks), request.headers);
   const isRejected = type === 'filing.rejected';
   if (!isRejected && data.previousStatus !== 'REJECTED') return 204;
+  const filing = JSON.stringify([data.account, data.filingId]);
+  if (data.sequence <= (latest.get(filing) ?? 0)) return 204;
   const sent = ALERTMANAGER_URL
     ? await tellAlertmanager(isRejected, timestamp, data)
     : await tellPagerDuty(isRejected, data);
   // Anything but a 2xx makes filing-webhooks call again later, so no alert is lost while the other side is down.
-  return sent.ok ? 204 : 502;
+  if (!sent.ok) return 502;
+  latest.set(filing, data.sequence);
+  return 204;
 }
 
 // Alertmanager forgets alerts that nobody repeats, so a rejection is given a week.

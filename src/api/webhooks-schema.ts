@@ -28,7 +28,12 @@ const filingData = record({
   filing: Type.Optional(
     nullable(Type.Object({}, { additionalProperties: true }), {
       description:
-        'The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`.',
+        'The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why.',
+    }),
+  ),
+  omitted: Type.Optional(
+    oneOf(['too_large'], {
+      description: 'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES.',
     }),
   ),
 });

@@ -10,6 +10,8 @@ export interface NewEvent {
   /** State abbreviation for the `states` filter; empty where unknown. */
   readonly state: string;
   readonly body: string;
+  /** Bytes of the filing, only where it was too large to be part of the body. */
+  readonly omittedBytes?: number;
 }
 
 /** Values of a filing on one side of a change, as they go into the id. */
@@ -23,6 +25,8 @@ export interface Side {
 /** Everything a filing event tells. Times are milliseconds on Redis's clock. */
 export interface FilingChange {
   readonly account: string;
+  /** Of the account's snapshot: one begun anew numbers its events anew, too, and must not use an id again. */
+  readonly generation: string;
   readonly filingId: string;
   readonly type: string;
   readonly sequence: number;
@@ -36,9 +40,14 @@ export interface FilingChange {
   readonly document: Readonly<Record<string, unknown>> | null;
 }
 
-/** Builds the event of a filing's change (contract, Callbacks). Pure: the same change gives the same id. */
-export function buildFilingEvent(change: FilingChange): NewEvent {
-  const { account, filingId, after, before } = change;
+/**
+ * Builds the event of a filing's change (contract, Callbacks). Pure: the same change gives the same id. A filing of more bytes than
+ * `filingBytesMax`, as it would stand in the body, is left out of it, and `omitted` says so.
+ */
+export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
+  const { account, filingId, after, before, document } = change;
+  const filingBytes = document === null ? 0 : Buffer.byteLength(JSON.stringify(document));
+  const isTooLarge = filingBytes > filingBytesMax;
   const data = {
     account,
     filingId,
@@ -50,14 +59,22 @@ export function buildFilingEvent(change: FilingChange): NewEvent {
     changed: change.changed,
     observed: { notBefore: isoTime(change.notBefore), notAfter: isoTime(change.notAfter) },
     inferred: change.inferred,
-    filing: change.document,
+    ...(isTooLarge ? { omitted: 'too_large' } : { filing: document }),
   };
   return {
-    id: contentId([account, filingId, change.sequence, before && sideParts(before), sideParts(after)]),
+    id: contentId([
+      account,
+      change.generation,
+      filingId,
+      change.sequence,
+      before && sideParts(before),
+      sideParts(after),
+    ]),
     type: change.type,
     filingId,
-    state: stateAbbreviation(change.document),
+    state: stateAbbreviation(document),
     body: JSON.stringify({ type: change.type, timestamp: isoTime(change.notAfter), data }),
+    ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
   };
 }
 
@@ -94,8 +111,11 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** `filingState.stateAbbr` of a filing document, or the empty string. */
+// Longer than any filter of a subscription: what is cut off matches none either way.
+const stateLengthMax = 200;
+
+/** `filingState.stateAbbr` of a filing document, cut after 200 characters, or the empty string. */
 export function stateAbbreviation(document: Readonly<Record<string, unknown>> | null): string {
   const state = document?.['filingState'] as { stateAbbr?: unknown } | null | undefined;
-  return typeof state?.stateAbbr === 'string' ? state.stateAbbr : '';
+  return typeof state?.stateAbbr === 'string' ? state.stateAbbr.slice(0, stateLengthMax) : '';
 }

@@ -19,7 +19,7 @@ export function toDetails(document: Readonly<Record<string, unknown>> | null): F
   return {
     policyNumber: text('policyNumber'),
     insuredsName: text('insuredsName'),
-    stateAbbr: stateAbbreviation(document).slice(0, textLengthMax) || null,
+    stateAbbr: stateAbbreviation(document) || null,
     filingType: text('filingType'),
     premium: toNumber(document['premium']),
   };

@@ -12,6 +12,8 @@ export interface RecordedEvent {
   readonly type: string;
   readonly filingId: string;
   readonly state: string;
+  /** Bytes of the filing, only where it was too large to be part of the event. */
+  readonly omittedBytes?: number;
 }
 
 /** The document of a filing as the partner service returned it; null where it returned none. */
@@ -26,6 +28,8 @@ export interface ObservationContext {
   readonly announces: (id: string) => boolean;
   /** Latest time (ms, Redis's clock) at which a filing is known to have been as stored; `previous` null: not to have been. */
   readonly knownUntil: (id: string, previous: FilingState | null, document: FilingDocument) => number;
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
 }
 
 /** One filing as read, or the fact that the partner service does not know the id (`filing` null). */
@@ -169,15 +173,16 @@ function toCommit(
 }
 
 function toEvent(
-  { account, knownUntil }: ObservationContext,
+  { account, generation, knownUntil, filingBytesMax }: ObservationContext,
   id: string,
   before: FilingState | null,
   { type, next, changed, inferred }: Detection & { kind: 'change' },
   window: Window,
   document: FilingDocument,
 ): NewEvent {
-  return buildFilingEvent({
+  const change = {
     account,
+    generation,
     filingId: id,
     type,
     sequence: next.sequence,
@@ -188,5 +193,6 @@ function toEvent(
     notBefore: Math.min(knownUntil(id, before, document), window.end),
     notAfter: window.end,
     document,
-  });
+  };
+  return buildFilingEvent(change, filingBytesMax);
 }

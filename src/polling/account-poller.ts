@@ -26,6 +26,8 @@ export interface AccountPollerDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly partner: RequestLimits & { readonly timeoutMs: number };
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
   /** Called when events are in the log. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /** Called after every poll, however it ended. */

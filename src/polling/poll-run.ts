@@ -21,6 +21,8 @@ export interface PollRunDeps {
   readonly client: PartnerClient;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
   readonly now: () => number;
   /** Called as soon as a read's events are in the log, so that delivery does not wait for the poll's end. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
@@ -104,6 +106,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   const context: Omit<ObservationContext, 'announces'> = {
     account,
     generation: marks.generation,
+    filingBytesMax: deps.filingBytesMax,
     knownUntil: (id, previous, document) => knownUntil(marks, misses.get(id), previous, document),
   };
 

@@ -115,6 +115,16 @@ describe('changes', () => {
     await tab.picture('filing');
     expect(tab.problems).toEqual([]);
   });
+
+  test('a filing too large for its event is shown by its id, and its timeline says that it was left out', async () => {
+    const large = { insuredsName: 'Very Large Corp.', userNotes: 'x'.repeat(300_000) };
+    await stage.settle('f_large', { status: 'PAID', ...large });
+    await using tab = await stage.visit(changes);
+    await entries(tab).first().getByRole('link', { name: 'f_large' }).click();
+    await tab.page.getByRole('heading', { name: 'Very Large Corp.', level: 1 }).waitFor();
+    await tab.page.locator('.timeline').getByText('Sent without the filing').waitFor();
+    expect(tab.problems).toEqual([]);
+  });
 });
 
 test('of a long log the latest is shown, older ones when asked for, and each that comes from then on', async () => {

@@ -1,5 +1,5 @@
 import { CloudEvent, HTTP } from 'cloudevents';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { CallbackFormat } from '../../src/subscriptions/subscription.ts';
 import { startReceiver, type Callback } from '../support/receiver.ts';
 import { testRedis } from '../support/redis.ts';
@@ -74,6 +74,38 @@ test('after a change of its format and beginning, the log arrives in the new for
   const again = receiver.accepted.slice(1);
   expect(again.map(({ id }) => id)).toEqual(log.map(({ id }) => id));
   for (const callback of again) expect(read.cloudevents(callback).data).not.toHaveProperty('filing');
+});
+
+test('an event of a filing of 300 KB arrives without it in every format, and the daemon warns once', async () => {
+  const receivers = await Promise.all(settings.map(() => startReceiver()));
+  onTestFinished(async () => {
+    for (const receiver of receivers) await receiver[Symbol.asyncDispose]();
+  });
+  const states = ['OK'];
+  for (const [i, one] of settings.entries())
+    await stage.subscribe(receivers[i]?.url ?? '', { ...one, states, eventTypes: ['filing.created'] });
+  const filing = { filingState: { stateAbbr: 'OK' }, userNotes: 'x'.repeat(300_000) };
+  await stage.sandbox.set('f_large', { status: 'PAID', ...filing });
+  for (const [i, { format }] of settings.entries()) {
+    const receiver = receivers[i];
+    await vi.waitFor(() => expect(receiver?.accepted).toHaveLength(1), slow);
+    const [callback] = receiver?.accepted ?? [];
+    if (callback === undefined) throw new Error('there is one');
+    expect(callback.raw.length).toBeLessThan(2_000);
+    const { type, data } = read[format](callback);
+    const told = { filingId: 'f_large', status: 'PAID', omitted: 'too_large' };
+    expect({ type, data }).toMatchObject({ type: 'filing.created', data: format === 'slack' ? {} : told });
+    expect(data).not.toHaveProperty('filing');
+    expect(callback.raw).toContain('f_large');
+  }
+  const [id = ''] = new Set(receivers.map(({ accepted }) => accepted[0]?.id));
+  const warnings = stage.daemon.logs.filter(({ msg }) => msg === 'poll.too_large');
+  const bytes = expect.toSatisfy((size: number) => size > 300_000 && size < 302_000) as number;
+  expect(warnings).toMatchObject([
+    { level: 40, account: 'default', filing: 'f_large', event: id, bytes, max: 262_144 },
+  ]);
+  const metrics = await (await fetch(`${stage.daemon.url}/metrics`)).text();
+  expect(metrics).toMatch(/^filing_webhooks_filings_too_large_total 1$/m);
 });
 
 test('a test call tells what is wrong, and changes nothing', async () => {

@@ -3,7 +3,7 @@ import { startDaemonProcess, type DaemonProcess } from '../support/daemon-proces
 import { watchUsage, type PeakUsage } from '../support/process-usage.ts';
 import { receiverSecret } from '../support/receiver.ts';
 import type { TestRedis } from '../support/redis.ts';
-import { startSandbox } from '../support/sandbox.ts';
+import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
 
 /** A subscription as the API shows it, as far as delivery's tests look at it. */
 export interface ShownSubscription {
@@ -30,6 +30,7 @@ export interface ShownAttempt {
  */
 export interface DeliveryStage extends AsyncDisposable {
   readonly daemon: DaemonProcess;
+  readonly sandbox: TestSandbox;
   /** What it was started with, for another one beside it. */
   readonly environment: Readonly<Record<string, string>>;
   /** Ids of the filings. */
@@ -97,6 +98,7 @@ export async function startStage(
 
   return {
     daemon,
+    sandbox,
     environment,
     filings,
     async subscribe(url, settings = {}) {

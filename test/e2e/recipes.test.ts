@@ -19,7 +19,8 @@ let daemon: DaemonProcess;
 
 beforeAll(async () => {
   sandbox = await startSandbox();
-  for (const id of ['f_slack', 'f_alert', 'f_page', 'f_list']) await sandbox.set(id, { status: 'PENDING' });
+  for (const id of ['f_slack', 'f_alert', 'f_repeat', 'f_page', 'f_list'])
+    await sandbox.set(id, { status: 'PENDING' });
   daemon = await startDaemonProcess({
     REDIS_URL: redis.url,
     REDIS_PREFIX: redis.prefix,
@@ -76,12 +77,14 @@ async function startRecipe(name: string, env: Record<string, string>): Promise<s
   return `http://127.0.0.1:${/\d+$/.exec(line)?.[0] ?? ''}/`;
 }
 
-async function subscribe(settings: Record<string, unknown>, path = account): Promise<void> {
+/** Registers a subscription for the test and returns its path. */
+async function subscribe(settings: Record<string, unknown>, path = account): Promise<string> {
   const { id } = await daemon.api.ok<{ id: string }>('POST', `${path}/subscriptions`, {
     secret,
     ...settings,
   });
   onTestFinished(async () => void (await daemon.api.ok('DELETE', `${path}/subscriptions/${id}`)));
+  return `${path}/subscriptions/${id}`;
 }
 
 /** The body of the command that a recipe consists of. */
@@ -129,8 +132,30 @@ test('rejections to Alertmanager: one that is down is told again, and what leave
 
 interface Alert {
   readonly labels: Record<string, string>;
+  readonly annotations: Record<string, string>;
   readonly endsAt: string;
 }
+
+test('rejections to Alertmanager: a repeat fires nothing that is resolved, the next rejection fires again', async () => {
+  const alertmanager = await startService();
+  const url = await startRecipe('pager.mjs', { ALERTMANAGER_URL: alertmanager.url, WEBHOOK_SECRET: secret });
+  const subscription = await subscribe({ url });
+  await sandbox.set('f_repeat', { status: 'REJECTED', rejectionReason: 'No seal' });
+  await vi.waitFor(() => expect(alertmanager.bodies).toHaveLength(1), fast);
+  await sandbox.set('f_repeat', { status: 'PENDING' });
+  await vi.waitFor(() => expect(alertmanager.bodies).toHaveLength(2), fast);
+
+  const request = { filingId: 'f_repeat', eventTypes: ['filing.rejected'] };
+  const { id } = await daemon.api.ok<{ id: string }>('POST', `${subscription}/replay`, request);
+  await vi.waitFor(async () => {
+    const replay = await daemon.api.ok('GET', `${subscription}/replays/${id}`);
+    expect(replay).toMatchObject({ state: 'finished', delivered: 1 });
+  }, fast);
+  await sandbox.set('f_repeat', { status: 'REJECTED', rejectionReason: 'Still no seal' });
+  await vi.waitFor(() => expect(alertmanager.bodies).toHaveLength(3), fast);
+  const reasons = (alertmanager.bodies as [Alert][]).map(([{ annotations }]) => annotations['description']);
+  expect(reasons).toEqual(['No seal', '', 'Still no seal']);
+});
 
 test('rejections to PagerDuty: trigger and resolve under one key, and nothing that is not signed', async () => {
   const pagerDuty = await startService();

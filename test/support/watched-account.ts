@@ -27,6 +27,7 @@ export interface SeenEvent {
   readonly notBefore: number;
   readonly notAfter: number;
   readonly filing: unknown;
+  readonly omitted: unknown;
 }
 
 /** One account of a partner service as a poller of its own sees it. */
@@ -66,6 +67,8 @@ export interface WatchOptions {
   readonly clock?: Clock;
   /** Gives places for large reads; by default there is always one. */
   readonly takeLargeRead?: () => (() => void) | null;
+  /** Default 256 KiB. */
+  readonly filingBytesMax?: number;
   /** False: failed requests are not repeated within a poll. */
   readonly retries?: boolean;
 }
@@ -118,6 +121,7 @@ export async function watchAccount(
     random,
     doubts: new Map(),
     largeFrom: options.largeFrom ?? 1,
+    filingBytesMax: options.filingBytesMax ?? 262_144,
     takeLargeRead: options.takeLargeRead ?? (() => () => undefined),
     onInterlude: async ({ outcome }: { outcome: PollOutcome }) => void interludes.push(outcome),
     requestsSent: () => sent,

@@ -50,6 +50,7 @@ describe('the defaults', () => {
         allowHttp: false,
         disableAfterMs: 432_000_000,
       },
+      filingBytesMax: 262_144,
       eventRetentionMs: 2_592_000_000,
       roles: new Set(['api', 'poll', 'deliver']),
       logLevel: 'info',
@@ -104,6 +105,7 @@ describe('right values', () => {
         },
       },
     ],
+    [{ FILING_MAX_BYTES: '1024' }, { filingBytesMax: 1024 }],
     [{ EVENT_RETENTION_MS: '50' }, { eventRetentionMs: 50 }],
     [
       { PARTNER_BASE_URL: 'http://127.0.0.1:4010/v1/', PARTNER_KEY: 'sandbox-key' },
@@ -256,6 +258,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
     Array.from({ length: 51 }, () => '1').join(','),
   ],
   DELIVERY_MAX_IN_FLIGHT: [...wrongNumbers, '1001'],
+  FILING_MAX_BYTES: [...wrongNumbers, '1023', '16777217', '256KiB'],
   DELIVERY_ALLOW_CIDRS: [
     '127.0.0.1',
     '127.0.0.0/33',

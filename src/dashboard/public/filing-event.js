@@ -11,6 +11,7 @@
  * @property {string | null} to
  * @property {string | null} reason why it was rejected, disabled, or what the last poll died of
  * @property {boolean} inferred
+ * @property {boolean} tooLarge whether the filing was too large to be part of the event
  */
 
 /**
@@ -29,6 +30,7 @@ export function eventFacts({ data }) {
     to: text(data['status']),
     reason: text(data['rejectionReason']) ?? text(data['reason']) ?? text(data['lastError']),
     inferred: data['inferred'] === true,
+    tooLarge: data['omitted'] === 'too_large',
   };
 }
 

@@ -70,7 +70,7 @@ function Timeline({ filing: { events, sequence } }) {
 
 /** @param {{ event: FilingEvent }} props */
 function TimelineEntry({ event }) {
-  const { from, to, reason, inferred } = eventFacts(event);
+  const { from, to, reason, inferred, tooLarge } = eventFacts(event);
   return html`<li>
     <p><${Badge} word=${event.type} /> <${When} at=${event.timestamp} /></p>
     <p>
@@ -78,6 +78,7 @@ function TimelineEntry({ event }) {
       ${inferred && html`<span class="quiet">(inferred: it went there and back unseen)</span>`}
     </p>
     ${reason !== null && html`<p><${Text} value=${reason} /></p>`}
+    ${tooLarge && html`<p class="quiet">Sent without the filing, which is larger than FILING_MAX_BYTES allows.</p>`}
     <details>
       <summary>What was sent</summary>
       <pre tabindex="0"><bdi>${JSON.stringify(event, null, 2)}</bdi></pre>

@@ -11,13 +11,14 @@ import { createReplayStore } from '../../../src/delivery/replay-store.ts';
 import { createSubscriptionDrainer } from '../../../src/delivery/subscription-drainer.ts';
 import { createSubscriptionWaker } from '../../../src/delivery/wake-subscriptions.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
-import { createEventLog } from '../../../src/events/event-log.ts';
+import { createEventLog, toCheckpoint } from '../../../src/events/event-log.ts';
 import { createLogStream } from '../../../src/log-stream.ts';
 import { createMetrics } from '../../../src/metrics.ts';
 import { createRedisConnections, type RedisClient } from '../../../src/redis/connect.ts';
-import { createKeys } from '../../../src/redis/keys.ts';
+import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
+import { appendScript } from '../../support/append-script.ts';
 
 /** An event that was put into the log. */
 export interface FilledEvent {
@@ -117,22 +118,28 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
 
 const eventType = 'filing.pending';
 
+const appendedAtOnce = 200;
+
 async function fillLog(
   redis: RedisClient,
-  keys: { readonly head: string; readonly events: string },
+  keys: Pick<AccountKeys, 'head' | 'events' | 'bodies' | 'filingEvents'>,
   account: string,
   events: number,
 ): Promise<FilledEvent[]> {
-  const head = Number((await redis.get(keys.head)) ?? 0);
+  const head = toCheckpoint((await redis.get(keys.head)) ?? '0').position;
   const filled: FilledEvent[] = [];
-  const pipeline = redis.multi();
+  const written = [keys.head, keys.events, keys.bodies, keys.filingEvents];
+  let fields: (string | number)[] = [];
   for (let position = head + 1; position <= head + events; position += 1) {
     const { id, filingId, body } = eventOf(account, position);
     filled.push({ id, body: Buffer.from(body) });
-    const fields = ['id', id, 'type', eventType, 'filing', filingId, 'state', 'TX', 'at', String(Date.now())];
-    pipeline.xadd(keys.events, `${position}-0`, ...fields, 'body', body);
+    fields.push(id, eventType, filingId, 'TX', Date.now(), body);
+    if (filled.length % appendedAtOnce !== 0 && position < head + events) continue;
+    // In the order of the log.
+    // oxlint-disable-next-line no-await-in-loop
+    await appendScript.run(redis, written, fields);
+    fields = [];
   }
-  await pipeline.set(keys.head, head + events).exec();
   return filled;
 }
 
@@ -150,6 +157,7 @@ function eventOf(account: string, position: number) {
   };
   return buildFilingEvent({
     account,
+    generation: 'g',
     filingId,
     type: eventType,
     sequence: 1,

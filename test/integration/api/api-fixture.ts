@@ -189,6 +189,7 @@ function toCommit(account: string, filing: PutFiling, previous: StoredState | nu
       ? null
       : buildFilingEvent({
           account,
+          generation: 'g',
           filingId: id,
           type,
           sequence,

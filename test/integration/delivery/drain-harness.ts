@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createCallbackClient, type CallbackClient } from '../../../src/delivery/callback-client.ts';
 import type { AttemptReport } from '../../../src/delivery/account-for.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../../src/delivery/delivery-store.ts';
@@ -18,13 +17,13 @@ import { buildFilingEvent } from '../../../src/events/event.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
-import { defineScript } from '../../../src/redis/scripts.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import type { DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
 import {
   createSubscriptionStore,
   type SubscriptionStore,
 } from '../../../src/subscriptions/subscription-store.ts';
+import { appendScript } from '../../support/append-script.ts';
 import { receiverSecret } from '../../support/receiver.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
@@ -84,14 +83,6 @@ export interface Harness extends AsyncDisposable {
 
 /** The type of the events that `append` writes. */
 const appendedType = 'filing.pending';
-
-// As commit-changes.lua does it: in one step, or a drain would take the event for trimmed away.
-const logLua = readFileSync(new URL('../../../src/events/log.lua', import.meta.url), 'utf8');
-const appendScript = defineScript(`${logLua}
-  local position = append_event(KEYS[1], KEYS[2], KEYS[3], unpack(ARGV))
-  local earlier = redis.call('HGET', KEYS[4], ARGV[3])
-  redis.call('HSET', KEYS[4], ARGV[3], (earlier and earlier .. ',' or '') .. position)
-  return position`);
 
 /** Wires delivery over a share of the run's Redis. */
 export function createHarness(redis: TestRedis, options: HarnessOptions = {}): Harness {
@@ -263,6 +254,7 @@ function eventOf(account: string, filingId: string, sequence: number) {
   const side = { status: 'PENDING', completedAt: null, rejectionReason: null, removed: false };
   return buildFilingEvent({
     account,
+    generation: 'g',
     filingId,
     type: appendedType,
     sequence,

@@ -67,6 +67,7 @@ const side = { completedAt: null, removed: false };
 /** What receivers trip over: text outside ASCII, escapes, a lone surrogate and a number that floats cannot hold. */
 export const awkwardEvent: Example = buildFilingEvent({
   account: 'default',
+  generation: 'g',
   filingId: 'f_123',
   type: 'filing.rejected',
   sequence: 4,

@@ -27,6 +27,7 @@ const next: FilingState = {
 
 const event = buildFilingEvent({
   account: 'acme',
+  generation: 'g',
   filingId: 'f',
   type: 'filing.created',
   sequence: 1,

@@ -117,6 +117,32 @@ describe('the format slack', () => {
   });
 });
 
+describe('an event whose filing was too large', () => {
+  const body = Buffer.from(source.replace(/"filing":\{.*\}\}\}$/, () => '"omitted":"too_large"}}'));
+  const formatted = (settings: Partial<Parameters<typeof formatBody>[0]>) =>
+    JSON.parse(textOf(formatBody({ ...subscription, ...settings }, { ...entry, body }).bytes)) as {
+      data: Record<string, unknown>;
+      text: string;
+    };
+
+  it.each(['full', 'thin'] as const)(
+    'says so in every format that has its data, with the payload %s',
+    (payload) => {
+      for (const format of ['standard', 'cloudevents'] as const) {
+        const { data } = formatted({ format, payload });
+        expect(data).toMatchObject({ status: 'REJECTED', sequence: 4, omitted: 'too_large' });
+        expect(data).not.toHaveProperty('filing');
+      }
+    },
+  );
+
+  it('is known by its id in a message', () => {
+    expect(formatted({ format: 'slack' }).text.split('\n')[0]).toBe(
+      '*filing.rejected* filing f_1 (PENDING → REJECTED)',
+    );
+  });
+});
+
 it('every format gives the same bytes on every attempt', () => {
   for (const format of ['standard', 'cloudevents', 'slack'] as const)
     for (const payload of ['full', 'thin'] as const) {

@@ -73,6 +73,7 @@ function filingEvent(
   if (detection.kind !== 'change') throw new Error(`no event: ${detection.kind}`);
   return buildFilingEvent({
     ...ids,
+    generation: 'g',
     ...detection,
     sequence: detection.next.sequence,
     before,

@@ -5,11 +5,13 @@ import {
   stateAbbreviation,
   type FilingChange,
 } from '../../../src/events/event.ts';
+import { variables } from '../../../src/config-variables.ts';
 import { parseExactly } from '../../../src/json/parse-exactly.ts';
 
 const side = { status: 'PENDING', completedAt: null, rejectionReason: null, removed: false };
 const change: FilingChange = {
   account: 'default',
+  generation: 'g',
   filingId: 'f_123',
   type: 'filing.rejected',
   sequence: 4,
@@ -52,6 +54,45 @@ describe('buildFilingEvent', () => {
     expect(body).toContain(`"filing":${text}`);
   });
 
+  // "ä" is two bytes, a lone surrogate six, and 1.10 is four although a double would be written with three.
+  const text = String.raw`{"id":"f","premium":1.10,"filingState":{"stateAbbr":"TX"},"insuredsName":"ä\ud800"}`;
+  const document = parseExactly(text) as Record<string, unknown>;
+  const bytes = Buffer.byteLength(text);
+
+  it.each([
+    ['as large as allowed', bytes, { filing: JSON.parse(text) as unknown }, undefined],
+    ['a byte larger', bytes - 1, { omitted: 'too_large' }, bytes],
+    ['many times larger', 1, { omitted: 'too_large' }, bytes],
+  ])('with a filing that is %s', (_title, bytesMax, expected, omittedBytes) => {
+    const full = buildFilingEvent({ ...change, document });
+    const event = buildFilingEvent({ ...change, document }, bytesMax);
+    const { filing: _, ...rest } = (JSON.parse(full.body) as { data: Record<string, unknown> }).data;
+    expect((JSON.parse(event.body) as { data: unknown }).data).toEqual({ ...rest, ...expected });
+    expect(event).toMatchObject({ id: full.id, state: 'TX' });
+    expect(event.omittedBytes).toBe(omittedBytes);
+  });
+
+  it('of a filing that was removed has no filing, and nothing was left out', () => {
+    const { data } = JSON.parse(buildFilingEvent({ ...change, document: null }, 1).body) as { data: object };
+    expect(data).toMatchObject({ filing: null });
+    expect(data).not.toHaveProperty('omitted');
+  });
+
+  // The longest texts that filing-schema.ts lets pass, each character as long as JSON can write it.
+  it.each([true, false])(
+    'stays below a megabyte by default, whatever it holds (filing omitted: %s)',
+    (isOmitted) => {
+      const most = Number(variables.FILING_MAX_BYTES.default);
+      const long = (length: number) => '\u0001'.repeat(length);
+      const rejectionReason = long(isOmitted ? 65_536 : most / 6 - 100);
+      const after = { ...side, status: 'S'.repeat(64), completedAt: long(256), rejectionReason };
+      const worst = { ...change, filingId: long(256), before: after, after, document: { rejectionReason } };
+      const { body, omittedBytes } = buildFilingEvent(worst, most);
+      expect(omittedBytes !== undefined).toBe(isOmitted);
+      expect(Buffer.byteLength(body)).toBeLessThan(1_000_000);
+    },
+  );
+
   it('has the same id for the same change, however and whenever it was observed', () => {
     const again = { ...change, notBefore: 1, notAfter: 2, document: null, inferred: true, changed: [] };
     expect(buildFilingEvent(again).id).toBe(buildFilingEvent(change).id);
@@ -91,6 +132,7 @@ describe('buildOperationalEvent', () => {
 describe('stateAbbreviation', () => {
   it.each([
     [{ filingState: { stateAbbr: 'TX' } }, 'TX'],
+    [{ filingState: { stateAbbr: 'X'.repeat(201) } }, 'X'.repeat(200)],
     [{ filingState: { stateAbbr: 7 } }, ''],
     [{ filingState: null }, ''],
     [{ filingState: 'TX' }, ''],
