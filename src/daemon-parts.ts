@@ -24,7 +24,7 @@ import { createFilingListStore } from './filings/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotHooks } from './filings/snapshot-store.ts';
 import { createLiveness } from './liveness.ts';
 import { createMetrics } from './metrics.ts';
-import { missByDoubt } from './polling/misses.ts';
+import { readAgain } from './polling/read-again.ts';
 import { createPollQueue } from './polling/poll-queue.ts';
 import { createPollingStore } from './polling/polling-store.ts';
 import { checkDurability } from './redis/check-durability.ts';
@@ -111,8 +111,7 @@ export async function createParts(
     async onRestored(restoration, generation) {
       logRestored(restoration);
       const { account, restated } = restoration;
-      for (const id of restated)
-        await stores.polling.setMiss(account, generation, id, missByDoubt(clock.now()));
+      await readAgain({ ...stores, now: clock.now }, account, generation, restated);
       await waker.wakeLagging(account);
     },
   });

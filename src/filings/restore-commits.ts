@@ -39,17 +39,17 @@ export async function restoreCommits(
   const witnessed = await lostEvents(deps, account, generation);
   if (lost.length === 0 && witnessed === null) return null;
   let restored = 0;
-  const collided: string[] = [];
+  const uncertain = [...(witnessed ?? [])];
   for (const { commits } of lost) {
     // In the order in which they were made.
     // oxlint-disable-next-line no-await-in-loop
-    const { open, late } = await stillMissing(deps, account, commits);
+    const { open, collided } = await stillMissing(deps, account, commits);
     // oxlint-disable-next-line no-await-in-loop
     restored += await deps.write(account, generation, open);
-    collided.push(...late);
+    uncertain.push(...collided);
   }
   journal.forget(lost);
-  const restated = await restate(deps, account, generation, [...(witnessed ?? []), ...unknownOf(collided)]);
+  const restated = await restate(deps, account, generation, uncertain);
   return { account, restored, restated };
 }
 
@@ -91,36 +91,31 @@ async function lostEvents(
   return lost.filter((batch) => batch.generation === generation).flatMap(({ events }) => events);
 }
 
+// Of lost commits: those to be made again, and those whose sequence another process has given to something else meanwhile.
 async function stillMissing(
   { read }: RestoreDeps,
   account: string,
   commits: readonly FilingCommit[],
-): Promise<{ open: FilingCommit[]; late: string[] }> {
+): Promise<{ open: FilingCommit[]; collided: WitnessedEvent[] }> {
   const states = await read(
     account,
     commits.map(({ id }) => id),
   );
   const open: FilingCommit[] = [];
-  const late: string[] = [];
+  const collided: WitnessedEvent[] = [];
   commits.forEach((commit, i) => {
+    const { id, next } = commit;
     const stored = states[i] ?? null;
-    const sequence = stored?.state.sequence ?? 0;
-    if (sequence < commit.next.sequence) open.push({ ...commit, previous: stored });
-    else if (!isAsTold(stored, commit.next)) late.push(commit.id);
+    const { sequence = 0 } = stored?.state ?? {};
+    if (sequence < next.sequence) open.push({ ...commit, previous: stored });
+    else if (sequence === next.sequence && !showsTheSame(stored?.state ?? next, next))
+      collided.push({ filingId: id, sequence, status: '' });
   });
-  return { open, late };
+  return { open, collided };
 }
 
-// Another process has given the same sequence to something else meanwhile.
-function isAsTold(
-  stored: StoredState | null,
-  { sequence, status }: Pick<FilingState, 'sequence' | 'status'>,
-): boolean {
-  return stored !== null && stored.state.sequence === sequence && stored.state.status === status;
-}
-
-function unknownOf(ids: readonly string[]): WitnessedEvent[] {
-  return ids.map((filingId) => ({ filingId, sequence: 0, status: '' }));
+function showsTheSame(a: FilingState, b: FilingState): boolean {
+  return a.status === b.status && a.completedAt === b.completedAt && a.rejectionReason === b.rejectionReason;
 }
 
 async function restate(
@@ -132,7 +127,7 @@ async function restate(
   const last = new Map<string, WitnessedEvent>();
   for (const event of events) {
     const known = last.get(event.filingId);
-    if (known === undefined || known.sequence < event.sequence) last.set(event.filingId, event);
+    if (known === undefined || known.sequence <= event.sequence) last.set(event.filingId, event);
   }
   const restated: string[] = [];
   const all = [...last.values()];
@@ -152,8 +147,10 @@ async function restate(
   return restated;
 }
 
+// A state beyond the event is delivered with a greater sequence anyway.
 function restating(event: WitnessedEvent, stored: StoredState | null): FilingCommit | null {
-  if (isAsTold(stored, event)) return null;
+  const { sequence = 0, status = '' } = stored?.state ?? {};
+  if (sequence > event.sequence || (sequence === event.sequence && status === event.status)) return null;
   const state = stored?.state ?? unseen(event);
   const next = { ...state, sequence: Math.max(state.sequence, event.sequence), restate: true };
   return { id: event.filingId, previous: stored, next, details: 'kept', event: null };

@@ -5,6 +5,7 @@ import { createPartnerClient } from '../../src/partner/partner-client.ts';
 import { createRequestBudget } from '../../src/partner/request-budget.ts';
 import { pollAccount, type PollOutcome } from '../../src/polling/poll-account.ts';
 import type { PollMode } from '../../src/polling/plan-poll.ts';
+import { readAgain } from '../../src/polling/read-again.ts';
 import { createPollingStore, type PollingStore } from '../../src/polling/polling-store.ts';
 import { reportHealth } from '../../src/polling/report-health.ts';
 import { createRedisClock, type Clock } from '../../src/redis/clock.ts';
@@ -90,8 +91,11 @@ export async function watchAccount(
   const keys = createKeys(prefix);
   const clock = options.clock ?? createRedisClock(redis);
   if (options.clock === undefined) await clock.synchronise();
-  const snapshot = createSnapshotStore(redis, keys);
   const polling = createPollingStore(redis, keys);
+  const snapshot = createSnapshotStore(redis, keys, {
+    onRestored: ({ restated }, generation) =>
+      readAgain({ polling, now: clock.now }, name, generation, restated),
+  });
   const log = createEventLog(redis, keys);
   const random = options.random ?? Math.random;
   const handed: RecordedEvent[] = [];
