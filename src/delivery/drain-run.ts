@@ -19,6 +19,7 @@ import { createLogFeed } from './log-feed.ts';
 import { disablingReason, healthOf } from './pause-policy.ts';
 import { createProgress } from './progress.ts';
 import { createReplayFeed } from './replay-feed.ts';
+import type { OpenReplay } from './replay-run.ts';
 import type { ReplayStore } from './replay-store.ts';
 import type { CallbackSender } from './send-callback.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from './subscription-events.ts';
@@ -31,7 +32,7 @@ export interface Opened {
 
 export interface DrainRunDeps {
   readonly store: DeliveryStore;
-  readonly replays: Pick<ReplayStore, 'load'>;
+  readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
   /** From settings as stored; equal settings give the same sender. */
   readonly open: (account: string, id: string, settings: string) => Opened;
@@ -65,6 +66,8 @@ export interface DrainRun {
   settle(): Promise<Stop | null>;
   /** When to drain again (milliseconds), null when nothing is left to do. */
   wakeAt(stop: Stop | null): number | null;
+  /** The replay that was worked on, for the next drain, once all is written; null when there is none. */
+  replay(): OpenReplay | null;
   /** Resolves when nothing is in flight any more, whatever comes of it. */
   untilLanded(): Promise<void>;
 }
@@ -79,13 +82,13 @@ export function entriesAtOnce({ maxInFlight }: Pick<DrainRunDeps, 'maxInFlight'>
 const firstLookMs = 250;
 const lookMsMax = 1_000;
 
-/** Prepares a drain from what its claim returned, and the lanes as they were then. */
+/** Prepares a drain from what its claim returned, with the lanes as they were then, and the replay if an earlier drain left it. */
 export function createDrainRun(
   deps: DrainRunDeps,
   account: string,
   id: string,
   claim: Claim,
-  lanes: LaneSet,
+  { lanes, replay }: { readonly lanes: LaneSet; readonly replay: OpenReplay | null },
 ): DrainRun {
   const { now } = deps;
   const { epoch, cursor, done, releasedAt } = claim.delivery;
@@ -100,11 +103,15 @@ export function createDrainRun(
     progress.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
   const reading = { log: deps.log, account, window, progress, batch: entriesAtOnce(deps), now };
   const feed = createLogFeed({ ...reading, wants }, claim.head);
-  const replays = createReplayFeed({
-    ...reading,
-    wants: (entry) => wants(entry) && isThrough(entry),
-    load: (replay) => deps.replays.load(account, id, replay),
-  });
+  const replays = createReplayFeed(
+    {
+      ...reading,
+      replays: deps.replays,
+      subscription: id,
+      wants: (entry) => wants(entry) && isThrough(entry),
+    },
+    replay,
+  );
   let opened: Opened;
   let version: number;
   // Whether anything was taken in or released that is not written yet.
@@ -173,7 +180,7 @@ export function createDrainRun(
       attempts: accounted.reports.map(({ attempt }) => attempt),
       deadLetters,
       recovered: accounted.recovered,
-      replay: replays.state(),
+      replay: replays.changes(),
       announced:
         expired.events === 0 ? null : { event: buildFellBehindEvent(opened.subscription, expired, at), at },
       disabling:
@@ -207,6 +214,7 @@ export function createDrainRun(
     settle: () => settle(flights.collect()),
     wakeAt: (stop) =>
       stop === 'fenced' || stop === 'disabled' ? null : stop === null ? window.nextDueAt(now()) : now(),
+    replay: replays.leave,
     untilLanded: flights.untilLanded,
   };
 }

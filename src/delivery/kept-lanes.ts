@@ -1,8 +1,11 @@
 import type { LaneSet } from './lane-set.ts';
+import type { OpenReplay } from './replay-run.ts';
 
 /** The lanes of a subscription as a drain left them, all of it written. */
 export interface LanesOfDrain {
   readonly lanes: LaneSet;
+  /** The replay it worked on, with its lanes; null when there was none. */
+  readonly replay: OpenReplay | null;
   /** Of that drain: if no other one has begun since, they are still what Redis holds. */
   readonly epoch: number;
   /** Connections lost before that drain: if one was lost since, Redis may have been set back. */
@@ -33,7 +36,7 @@ export function createKeptLanes(): KeptLanes {
     const kept = all.get(key);
     if (kept === undefined) return null;
     all.delete(key);
-    size -= kept.lanes.all().size;
+    size -= sizeOf(kept);
     return kept;
   }
 
@@ -41,7 +44,7 @@ export function createKeptLanes(): KeptLanes {
     take: (account, id) => take(`${account}/${id}`),
     keep(account, id, left) {
       const key = `${account}/${id}`;
-      const count = left.lanes.all().size;
+      const count = sizeOf(left);
       take(key);
       if (count < worthKeeping || count > lanesMax) return;
       for (const oldest of all.keys()) {
@@ -52,4 +55,10 @@ export function createKeptLanes(): KeptLanes {
       size += count;
     },
   };
+}
+
+// Lanes, and positions of a replay.
+function sizeOf({ lanes, replay }: LanesOfDrain): number {
+  const ofReplay = replay === null ? 0 : replay.lanes.all().size + (replay.replay.positions?.length ?? 0);
+  return lanes.all().size + ofReplay;
 }
