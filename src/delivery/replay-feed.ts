@@ -58,7 +58,7 @@ export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null):
   }
 
   async function open(id: string): Promise<OpenReplay | null> {
-    if (unused?.replay.id === id) return unused;
+    if (unused?.replay.id === id) return upToDate(unused, window.releasedAt());
     if (await rests(id)) return null;
     const [record, lanes] = await Promise.all([
       replays.load(account, subscription, id),
@@ -101,4 +101,9 @@ export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null):
     },
     leave: () => current?.run.leave() ?? unused,
   };
+}
+
+// The subscription may have been released since the replay was kept.
+function upToDate(kept: OpenReplay, releasedAt: number): OpenReplay {
+  return kept.state.releasedAt === releasedAt ? kept : openReplay(kept, kept.lanes.all(), releasedAt);
 }

@@ -5,7 +5,7 @@ import { createLaneSet, type LaneSet } from './lane-set.ts';
 import type { Lane } from './lanes.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { isAskedFor, type ReplayState } from './replay.ts';
-import type { ReplayRecord } from './replay-store.ts';
+import type { ReplayRecord, StoredReplayState } from './replay-store.ts';
 
 /** A replay with its lanes, as a drain works on it. */
 export interface OpenReplay extends ReplayRecord {
@@ -21,10 +21,10 @@ export interface ReplayRun {
   read(track: DeliveryTrack): Promise<boolean>;
   /** Counts an event that was delivered, or given up once more. Returns the id of the dead letter that is thereby done with. */
   count(position: number, outcome: 'delivered' | 'failed'): string | null;
-  /** What changed since the last call, to be written. `lanesRest` is until when its lanes have nothing to do, see `ReplayState`. */
-  changes(lanesRest: Rest): ReplayChanges;
-  /** The replay as it stands, for a later drain, once everything is written. */
-  leave(): OpenReplay;
+  /** What changed since the last call, to be written. `rest` is until when its lanes have nothing to do, see `ReplayState`. */
+  changes(rest: Rest): ReplayChanges;
+  /** The replay as it stands, for a later drain, once everything is written; null while its lanes are stored in the former way. */
+  leave(): OpenReplay | null;
 }
 
 /** Until when nothing is to be done, if there is no release after `releasedAt`. */
@@ -57,7 +57,7 @@ export function createReplayRun(deps: ReplayRunDeps, { replay, state, lanes }: O
   const progress = createProgress(state.cursor, state.done);
   let { delivered, failed } = state;
   let readTo = Math.max(state.cursor, first - 1);
-  let current: ReplayState = state;
+  let current: StoredReplayState = state;
   let written = JSON.stringify(state);
 
   // The next entries, and the position up to which there are no others to deliver: what is between has been trimmed away.
@@ -121,7 +121,7 @@ export function createReplayRun(deps: ReplayRunDeps, { replay, state, lanes }: O
       written = text;
       return { id, state: isNew ? text : null, lanes: lanes.changes(), finished: current.finished };
     },
-    leave: () => ({ replay, state: current, lanes }),
+    leave: () => (current.lanes === undefined ? { replay, state: current, lanes } : null),
   };
 }
 

@@ -8,7 +8,8 @@
 --       then lists, each preceded by its length in values:
 --       progress as fields and values; endpoint as fields and values; lanes as filing and JSON ('' = empty now);
 --       attempts; dead letters; ids of dead letters that were delivered after all; lanes of the replay, likewise;
---       replay as id, its state ('' = as before) and '1' when it is finished; an event as id, type, recorded at (ms) and body; disabling as reason and such an event
+--       replay as id, its state ('' = as before) and '1' when it is finished; an event as id, type, recorded at (ms)
+--       and body; disabling as reason and such an event
 -- Reply { 1, head, enabled }, followed, if the settings have changed, by { settings, state fields and values, ids of
 --       the unfinished replays }; or { 0 } when nothing was written: the subscription is gone or another drain holds it.
 local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled')

@@ -58,6 +58,26 @@ test('a replay that waits for a retry goes on at once when the subscription is r
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
 });
 
+test('a replay with so many retries that they are kept in memory goes on at once when the subscription is released', async () => {
+  await using receiver = await startReceiver();
+  let clock = Date.now();
+  await using harness = createHarness(redis, { retryMs: [hourMs, hourMs], maxInFlight: 2, now: () => clock });
+  const id = await harness.subscribe(receiver.url);
+  // After each failure a success, so that the endpoint does not look down.
+  await harness.append(...Array.from({ length: 240 }, (_, i) => (i % 2 === 0 ? `poison${i}` : `good${i}`)));
+  await harness.drain(id);
+  receiver.answer(({ filingId }) => (filingId.startsWith('poison') ? 422 : 200));
+  const { id: replay } = await startReplay(harness, id);
+  await harness.drain(id);
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'running', delivered: 120 });
+
+  receiver.answer(200);
+  clock += 1;
+  await harness.change(id, {}, { release: true });
+  await harness.drain(id);
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 240 });
+});
+
 test('a replay that waited for a retry when another drain released the subscription goes on with the next one', async () => {
   await using receiver = await startReceiver();
   const { harness, id, replay, clock } = await replayPoison(receiver);
