@@ -68,12 +68,22 @@ export interface Settlement {
   readonly deadLetters: readonly DeadLetter[];
   /** Ids of dead letters whose event was delivered by a replay: they leave the list. */
   readonly recovered: readonly string[];
-  /** Where a replay stands, as JSON. */
-  readonly replay: { readonly id: string; readonly state: string; readonly finished: boolean } | null;
+  /** What changed of the replay that is worked on. */
+  readonly replay: ReplayChanges | null;
   /** Told of the subscription in the account's log; null = nothing. */
   readonly announced: { readonly event: NewEvent; readonly at: number } | null;
   /** Disables the subscription, if the settings are still of that version, and puts the event about it into the log. */
   readonly disabling: { readonly reason: string; readonly event: NewEvent; readonly at: number } | null;
+}
+
+/** The part of a settlement that is about a replay. */
+export interface ReplayChanges {
+  readonly id: string;
+  /** Its state as JSON; null when it is as before. */
+  readonly state: string | null;
+  /** Those of its lanes that changed; null where a lane is empty now. */
+  readonly lanes: ReadonlyMap<string, Lane | null>;
+  readonly finished: boolean;
 }
 
 /** How a settlement, or a look, went. */
@@ -187,6 +197,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
           key.events,
           key.resting,
           key.bodies,
+          own.replayLanes,
         ],
         [
           id,

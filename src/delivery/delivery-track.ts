@@ -54,7 +54,8 @@ export interface DeliveryTrackDeps {
   readonly readyMax: number;
 }
 
-const followersMax = 10_000;
+// Maximum of events behind others of their filing. What was delivered between them is written with each outcome, range by range.
+const followersMax = 1_000;
 
 /** A track at the place where its progress and lanes are. */
 export function createDeliveryTrack(deps: DeliveryTrackDeps): DeliveryTrack {

@@ -20,6 +20,7 @@ import { createLogFeed } from './log-feed.ts';
 import { disablingReason, healthOf } from './pause-policy.ts';
 import { createProgress } from './progress.ts';
 import { createReplayFeed } from './replay-feed.ts';
+import type { OpenReplay } from './replay-run.ts';
 import type { ReplayStore } from './replay-store.ts';
 import type { CallbackSender } from './send-callback.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from './subscription-events.ts';
@@ -32,7 +33,7 @@ export interface Opened {
 
 export interface DrainRunDeps {
   readonly store: DeliveryStore;
-  readonly replays: Pick<ReplayStore, 'load'>;
+  readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
   /** From settings as stored; equal settings give the same sender. */
   readonly open: (account: string, id: string, settings: string) => Opened;
@@ -68,6 +69,8 @@ export interface DrainRun {
   wakeAt(stop: Stop | null): number | null;
   /** This drain as its last write left it; null when its writes are not taken any more. */
   fence(): DrainFence | null;
+  /** The replay that was worked on, for the next drain, once all is written; null when there is none. */
+  replay(): OpenReplay | null;
   /** Resolves when nothing is in flight any more, whatever comes of it. */
   untilLanded(): Promise<void>;
 }
@@ -85,13 +88,13 @@ const lookMsMax = 1_000;
 // What is read at once of the log, so that results are not kept waiting.
 const readsMax = 10;
 
-/** Prepares a drain from what its claim returned, and the lanes as they were then. */
+/** Prepares a drain from what its claim returned, with the lanes as they were then, and the replay if an earlier drain left it. */
 export function createDrainRun(
   deps: DrainRunDeps,
   account: string,
   id: string,
   claim: Claim,
-  lanes: LaneSet,
+  { lanes, replay }: { readonly lanes: LaneSet; readonly replay: OpenReplay | null },
 ): DrainRun {
   const { now } = deps;
   const { epoch, cursor, timeline, done, releasedAt } = claim.delivery;
@@ -106,11 +109,15 @@ export function createDrainRun(
     progress.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
   const reading = { log: deps.log, account, window, progress, batch: entriesAtOnce(deps), now };
   const feed = createLogFeed({ ...reading, wants }, { position: cursor, timeline });
-  const replays = createReplayFeed({
-    ...reading,
-    wants: (entry) => wants(entry) && isThrough(entry),
-    load: (replay) => deps.replays.load(account, id, replay),
-  });
+  const replays = createReplayFeed(
+    {
+      ...reading,
+      replays: deps.replays,
+      subscription: id,
+      wants: (entry) => wants(entry) && isThrough(entry),
+    },
+    replay,
+  );
   let opened: Opened;
   let version: number;
   let settles = 0;
@@ -209,7 +216,7 @@ export function createDrainRun(
       attempts: accounted.reports.map(({ attempt }) => attempt),
       deadLetters,
       recovered: accounted.recovered,
-      replay: replays.state(),
+      replay: replays.changes(),
       announced:
         expired.events === 0 ? null : { event: buildFellBehindEvent(opened.subscription, expired, at), at },
       disabling:
@@ -240,6 +247,7 @@ export function createDrainRun(
     wakeAt: (stop) =>
       stop === 'fenced' || stop === 'disabled' ? null : stop === null ? window.nextDueAt(now()) : now(),
     fence: () => (lost ? null : { epoch, settles }),
+    replay: replays.leave,
     untilLanded: flights.untilLanded,
   };
 }

@@ -2,6 +2,7 @@ import type { LogEntry } from '../events/event-log.ts';
 import type { CallbackOutcome } from './callback-outcome.ts';
 import { createDeliveryTrack, type Charge, type DeliveryTrack, type Turn } from './delivery-track.ts';
 import type { LaneSet } from './lane-set.ts';
+import type { Lane } from './lanes.ts';
 import {
   healthAfter,
   healthyAgain,
@@ -47,6 +48,13 @@ export interface DrainWindow {
   take(entry: LogEntry, wanted: boolean): void;
   /** Begins, or with null ends, to send the events of a replay when nothing else is to be sent. */
   replay(track: { readonly progress: Progress; readonly lanes: LaneSet } | null): DeliveryTrack | null;
+  /** A replay that is not begun now has something to do at that time, milliseconds. */
+  restReplay(until: number): void;
+  /**
+   * Until when the replay's lanes have nothing to do, in milliseconds; 0 when they have now, and while it is open whether
+   * the endpoint works: they may serve as probes, or be tried early.
+   */
+  replayRestsUntil(): number;
   /** The next thing to send, now in flight; null when nothing may be sent now. */
   next(now: number): Work | null;
   /** Takes in what came of it. Its filing stays in flight until `free`. */
@@ -85,6 +93,7 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
   const flying = new Map<string, Work>();
   const live = createTrack(start);
   let replay: { readonly track: DeliveryTrack; readonly lanes: LaneSet } | null = null;
+  let resumesAt: number | null = null;
   let health = start.health;
   let { releasedAt } = start;
   let releases = 0;
@@ -132,8 +141,8 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
   function releaseDoubted(filings: readonly string[], now: number): void {
     for (const { lanes } of [start, ...(replay === null ? [] : [replay])])
       for (const filingId of filings) {
-        const { tried = 0, dueAt = 0 } = lanes.get(filingId) ?? {};
-        if (tried > 1 && dueAt > now + probeDelayMsMax) lanes.releaseOne(filingId, now);
+        const lane = lanes.get(filingId);
+        if (isDoubted(lane) && lane.dueAt > now + probeDelayMsMax) lanes.releaseOne(filingId, now);
       }
   }
 
@@ -159,7 +168,16 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     take: live.take,
     replay(stored) {
       replay = stored === null ? null : { track: createTrack(stored), lanes: stored.lanes };
+      resumesAt = null;
       return replay?.track ?? null;
+    },
+    restReplay(until) {
+      resumesAt = until;
+    },
+    replayRestsUntil() {
+      if (replay === null || isDown(health)) return 0;
+      const { lanes } = replay;
+      return health.failedFilings.some((filingId) => isDoubted(lanes.get(filingId))) ? 0 : lanes.restsUntil();
     },
     next(now) {
       const probe = isDown(health);
@@ -204,10 +222,17 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     releasedAt: () => releasedAt,
     nextDueAt(now) {
       if (now < health.pausedUntil) return health.pausedUntil;
-      const due = [start.lanes.nextDueAt(), replay?.lanes.nextDueAt() ?? null].filter((at) => at !== null);
+      const due = [start.lanes.nextDueAt(), replay?.lanes.nextDueAt() ?? resumesAt].filter(
+        (at) => at !== null,
+      );
       return due.length === 0 ? null : Math.min(...due);
     },
   };
+}
+
+// Failed more than once: if the filing is among those that failed with no success between, the endpoint may be to blame.
+function isDoubted(lane: Lane | undefined): lane is Lane {
+  return lane !== undefined && lane.tried > 1;
 }
 
 // First tries, retries, replays; but every so often what comes last comes first, so that it never waits for ever. Probes

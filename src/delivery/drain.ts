@@ -1,7 +1,7 @@
 import type { Claim } from './delivery-store.ts';
 import { createDrainRun, entriesAtOnce, type DrainRunDeps, type Stop } from './drain-run.ts';
 import type { KeptLanes, LanesOfDrain } from './kept-lanes.ts';
-import { createLaneSet, type LaneSet } from './lane-set.ts';
+import { createLaneSet } from './lane-set.ts';
 import type { Lane } from './lanes.ts';
 
 /** A drain's end: when the subscription wants to be drained again (milliseconds), or null when nothing is left to do. */
@@ -35,8 +35,8 @@ export async function drainSubscription(
   const kept = deps.keptLanes.take(account, id);
   const claim = await deps.store.claim(account, id, entriesAtOnce(deps), kept);
   if (claim === null || !claim.delivery.enabled) return { wakeAt: null };
-  const lanes = lanesOf(claim, kept);
-  const run = createDrainRun(deps, account, id, claim, lanes);
+  const { lanes, replay } = standingOf(claim, kept);
+  const run = createDrainRun(deps, account, id, claim, { lanes, replay });
   const isOver = createTimeSlice(deps);
   let stop: Stop | null = null;
   try {
@@ -48,7 +48,7 @@ export async function drainSubscription(
       }
       if (run.isIdle()) {
         const fence = run.fence();
-        if (fence !== null) deps.keptLanes.keep(account, id, { ...fence, lanes });
+        if (fence !== null) deps.keptLanes.keep(account, id, { ...fence, lanes, replay: run.replay() });
         return { wakeAt: run.wakeAt(stop) };
       }
       await run.waitForResults();
@@ -60,10 +60,13 @@ export async function drainSubscription(
   }
 }
 
-function lanesOf({ lanes, delivery }: Claim, kept: LanesOfDrain | null): LaneSet {
+function standingOf(
+  { lanes, delivery }: Claim,
+  kept: LanesOfDrain | null,
+): Pick<LanesOfDrain, 'lanes' | 'replay'> {
   return lanes === null && kept !== null
-    ? kept.lanes
-    : createLaneSet(lanes ?? new Map<string, Lane>(), delivery.releasedAt);
+    ? kept
+    : { lanes: createLaneSet(lanes ?? new Map<string, Lane>(), delivery.releasedAt), replay: null };
 }
 
 function createTimeSlice({ now, othersWait }: DrainDeps): () => Promise<boolean> {

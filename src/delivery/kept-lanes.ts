@@ -1,9 +1,12 @@
 import type { DrainFence } from './delivery-store.ts';
 import type { LaneSet } from './lane-set.ts';
+import type { OpenReplay } from './replay-run.ts';
 
 /** The lanes of a subscription as a drain left them, all of it written: while its last write is the latest they are what Redis holds. */
 export interface LanesOfDrain extends DrainFence {
   readonly lanes: LaneSet;
+  /** The replay it worked on, with its lanes; null when there was none. */
+  readonly replay: OpenReplay | null;
 }
 
 /**
@@ -30,7 +33,7 @@ export function createKeptLanes(): KeptLanes {
     const kept = all.get(key);
     if (kept === undefined) return null;
     all.delete(key);
-    size -= kept.lanes.all().size;
+    size -= sizeOf(kept);
     return kept;
   }
 
@@ -38,7 +41,7 @@ export function createKeptLanes(): KeptLanes {
     take: (account, id) => take(`${account}/${id}`),
     keep(account, id, left) {
       const key = `${account}/${id}`;
-      const count = left.lanes.all().size;
+      const count = sizeOf(left);
       take(key);
       if (count < worthKeeping || count > lanesMax) return;
       for (const oldest of all.keys()) {
@@ -49,4 +52,10 @@ export function createKeptLanes(): KeptLanes {
       size += count;
     },
   };
+}
+
+// Lanes, and positions of a replay.
+function sizeOf({ lanes, replay }: LanesOfDrain): number {
+  const ofReplay = replay === null ? 0 : replay.lanes.all().size + (replay.replay.positions?.length ?? 0);
+  return lanes.all().size + ofReplay;
 }

@@ -18,6 +18,8 @@ export interface LaneSet {
   releaseOne(filingId: string, now: number): void;
   /** When the first of those not in flight is due, in milliseconds; null when there is none. */
   nextDueAt(): number | null;
+  /** Until when no lane has anything to do, in milliseconds; 0 while one is in flight, and when there is none. */
+  restsUntil(): number;
   /** Events in all lanes. */
   parked(): number;
   /** Lanes that changed since the last call; null where a lane is empty now. */
@@ -91,6 +93,7 @@ export function createLaneSet(stored: ReadonlyMap<string, Lane>, releasedAt: num
       enqueue(filingId, laneReleased(lane, now));
     },
     nextDueAt: () => queue[0]?.dueAt ?? null,
+    restsUntil: () => (queue.length === lanes.size ? (queue[0]?.dueAt ?? 0) : 0),
     parked: () => parked,
     changes() {
       const result = new Map(changed);

@@ -1,9 +1,10 @@
 import type { EventLog, LogEntry } from '../events/event-log.ts';
-import type { Settlement } from './delivery-store.ts';
+import type { ReplayChanges } from './delivery-store.ts';
 import type { DeliveryTrack } from './delivery-track.ts';
 import type { DrainWindow } from './drain-window.ts';
-import type { Replay, ReplayState } from './replay.ts';
-import { createReplayRun, type ReplayRun } from './replay-run.ts';
+import { isAtRest, type ReplayState } from './replay.ts';
+import { createReplayRun, openReplay, type OpenReplay, type ReplayRun } from './replay-run.ts';
+import type { ReplayStore } from './replay-store.ts';
 
 /** Brings the events of a subscription's replays into a drain's window, one replay after the other. */
 export interface ReplayFeed {
@@ -15,16 +16,19 @@ export interface ReplayFeed {
   count(position: number, outcome: 'delivered' | 'failed'): string | null;
   /** Id of the current replay, or null. */
   current(): string | null;
-  /** Where the current replay stands, to be written; null when there is none. */
-  state(): Settlement['replay'];
-  /** What `state` returned is written: a finished replay makes room for the next one. */
-  written(state: Settlement['replay']): void;
+  /** What changed of the current replay since the last call, to be written; null when there is none. */
+  changes(): ReplayChanges | null;
+  /** What `changes` returned is written: a finished replay makes room for the next one. */
+  written(changes: ReplayChanges | null): void;
+  /** The current replay for the next drain, once all of it is written; null when there is none. */
+  leave(): OpenReplay | null;
 }
 
 export interface ReplayFeedDeps {
-  readonly load: (id: string) => Promise<{ readonly replay: Replay; readonly state: ReplayState } | null>;
+  readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
   readonly account: string;
+  readonly subscription: string;
   /** Whether the subscription asks for the event and has been through with it. */
   readonly wants: (entry: LogEntry) => boolean;
   readonly window: DrainWindow;
@@ -34,17 +38,42 @@ export interface ReplayFeedDeps {
   readonly now: () => number;
 }
 
-/** A feed without replays. */
-export function createReplayFeed(deps: ReplayFeedDeps): ReplayFeed {
+/** A feed without replays; `kept` is what an earlier drain left, if nothing else was written since. */
+export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null): ReplayFeed {
+  const { replays, account, subscription, window, now } = deps;
   let waiting: readonly string[] = [];
+  let unused = kept;
+  let resting: { readonly id: string; readonly state: ReplayState } | null = null;
   let current: { readonly run: ReplayRun; readonly track: DeliveryTrack } | null = null;
+
+  // A replay whose lanes are all due later is left alone until then: it may have thousands of them.
+  async function rests(id: string): Promise<boolean> {
+    if (resting?.id !== id) {
+      const state = await replays.state(account, subscription, id);
+      resting = state === null ? null : { id, state };
+    }
+    if (resting === null || !isAtRest(resting.state, window.releasedAt(), now())) return false;
+    window.restReplay(resting.state.restsUntil);
+    return true;
+  }
+
+  async function open(id: string): Promise<OpenReplay | null> {
+    if (unused?.replay.id === id) return upToDate(unused, window.releasedAt());
+    if (await rests(id)) return null;
+    const [record, lanes] = await Promise.all([
+      replays.load(account, subscription, id),
+      replays.lanes(account, subscription),
+    ]);
+    return record === null ? null : openReplay(record, lanes, window.releasedAt());
+  }
 
   async function begin(): Promise<void> {
     const [id] = waiting;
-    const found = id === undefined ? null : await deps.load(id);
-    if (found === null) return;
-    const run = createReplayRun(deps, found.replay, found.state);
-    const track = deps.window.replay(run);
+    const opened = id === undefined ? null : await open(id);
+    unused = null;
+    if (opened === null) return;
+    const run = createReplayRun(deps, opened);
+    const track = window.replay(run);
     current = track === null ? null : { run, track };
   }
 
@@ -53,22 +82,28 @@ export function createReplayFeed(deps: ReplayFeedDeps): ReplayFeed {
       waiting = ids;
     },
     async readOn() {
-      if (waiting.length === 0 || deps.window.isPaused(deps.now())) return false;
+      if (waiting.length === 0 || window.isPaused(now())) return false;
       if (current === null) await begin();
       return current === null ? false : current.run.read(current.track);
     },
     count: (position, outcome) => current?.run.count(position, outcome) ?? null,
     current: () => current?.run.id ?? null,
-    state() {
-      if (current === null) return null;
-      const { finished, ...state } = current.run.state();
-      return { id: current.run.id, state: JSON.stringify({ ...state, finished }), finished };
-    },
-    written(state) {
-      if (state?.finished !== true) return;
-      waiting = waiting.filter((id) => id !== state.id);
+    changes: () =>
+      current?.run.changes({
+        restsUntil: window.replayRestsUntil(),
+        releasedAt: window.releasedAt(),
+      }) ?? null,
+    written(changes) {
+      if (changes?.finished !== true) return;
+      waiting = waiting.filter((id) => id !== changes.id);
       current = null;
-      deps.window.replay(null);
+      window.replay(null);
     },
+    leave: () => current?.run.leave() ?? unused,
   };
+}
+
+// The subscription may have been released since the replay was kept.
+function upToDate(kept: OpenReplay, releasedAt: number): OpenReplay {
+  return kept.state.releasedAt === releasedAt ? kept : openReplay(kept, kept.lanes.all(), releasedAt);
 }

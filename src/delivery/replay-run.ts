@@ -1,8 +1,16 @@
 import type { EventLog, LogEntry } from '../events/event-log.ts';
+import type { ReplayChanges } from './delivery-store.ts';
 import type { DeliveryTrack } from './delivery-track.ts';
 import { createLaneSet, type LaneSet } from './lane-set.ts';
+import type { Lane } from './lanes.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { isAskedFor, type Replay, type ReplayState } from './replay.ts';
+import { isAskedFor, type ReplayState } from './replay.ts';
+import type { ReplayRecord, StoredReplayState } from './replay-store.ts';
+
+/** A replay with its lanes, as a drain works on it. */
+export interface OpenReplay extends ReplayRecord {
+  readonly lanes: LaneSet;
+}
 
 /** One replay within a drain: reads its events from the log and keeps its account. Decides nothing about sending. */
 export interface ReplayRun {
@@ -13,9 +21,14 @@ export interface ReplayRun {
   read(track: DeliveryTrack): Promise<boolean>;
   /** Counts an event that was delivered, or given up once more. Returns the id of the dead letter that is thereby done with. */
   count(position: number, outcome: 'delivered' | 'failed'): string | null;
-  /** To be written. */
-  state(): ReplayState;
+  /** What changed since the last call, to be written. `rest` is until when its lanes have nothing to do, see `ReplayState`. */
+  changes(rest: Rest): ReplayChanges;
+  /** The replay as it stands, for a later drain, once everything is written; null while its lanes are stored in the former way. */
+  leave(): OpenReplay | null;
 }
+
+/** Until when nothing is to be done, if there is no release after `releasedAt`. */
+type Rest = Pick<ReplayState, 'restsUntil' | 'releasedAt'>;
 
 export interface ReplayRunDeps {
   readonly log: EventLog;
@@ -26,13 +39,26 @@ export interface ReplayRunDeps {
   readonly batch: number;
 }
 
+/** Puts a replay together from what is stored; `releasedAt` is when its subscription was last released. */
+export function openReplay(
+  record: ReplayRecord,
+  lanes: ReadonlyMap<string, Lane>,
+  releasedAt: number,
+): OpenReplay {
+  const set = createLaneSet(lanes, releasedAt);
+  // Put one by one they count as changed, so that they move to where they are kept now.
+  for (const [filingId, lane] of record.state.lanes ?? []) set.put(filingId, lane);
+  return { ...record, lanes: set };
+}
+
 /** Takes a replay up where its state left it. */
-export function createReplayRun(deps: ReplayRunDeps, replay: Replay, stored: ReplayState): ReplayRun {
-  const { first, last, positions, letters } = replay;
-  const progress = createProgress(stored.cursor, stored.done);
-  const lanes = createLaneSet(new Map(stored.lanes), 0);
-  let { delivered, failed } = stored;
-  let readTo = Math.max(stored.cursor, first - 1);
+export function createReplayRun(deps: ReplayRunDeps, { replay, state, lanes }: OpenReplay): ReplayRun {
+  const { id, first, last, positions, letters } = replay;
+  const progress = createProgress(state.cursor, state.done);
+  let { delivered, failed } = state;
+  let readTo = Math.max(state.cursor, first - 1);
+  let current: StoredReplayState = state;
+  let written = JSON.stringify(state);
 
   // The next entries, and the position up to which there are no others to deliver: what is between has been trimmed away.
   async function readBatch(): Promise<{ entries: readonly LogEntry[]; upTo: number }> {
@@ -42,7 +68,8 @@ export function createReplayRun(deps: ReplayRunDeps, replay: Replay, stored: Rep
       const end = more ? (entries.at(-1)?.position ?? readTo) : last;
       return { entries: entries.filter(({ position }) => position <= last), upTo: Math.min(end, last) };
     }
-    const next = positions.filter((position) => position > readTo).slice(0, deps.batch);
+    const start = indexOfFirst(positions, readTo + 1);
+    const next = positions.slice(start, start + deps.batch);
     const found = await deps.log.readAt(deps.account, next);
     const end = next.length < deps.batch ? last : (next.at(-1) ?? last);
     return { entries: found.filter((entry) => entry !== null), upTo: end };
@@ -53,8 +80,21 @@ export function createReplayRun(deps: ReplayRunDeps, replay: Replay, stored: Rep
     readTo = Math.max(readTo, to);
   }
 
+  function stateNow(rest: Rest): ReplayState {
+    const isRead = progress.cursor() >= last;
+    return {
+      cursor: progress.cursor(),
+      done: progress.done(),
+      delivered,
+      failed,
+      finished: isRead && lanes.all().size === 0,
+      restsUntil: isRead ? rest.restsUntil : 0,
+      releasedAt: rest.releasedAt,
+    };
+  }
+
   return {
-    id: replay.id,
+    id,
     progress,
     lanes,
     async read(track) {
@@ -72,16 +112,28 @@ export function createReplayRun(deps: ReplayRunDeps, replay: Replay, stored: Rep
     count(position, outcome) {
       if (outcome === 'failed') failed += 1;
       else delivered += 1;
-      const letter = outcome === 'delivered' ? letters?.[positions?.indexOf(position) ?? -1] : undefined;
-      return letter ?? null;
+      if (outcome === 'failed' || positions === null) return null;
+      return letters?.[indexOfFirst(positions, position)] ?? null;
     },
-    state: () => ({
-      cursor: progress.cursor(),
-      done: progress.done(),
-      lanes: [...lanes.all()],
-      delivered,
-      failed,
-      finished: progress.cursor() >= last && lanes.all().size === 0,
-    }),
+    changes(rest) {
+      current = stateNow(rest);
+      const text = JSON.stringify(current);
+      const isNew = text !== written;
+      written = text;
+      return { id, state: isNew ? text : null, lanes: lanes.changes(), finished: current.finished };
+    },
+    leave: () => (current.lanes === undefined ? { replay, state: current, lanes } : null),
   };
+}
+
+// Index of the first of these positions, which are in order, that is at `position` or later.
+function indexOfFirst(positions: readonly number[], position: number): number {
+  let low = 0;
+  let high = positions.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((positions[middle] ?? 0) < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,12 +1,19 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
+import type { Lane } from './lanes.ts';
 import { newReplayState, requestText, type Replay, type ReplayState } from './replay.ts';
 
 /** A replay and how far it has got. */
 export interface ReplayRecord {
   readonly replay: Replay;
-  readonly state: ReplayState;
+  readonly state: StoredReplayState;
+}
+
+/** A state as stored. */
+export interface StoredReplayState extends ReplayState {
+  /** The replay's lanes where a former version kept them; they move to the hash of lanes when the state is next written. */
+  readonly lanes?: readonly (readonly [filingId: string, lane: Lane])[];
 }
 
 /** The replays of all subscriptions. Their states are written by the drains that work on them, under their fence. */
@@ -18,6 +25,10 @@ export interface ReplayStore {
   add(account: string, subscription: string, replay: Replay): Promise<AddedReplay>;
   /** Null when there is none, or none any more: finished ones make room for newer ones. */
   load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
+  /** How far it has got, without what it replays; null when there is none. */
+  state(account: string, subscription: string, id: string): Promise<StoredReplayState | null>;
+  /** The lanes of the oldest unfinished replay: those behind it have none before they are worked on. */
+  lanes(account: string, subscription: string): Promise<ReadonlyMap<string, Lane>>;
 }
 
 /** What became of a replay that was to be taken in. */
@@ -29,7 +40,7 @@ export type AddedReplay =
 /** Replays kept of one subscription, finished ones included. */
 export const replaysKept = 50;
 
-/** Replays in one hash per subscription. */
+/** Replays in one hash per subscription, the lanes of the one that is worked on in another. */
 export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
   const addScript = loadScript(new URL('add-replay.lua', import.meta.url));
   return {
@@ -57,7 +68,17 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
       const key = keys.account(account).subscription(subscription).replays;
       const [replay, state] = await redis.hmget(key, id, `${id}:state`);
       if (replay == null || state == null) return null;
-      return { replay: JSON.parse(replay) as Replay, state: JSON.parse(state) as ReplayState };
+      return { replay: JSON.parse(replay) as Replay, state: JSON.parse(state) as StoredReplayState };
+    },
+    async state(account, subscription, id) {
+      const state = await redis.hget(keys.account(account).subscription(subscription).replays, `${id}:state`);
+      return state === null ? null : (JSON.parse(state) as StoredReplayState);
+    },
+    async lanes(account, subscription) {
+      const lanes = await redis.hgetall(keys.account(account).subscription(subscription).replayLanes);
+      return new Map(
+        Object.entries<string>(lanes).map(([filingId, text]) => [filingId, JSON.parse(text) as Lane]),
+      );
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { LogEntry } from '../events/event-log.ts';
 import { matchesType } from '../subscriptions/matches-event.ts';
-import type { Lane } from './lanes.ts';
 
 /** Which events to deliver again; null leaves that side open. Times are milliseconds on Redis's clock. */
 export interface ReplayRequest {
@@ -32,20 +31,35 @@ export interface Replay {
   readonly letters: readonly string[] | null;
 }
 
-/** How far a replay has got; rewritten with every outcome. */
+/** How far a replay has got, of a size that does not depend on how much it replays: its lanes are kept beside it. */
 export interface ReplayState {
   readonly cursor: number;
   /** Positions done beyond the cursor, as `Progress` writes them. */
   readonly done: string;
-  readonly lanes: readonly (readonly [filingId: string, lane: Lane])[];
   readonly delivered: number;
   readonly failed: number;
   readonly finished: boolean;
+  /**
+   * Until when nothing of it is to be done, milliseconds on Redis's clock, if the subscription was not released since
+   * `releasedAt`; 0 when that is not known.
+   */
+  readonly restsUntil: number;
+  readonly releasedAt: number;
 }
 
 /** Where a replay stands before its first event. */
 export function newReplayState({ first, last }: Pick<Replay, 'first' | 'last'>): ReplayState {
-  return { cursor: first - 1, done: '', lanes: [], delivered: 0, failed: 0, finished: last < first };
+  const nothingDone = { cursor: first - 1, done: '', delivered: 0, failed: 0 };
+  return { ...nothingDone, finished: last < first, restsUntil: 0, releasedAt: 0 };
+}
+
+/** Whether a replay has nothing to do now, so that its lanes need not be read; pure. `releasedAt` is the subscription's. */
+export function isAtRest(
+  state: Pick<ReplayState, 'restsUntil' | 'releasedAt'>,
+  releasedAt: number,
+  now: number,
+): boolean {
+  return now < state.restsUntil && state.releasedAt === releasedAt;
 }
 
 /** Whether an event of the log is asked for; pure. What the subscription itself asks for is another question. */

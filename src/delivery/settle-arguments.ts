@@ -3,21 +3,26 @@ import type { Settlement } from './delivery-store.ts';
 
 /** A settlement as the lists that settle.lua takes, each preceded by its length; null is nothing to write. Pure. */
 export function settleArguments(settlement: Settlement | null): (string | number)[] {
-  if (settlement === null) return [0, 0, 0, 0, 0, 0, 0, 0, 0];
+  if (settlement === null) return [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   const { progress, endpoint, lanes, attempts, deadLetters, recovered, replay, announced, disabling } =
     settlement;
   const lists: (string | number)[][] = [
     fields(progress),
     fields(endpoint),
-    [...lanes].flatMap(([filing, lane]) => [filing, lane === null ? '' : JSON.stringify(lane)]),
+    laneFields(lanes),
     attempts.map((attempt) => JSON.stringify(attempt)),
     deadLetters.map((letter) => JSON.stringify(letter)),
     [...recovered],
-    replay === null ? [] : [replay.id, replay.state, replay.finished ? '1' : ''],
+    replay === null ? [] : laneFields(replay.lanes),
+    replay === null ? [] : [replay.id, replay.state ?? '', replay.finished ? '1' : ''],
     announced === null ? [] : eventFields(announced),
     disabling === null ? [] : [disabling.reason, ...eventFields(disabling)],
   ];
   return lists.flatMap((values) => [values.length, ...values]);
+}
+
+function laneFields(lanes: Settlement['lanes']): string[] {
+  return [...lanes].flatMap(([filing, lane]) => [filing, lane === null ? '' : JSON.stringify(lane)]);
 }
 
 function eventFields({ event, at }: { readonly event: NewEvent; readonly at: number }): (string | number)[] {

@@ -3,12 +3,14 @@
 -- the endpoint of before.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events  9 resting  10 bodies
+--       11 lanes of the oldest unfinished replay
 -- ARGV  subscription id, epoch, number of settles of this drain so far, version, the newest position of the log that the drain knows, its timeline,
 --       oldest stream id kept of attempts and dead letters, '1' = writes something,
 --       then lists, each preceded by its length in values:
 --       progress as fields and values; endpoint as fields and values; lanes as filing and JSON ('' = empty now);
---       attempts; dead letters; ids of dead letters that were delivered after all; replay as id, its state and
---       '1' when it is finished; an event as id, type, recorded at (ms) and body; disabling as reason and such an event
+--       attempts; dead letters; ids of dead letters that were delivered after all; lanes of the replay, likewise;
+--       replay as id, its state ('' = as before) and '1' when it is finished; an event as id, type, recorded at (ms)
+--       and body; disabling as reason and such an event
 -- Reply { 1, head, its timeline, enabled }, followed, if the settings have changed, by { settings, state fields and values, ids of
 --       the unfinished replays }. When nothing was written { 0 }: the subscription is gone, another drain holds it, or a settle of this one
 --       is missing; or { -1 }: the log is not the one that the drain knows, Redis was set back.
@@ -22,6 +24,13 @@ local function list()
   local from = at + 1
   at = from + tonumber(ARGV[at])
   return from, at - 1
+end
+
+local function write_lanes(key)
+  local from, to = list()
+  for i = from, to, 2 do
+    if ARGV[i + 1] == '' then redis.call('HDEL', key, ARGV[i]) else redis.call('HSET', key, ARGV[i], ARGV[i + 1]) end
+  end
 end
 
 local function append(first)
@@ -43,10 +52,7 @@ if same and to >= from then
     elseif ARGV[i] == 'pausedUntil' then redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
   end
 end
-from, to = list()
-for i = from, to, 2 do
-  if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[3], ARGV[i]) else redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1]) end
-end
+write_lanes(KEYS[3])
 from, to = list()
 for i = from, to do redis.call('XADD', KEYS[4], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i]) end
 from, to = list()
@@ -54,10 +60,12 @@ for i = from, to do redis.call('XADD', KEYS[5], 'MINID', '~', oldest_kept, '*', 
 from, to = list()
 for i = from, to do redis.call('XDEL', KEYS[5], ARGV[i]) end
 
+write_lanes(KEYS[11])
 from, to = list()
 if to >= from then
-  redis.call('HSET', KEYS[6], ARGV[from] .. ':state', ARGV[from + 1])
+  if ARGV[from + 1] ~= '' then redis.call('HSET', KEYS[6], ARGV[from] .. ':state', ARGV[from + 1]) end
   if ARGV[from + 2] == '1' then
+    redis.call('UNLINK', KEYS[11])
     local left = {}
     for id in string.gmatch(redis.call('HGET', KEYS[6], 'running') or '', '%S+') do
       if id ~= ARGV[from] then left[#left + 1] = id end

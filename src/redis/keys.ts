@@ -29,6 +29,7 @@
  * | `P:{a}:sub:<id>:attempts`  | stream  | trimmed                | drain (settle.lua)             | API                 |
  * | `P:{a}:sub:<id>:dead`      | stream  | retention              | drain (settle.lua)             | API, replay         |
  * | `P:{a}:sub:<id>:replays`   | hash    | with the subscription  | replay, drain (settle.lua)     | drain, API          |
+ * | `P:{a}:sub:<id>:replay-lanes` | hash | until delivered     | drain (settle.lua)             | drain               |
  * | `P:{~queues}:…`            | BullMQ  | BullMQ's               | BullMQ                         | BullMQ              |
  */
 export interface Keys {
@@ -72,6 +73,7 @@ export interface SubscriptionKeys {
   readonly attempts: string;
   readonly dead: string;
   readonly replays: string;
+  readonly replayLanes: string;
 }
 
 /** Names every key below one prefix. Two deployments with different prefixes share none. */
@@ -117,5 +119,6 @@ function subscriptionKeys(base: string): SubscriptionKeys {
     attempts: `${base}:attempts`,
     dead: `${base}:dead`,
     replays: `${base}:replays`,
+    replayLanes: `${base}:replay-lanes`,
   };
 }

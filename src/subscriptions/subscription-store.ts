@@ -63,7 +63,7 @@ export interface SubscriptionStore {
     id: string,
     change: (record: SubscriptionRecord) => SubscriptionChange,
   ): Promise<SubscriptionRecord | null>;
-  /** Removes it with its state, lanes, attempts and dead letters; false when there is none. A running drain stops. */
+  /** Removes it with its state, lanes, attempts, dead letters and replays; false when there is none. A running drain stops. */
   remove(account: string, id: string): Promise<boolean>;
 }
 
@@ -164,7 +164,7 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
       const [removed] = await Promise.all([
         redis.hdel(key.subscriptions, id),
         redis.hdel(key.resting, id),
-        redis.unlink(own.state, own.lanes, own.attempts, own.dead, own.replays),
+        redis.unlink(own.state, own.lanes, own.attempts, own.dead, own.replays, own.replayLanes),
       ]);
       return removed === 1;
     },

@@ -6,6 +6,7 @@ import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-q
 import { createDrainWorker, type DrainWorker } from '../../../src/delivery/drain-worker.ts';
 import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
 import { createLogOutline } from '../../../src/delivery/log-outline.ts';
+import type { ReplayRequest } from '../../../src/delivery/replay.ts';
 import { createReplayStore } from '../../../src/delivery/replay-store.ts';
 import { createReplayer, type Replayer } from '../../../src/delivery/replayer.ts';
 import {
@@ -224,6 +225,19 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
       await queue.close();
     },
   };
+}
+
+const everything: ReplayRequest = {
+  after: null,
+  before: null,
+  eventTypes: null,
+  filingId: null,
+  deadLettersOnly: false,
+};
+
+/** Begins a replay of what `request` narrows the whole log to. */
+export function startReplay(harness: Harness, id: string, request: Partial<ReplayRequest> = {}) {
+  return harness.replayer.start(harness.account, id, { ...everything, ...request });
 }
 
 function connectBlocking(redis: TestRedis): RedisClient {

@@ -3,25 +3,13 @@ import type { ReplayRequest } from '../../../src/delivery/replay.ts';
 import { ReplayRefusedError } from '../../../src/delivery/replayer.ts';
 import { createLatch, startReceiver } from '../../support/receiver.ts';
 import { testRedis } from '../../support/redis.ts';
-import { createHarness, type Harness } from './drain-harness.ts';
+import { createHarness, startReplay, type Harness } from './drain-harness.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
 
 const times = (count: number, name: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => name(i));
-const everything: ReplayRequest = {
-  after: null,
-  before: null,
-  eventTypes: null,
-  filingId: null,
-  deadLettersOnly: false,
-};
-
-function start(harness: Harness, id: string, request: Partial<ReplayRequest> = {}) {
-  return harness.replayer.start(harness.account, id, { ...everything, ...request });
-}
-
 function progress(harness: Harness, id: string, replay: { id: string }) {
   return harness.replayer.progress(harness.account, id, replay.id);
 }
@@ -34,7 +22,7 @@ describe('a replay', () => {
     const filings = times(120, (i) => `f${i % 30}`);
     await harness.append(...filings);
     await harness.drain(id);
-    const replay = await start(harness, id);
+    const replay = await startReplay(harness, id);
     expect(replay.matched).toBe(120);
     expect(await progress(harness, id, replay)).toMatchObject({ state: 'running', delivered: 0 });
     await harness.drain(id);
@@ -63,7 +51,7 @@ describe('a replay', () => {
     await harness.append(...times(1_100, (i) => `f${i % 100}`), 'last');
     await harness.drain(id);
     const from = receiver.accepted.length;
-    const replay = await start(harness, id, { after: Date.now() + 60_000 });
+    const replay = await startReplay(harness, id, { after: Date.now() + 60_000 });
     expect(replay.matched).toBe(101);
     await harness.drain(id);
     expect(receiver.accepted).toHaveLength(from);
@@ -84,7 +72,7 @@ describe('a replay', () => {
     await harness.drain(id);
     const again = async (request: Partial<ReplayRequest>) => {
       const from = receiver.accepted.length;
-      const { matched } = await start(harness, id, request);
+      const { matched } = await startReplay(harness, id, request);
       await harness.drain(id);
       const seen = receiver.accepted.slice(from).map(({ filingId, sequence }) => `${filingId}${sequence}`);
       expect(seen).toHaveLength(matched);
@@ -106,7 +94,7 @@ describe('a replay', () => {
     await using receiver = await startReceiver();
     await using harness = createHarness(redis);
     const id = await harness.subscribe(receiver.url);
-    const replay = await start(harness, id);
+    const replay = await startReplay(harness, id);
     expect(replay.matched).toBe(0);
     expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 0, failed: 0 });
     expect((await harness.state(id)).replaying).toBe(0);
@@ -119,7 +107,7 @@ describe('a replay', () => {
     await harness.append('a', 'poison', 'poison');
     await harness.drain(id);
     await harness.append('b');
-    const replay = await start(harness, id);
+    const replay = await startReplay(harness, id);
     await harness.drain(id);
     expect(receiver.accepted.map(({ filingId }) => filingId).toSorted()).toEqual(['a', 'a', 'b']);
     expect(receiver.received.filter(({ filingId }) => filingId === 'poison')).toHaveLength(1);
@@ -133,13 +121,13 @@ describe('a replay', () => {
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
     await harness.drain(id);
-    const both = await Promise.all([start(harness, id), start(harness, id)]);
+    const both = await Promise.all([startReplay(harness, id), startReplay(harness, id)]);
     expect(both[0]).toEqual(both[1]);
-    const other = await start(harness, id, { filingId: 'a' });
+    const other = await startReplay(harness, id, { filingId: 'a' });
     expect(other.id).not.toBe(both[0]?.id);
     await harness.drain(id);
     expect(receiver.accepted).toHaveLength(2 + 2 + 1);
-    expect((await start(harness, id)).id).not.toBe(both[0]?.id);
+    expect((await startReplay(harness, id)).id).not.toBe(both[0]?.id);
   });
 
   test('goes behind live events and never takes all places', async () => {
@@ -154,7 +142,7 @@ describe('a replay', () => {
     await harness.append(...times(20, (i) => `f${i}`));
     await harness.drain(id);
     replaying = true;
-    const replay = await start(harness, id);
+    const replay = await startReplay(harness, id);
     const drained = harness.drain(id);
     await vi.waitFor(() => expect(receiver.inFlight()).toBe(2));
     await harness.append(...times(10, (i) => `new${i}`));
@@ -176,7 +164,7 @@ describe('a replay', () => {
     harness.startWorker();
     await harness.publish(...times(60, (i) => `f${i % 3}`));
     await vi.waitFor(() => expect(receiver.accepted).toHaveLength(60), 10_000);
-    const replay = await start(harness, id);
+    const replay = await startReplay(harness, id);
     for (const filing of times(60, (i) => `f${i % 3}`)) await harness.publish(filing);
     await vi.waitFor(
       async () => expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished' }),
@@ -195,7 +183,7 @@ describe('a replay', () => {
     await harness.append('a', 'poison', 'b', 'poison');
     await harness.drain(id);
     receiver.answer(({ filingId, attempt }) => (filingId === 'poison' || attempt === 2 ? 500 : 200));
-    const replay = await start(harness, id);
+    const replay = await startReplay(harness, id);
     await vi.waitFor(async () => {
       await harness.drain(id);
       expect(await progress(harness, id, replay)).toMatchObject({
@@ -219,7 +207,7 @@ describe('a replay', () => {
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(60, (i) => `f${i}`));
     await harness.drain(id);
-    const replay = await start(harness, id);
+    const replay = await startReplay(harness, id);
     const settle = harness.delivery.settle.bind(harness.delivery);
     let writes = 0;
     const failing = vi.spyOn(harness.delivery, 'settle').mockImplementation((...args) => {
@@ -243,7 +231,7 @@ describe('a replay', () => {
     await harness.append('a');
     await harness.drain(id);
     await harness.change(id, {}, { enabled: false });
-    const replay = await start(harness, id);
+    const replay = await startReplay(harness, id);
     await harness.drain(id);
     expect(receiver.accepted).toHaveLength(1);
     await harness.change(id, {}, { enabled: true, release: true });
@@ -257,8 +245,8 @@ describe('a replay', () => {
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(100, (i) => `f${i}`));
     await harness.drain(id);
-    const range = await start(harness, id);
-    const filing = await start(harness, id, { filingId: 'f10' });
+    const range = await startReplay(harness, id);
+    const filing = await startReplay(harness, id, { filingId: 'f10' });
     await harness.redis.xtrim(harness.keys.events, 'MINID', '51-0');
     await harness.drain(id);
     expect(await progress(harness, id, range)).toMatchObject({
@@ -279,13 +267,13 @@ describe('a replay', () => {
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(51, (i) => `f${i}`));
     await harness.drain(id);
-    for (const filingId of times(50, (i) => `f${i}`)) await start(harness, id, { filingId });
-    await expect(start(harness, id)).rejects.toThrow(ReplayRefusedError);
-    expect((await start(harness, id, { filingId: 'f7' })).matched).toBe(1);
-    await expect(start(harness, 'sub_unknown')).rejects.toMatchObject({ reason: 'no_subscription' });
+    for (const filingId of times(50, (i) => `f${i}`)) await startReplay(harness, id, { filingId });
+    await expect(startReplay(harness, id)).rejects.toThrow(ReplayRefusedError);
+    expect((await startReplay(harness, id, { filingId: 'f7' })).matched).toBe(1);
+    await expect(startReplay(harness, 'sub_unknown')).rejects.toMatchObject({ reason: 'no_subscription' });
     await harness.drain(id);
     expect(receiver.accepted).toHaveLength(51 + 50);
-    const next = await start(harness, id, { filingId: 'f50' });
+    const next = await startReplay(harness, id, { filingId: 'f50' });
     expect(await progress(harness, id, next)).toMatchObject({ state: 'running' });
     expect(await progress(harness, id, { id: 'rpl_unknown' })).toBeNull();
   });
@@ -296,7 +284,7 @@ describe('a replay', () => {
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await harness.drain(id);
-    const replay = await start(harness, id);
+    const replay = await startReplay(harness, id);
     await harness.subscriptions.remove(harness.account, id);
     expect(await progress(harness, id, replay)).toBeNull();
     expect(await harness.redis.keys(`${harness.keys.subscription(id).state}*`)).toEqual([]);
@@ -315,7 +303,7 @@ describe('a replay of dead letters', () => {
     });
     receiver.answer(({ filingId }) => (filingId === 'dead2' ? 500 : 200));
     const from = receiver.accepted.length;
-    const replay = await start(harness, id, { deadLettersOnly: true });
+    const replay = await startReplay(harness, id, { deadLettersOnly: true });
     expect(replay.matched).toBe(2);
     await vi.waitFor(async () => {
       await harness.drain(id);
@@ -328,7 +316,7 @@ describe('a replay of dead letters', () => {
     expect(receiver.accepted.slice(from).map(({ filingId }) => filingId)).toEqual(['dead1']);
     const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
     expect(items.map(({ filingId }) => filingId)).toEqual(['dead2']);
-    const other = await start(harness, id, { deadLettersOnly: true, filingId: 'dead1' });
+    const other = await startReplay(harness, id, { deadLettersOnly: true, filingId: 'dead1' });
     expect(other.matched).toBe(0);
   });
 
@@ -342,6 +330,6 @@ describe('a replay of dead letters', () => {
       expect((await harness.delivery.deadLetters(harness.account, id, null, 10)).items).toHaveLength(3);
     });
     await harness.redis.xtrim(harness.keys.events, 'MINID', '3-0');
-    expect((await start(harness, id, { deadLettersOnly: true })).matched).toBe(1);
+    expect((await startReplay(harness, id, { deadLettersOnly: true })).matched).toBe(1);
   });
 });

@@ -172,6 +172,19 @@ describe('the window of a drain', () => {
     window.take(entry(10, 'x'), true);
     expect(startAll(0)).toMatchObject([{ track: 'live', position: 10 }]);
   });
+
+  it('reads only so far beyond a slow filing that what is done between its events stays a few kilobytes', () => {
+    const { window, progress, startAll, finish } = openWindow('a');
+    startAll(0);
+    for (let position = 2; window.hasRoom(); position += 2) {
+      window.take(entry(position, 'a'), true);
+      window.take(entry(position + 1, `other${position}`), true);
+      finish(startAll(0)[0], outcomes.delivered, 0);
+    }
+    const { length } = progress.done();
+    expect(length).toBeGreaterThan(1_000);
+    expect(length).toBeLessThan(8_000);
+  });
 });
 
 it('whatever happens, keeps each filing in order, loses nothing, and never has two of a filing in flight', () => {

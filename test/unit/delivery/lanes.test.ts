@@ -108,6 +108,16 @@ describe('a set of lanes', () => {
     ]);
   });
 
+  it('rests until the first is due, but not while one is in flight, for that may be tried again at once after a crash', () => {
+    const lanes = createLaneSet(stored, 0);
+    expect(lanes.restsUntil()).toBe(50);
+    lanes.take(60, nobody);
+    expect(lanes.restsUntil()).toBe(0);
+    lanes.put('sooner', null);
+    expect(lanes.restsUntil()).toBe(100);
+    expect(createLaneSet(new Map(), 0).restsUntil()).toBe(0);
+  });
+
   it('counts what is parked', () => {
     const lanes = createLaneSet(stored, 0);
     expect(lanes.parked()).toBe(4);
