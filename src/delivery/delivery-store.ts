@@ -53,7 +53,7 @@ export type EndpointFields = Pick<
 export interface Settlement {
   /** Fields that changed. */
   readonly progress: Partial<ProgressFields>;
-  /** Fields that changed; left out if the settings are no longer of the version that the drain knows. */
+  /** Fields that changed; left out if the endpoint is no longer of the version that the drain knows. */
   readonly endpoint: Partial<EndpointFields>;
   /** Lanes that changed; null where a lane is empty now. */
   readonly lanes: ReadonlyMap<string, Lane | null>;
@@ -65,7 +65,7 @@ export interface Settlement {
   readonly replay: { readonly id: string; readonly state: string; readonly finished: boolean } | null;
   /** Told of the subscription in the account's log; null = nothing. */
   readonly announced: { readonly event: NewEvent; readonly at: number } | null;
-  /** Disables the subscription, if the settings are still of that version, and puts the event about it into the log. */
+  /** Disables the subscription, if the endpoint is still of that version, and puts the event about it into the log. */
   readonly disabling: { readonly reason: string; readonly event: NewEvent; readonly at: number } | null;
 }
 
@@ -99,14 +99,19 @@ export interface DeliveryStore {
     known: { readonly epoch: number; readonly losses: number } | null,
   ): Promise<Claim | null>;
   /**
-   * Writes all of it or, for a drain that is no longer the latest, nothing; null only looks. `version` is that of the
-   * settings which the drain works with, `losses` those of its claim, `now` milliseconds on Redis's clock. Rejects with
+   * Writes all of it or, for a drain that is no longer the latest, nothing; null only looks. `version` and `endpointVersion`
+   * are those of the settings which the drain works with, `losses` those of its claim, `now` milliseconds on Redis's clock. Rejects with
    * ConnectionLostError, with nothing written, when a connection was lost since the claim.
    */
   settle(
     account: string,
     id: string,
-    drain: { readonly epoch: number; readonly version: number; readonly losses: number },
+    drain: {
+      readonly epoch: number;
+      readonly version: number;
+      readonly endpointVersion: number;
+      readonly losses: number;
+    },
     settlement: Settlement | null,
     now: number,
   ): Promise<SettleResult>;
@@ -155,7 +160,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
       );
       return reply === null ? null : { ...toClaim(reply as ClaimReply), losses: lossesBefore };
     },
-    async settle(account, id, { epoch, version, losses: lossesBefore }, settlement, now) {
+    async settle(account, id, { epoch, version, endpointVersion, losses: lossesBefore }, settlement, now) {
       if (losses() !== lossesBefore) throw new ConnectionLostError();
       const key = keys.account(account);
       const own = key.subscription(id);
@@ -172,7 +177,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
           key.events,
           key.resting,
         ],
-        [id, epoch, version, Math.max(0, now - retentionMs), ...settleArguments(settlement)],
+        [id, epoch, version, Math.max(0, now - retentionMs), endpointVersion, ...settleArguments(settlement)],
       );
       return toSettleResult(reply as SettleReply);
     },

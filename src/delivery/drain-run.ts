@@ -107,6 +107,7 @@ export function createDrainRun(
   });
   let opened: Opened;
   let version: number;
+  let endpointVersion: number;
   // Whether anything was taken in or released that is not written yet.
   let dirty = false;
   let lookMs = firstLookMs;
@@ -119,7 +120,7 @@ export function createDrainRun(
 
   function adopt({ settings, delivery, replays: unfinished }: Standing): void {
     opened = deps.open(account, id, settings);
-    ({ version } = delivery);
+    ({ version, endpointVersion } = delivery);
     endpointChanges.forget();
     replays.set(unfinished);
     if (!delivery.release) return;
@@ -141,7 +142,7 @@ export function createDrainRun(
     lookMs = looksOnly ? Math.min(2 * lookMs, lookMsMax) : firstLookMs;
     const { settlement, reports } = looksOnly ? nothing : settlementOf(landed, at);
     dirty = false;
-    const drain = { epoch, version, losses: claim.losses };
+    const drain = { epoch, version, endpointVersion, losses: claim.losses };
     const written = await deps.store.settle(account, id, drain, settlement, at);
     for (const { work } of landed) window.free(work);
     if (written.kind === 'fenced') return 'fenced';

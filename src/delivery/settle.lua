@@ -1,18 +1,18 @@
 -- Writes what one drain has learnt, in one step, unless a later drain of the subscription has begun; with nothing to
--- write it only looks. What is known of the endpoint is left out when the settings have changed meanwhile: it is about
--- the endpoint of before.
+-- write it only looks. What is known of the endpoint is left out when it may answer otherwise since a change of the settings.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events  9 resting
--- ARGV  subscription id, epoch, version, oldest stream id kept of attempts and dead letters,
+-- ARGV  subscription id, epoch, version, oldest stream id kept of attempts and dead letters, endpoint version,
 --       then lists, each preceded by its length in values:
 --       progress as fields and values; endpoint as fields and values; lanes as filing and JSON ('' = empty now);
 --       attempts; dead letters; ids of dead letters that were delivered after all; replay as id, its state and
 --       '1' when it is finished; an event as id, type, recorded at (ms) and body; disabling as reason and such an event
 -- Reply { 1, head, enabled }, followed, if the settings have changed, by { settings, state fields and values, ids of
 --       the unfinished replays }; or { 0 } when nothing was written: the subscription is gone or another drain holds it.
-local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled')
+local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled', 'endpointVersion')
 if state[1] ~= ARGV[2] then return { 0 } end
-local same, enabled, at = state[2] == ARGV[3], state[3], 5
+local same, enabled, at = state[2] == ARGV[3], state[3], 6
+local sameEndpoint = (state[4] or '0') == ARGV[5]
 local function list()
   local from = at + 1
   at = from + tonumber(ARGV[at])
@@ -28,11 +28,13 @@ end
 local from, to = list()
 if to >= from then redis.call('HSET', KEYS[2], unpack(ARGV, from, to)) end
 from, to = list()
-if same and to >= from then
+if sameEndpoint and to >= from then
   redis.call('HSET', KEYS[2], unpack(ARGV, from, to))
   for i = from, to, 2 do
-    if ARGV[i] == 'pausedUntil' and ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
-    elseif ARGV[i] == 'pausedUntil' then redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
+    if ARGV[i] == 'pausedUntil' and enabled ~= '0' then
+      if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
+      else redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
+    end
   end
 end
 from, to = list()
@@ -62,7 +64,7 @@ end
 from, to = list()
 if to >= from then append(from) end
 from, to = list()
-if to >= from and same and enabled == '1' then
+if to >= from and sameEndpoint and enabled == '1' then
   enabled = '0'
   redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[from])
   redis.call('HSET', KEYS[9], ARGV[1], 'disabled')

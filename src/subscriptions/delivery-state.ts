@@ -6,6 +6,7 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>): De
   return {
     epoch: number('epoch'),
     version: number('version'),
+    endpointVersion: number('endpointVersion'),
     cursor: number('cursor'),
     done: fields['done'] ?? '',
     enabled: fields['enabled'] !== '0',

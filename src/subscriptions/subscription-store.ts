@@ -33,7 +33,7 @@ export interface SubscriptionChange {
   readonly subscription: Subscription;
   /** Undefined leaves it as it is. */
   readonly enabled?: boolean;
-  /** Try everything that waits at once: after enabling, or with a new endpoint. */
+  /** Forget how the endpoint did, and try everything that waits at once: after enabling, or when it may answer otherwise now. */
   readonly release: boolean;
 }
 

@@ -43,6 +43,8 @@ export interface DeliveryState {
   readonly epoch: number;
   /** Counts the changes of the subscription, so that a running drain notices one. */
   readonly version: number;
+  /** Counts those changes after which the endpoint may answer otherwise: what a drain learnt of it before one is not written. */
+  readonly endpointVersion: number;
   /** Every event up to this position is acknowledged, waiting in a lane, given up or not asked for. */
   readonly cursor: number;
   /** The same of positions beyond the cursor: closed ranges such as `7-9,12`. */
@@ -79,6 +81,16 @@ export interface DeliveryState {
 export function subscriptionState(delivery: DeliveryState): SubscriptionState {
   if (!delivery.enabled) return 'disabled';
   return delivery.failures > 0 ? 'failing' : 'active';
+}
+
+/** Whether callbacks may be answered otherwise than with the former settings: another URL, other headers, secrets or bodies; pure. */
+export function isCalledOtherwise(former: Subscription, settings: Subscription): boolean {
+  return callText(former) !== callText(settings);
+}
+
+function callText({ url, headers, secrets, format, payload }: Subscription): string {
+  const sorted = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([url, sorted, secrets.map(({ text }) => text), format, payload]);
 }
 
 /** Events in the log that the subscription has not got yet; pure. Counts those it may turn out not to want. */
