@@ -2,7 +2,14 @@ import type { Logger } from 'pino';
 import { createAccountStore } from './accounts/account-store.ts';
 import { createTokenStore } from './accounts/token-store.ts';
 import type { Config } from './config.ts';
-import { logSparingly, reportAttempt, reportDisabled, reportExpired } from './daemon-reports.ts';
+import {
+  logSparingly,
+  reportAttempt,
+  reportBlocked,
+  reportDisabled,
+  reportExpired,
+} from './daemon-reports.ts';
+import { createBlockStore } from './delivery/block-store.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
 import { createDeliveryStore } from './delivery/delivery-store.ts';
 import { createDrainQueue } from './delivery/drain-queue.ts';
@@ -93,6 +100,7 @@ export async function createParts(
       subscriptions: createSubscriptionStore(client, keys, sealer),
       delivery: createDeliveryStore(client, keys, config.eventRetentionMs),
       replays: createReplayStore(client, keys),
+      blocks: createBlockStore(client, keys),
       outline,
       lags: createLagReader({ log, outline }),
     };
@@ -138,6 +146,7 @@ export async function createParts(
     ...config.delivery,
     store: stores.delivery,
     replays: stores.replays,
+    blocks: stores.blocks,
     log: stores.log,
     sealer,
     client,
@@ -148,6 +157,7 @@ export async function createParts(
       logAttempt(report);
       tracing.attemptReported(report);
     },
+    onBlocked: reportBlocked(logger),
     onExpired: reportExpired(logger, metrics, waker),
     onDisabled: reportDisabled(logger, metrics, waker),
   });

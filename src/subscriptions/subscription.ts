@@ -37,6 +37,17 @@ export interface Subscription {
 /** Whether a subscription is called, as its users see it. */
 export type SubscriptionState = 'active' | 'failing' | 'disabled';
 
+/** What keeps the daemon itself from delivering to a subscription. Times are milliseconds on Redis's clock. */
+export interface Block {
+  /** Says what to do as well; no secret in it. */
+  readonly reason: string;
+  readonly since: number;
+  /** Drains in vain so far. */
+  readonly times: number;
+  /** When the next drain is due. */
+  readonly nextAt: number;
+}
+
 /** How far the delivery to one subscription has got. Times are milliseconds on Redis's clock, 0 = never or none. */
 export interface DeliveryState {
   /** Counts the drains so far; a write of a drain that is not the latest is refused. */
@@ -75,12 +86,14 @@ export interface DeliveryState {
   readonly releasedAt: number;
   /** Replays that are not finished. */
   readonly replaying: number;
+  /** Null while nothing but the endpoint can keep events from being delivered. */
+  readonly blocked: Block | null;
 }
 
 /** A subscription's state word; pure. */
 export function subscriptionState(delivery: DeliveryState): SubscriptionState {
   if (!delivery.enabled) return 'disabled';
-  return delivery.failures > 0 ? 'failing' : 'active';
+  return delivery.failures > 0 || delivery.blocked !== null ? 'failing' : 'active';
 }
 
 /** Whether callbacks may be answered otherwise than with the former settings: another URL, other headers, secrets or bodies; pure. */

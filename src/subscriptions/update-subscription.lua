@@ -1,4 +1,4 @@
--- Replaces a subscription's settings if they are still what the caller read.
+-- Replaces a subscription's settings if they are still what the caller read. What kept the daemon from delivering is forgotten with any change.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 resting
 -- ARGV  id, expected settings, new settings, enabled ('1', '0' or '' = as it is), reason of disabling,
@@ -7,6 +7,7 @@
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 redis.call('HINCRBY', KEYS[2], 'version', 1)
+redis.call('HDEL', KEYS[2], 'blocked')
 if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'enabled', ARGV[4], 'disabledReason', ARGV[5]) end
 if ARGV[6] == '1' then
   redis.call('HINCRBY', KEYS[2], 'endpointVersion', 1)

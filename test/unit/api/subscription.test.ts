@@ -46,6 +46,17 @@ test('a view tells how delivery stands', () => {
   });
 });
 
+test('a view tells why the daemon can send nothing, and when it tries again', () => {
+  const block = { reason: 'a key is missing', since: now, times: 2, nextAt: now + 9 };
+  const delivery = parseDeliveryState({ blocked: JSON.stringify(block) });
+  expect(subscriptionView(record(delivery), 0)).toMatchObject({
+    state: 'failing',
+    lastError: 'a key is missing',
+    nextAttemptAt: new Date(now + 9).toISOString(),
+  });
+  expect(subscriptionView(record(untouched), 0)).toMatchObject({ lastError: null });
+});
+
 test('a disabled subscription has a reason and no next attempt', () => {
   const delivery = parseDeliveryState({ enabled: '0', disabledReason: 'gone', nextAttemptAt: String(now) });
   expect(subscriptionView(record(delivery), 0)).toMatchObject({
