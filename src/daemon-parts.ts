@@ -5,10 +5,12 @@ import type { Config } from './config.ts';
 import {
   logSparingly,
   reportAttempt,
+  reportBlocked,
   reportDisabled,
   reportExpired,
   reportRestored,
 } from './daemon-reports.ts';
+import { createBlockStore } from './delivery/block-store.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
 import { createDeliveryStore } from './delivery/delivery-store.ts';
 import { createDrainQueue } from './delivery/drain-queue.ts';
@@ -100,6 +102,7 @@ export async function createParts(
       subscriptions: createSubscriptionStore(client, keys, sealer),
       delivery: createDeliveryStore(client, keys, config.eventRetentionMs),
       replays: createReplayStore(client, keys),
+      blocks: createBlockStore(client, keys),
       outline,
       lags: createLagReader({ log, outline }),
     };
@@ -153,6 +156,7 @@ export async function createParts(
     ...config.delivery,
     store: stores.delivery,
     replays: stores.replays,
+    blocks: stores.blocks,
     log: stores.log,
     sealer,
     client,
@@ -163,6 +167,7 @@ export async function createParts(
       logAttempt(report);
       tracing.attemptReported(report);
     },
+    onBlocked: reportBlocked(logger),
     onExpired: reportExpired(logger, metrics, waker),
     onDisabled: reportDisabled(logger, metrics, waker),
   });

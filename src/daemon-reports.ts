@@ -5,7 +5,7 @@ import type { Restoration } from './filings/restore-commits.ts';
 import type { RecordedEvent } from './filings/observe-filings.ts';
 import type { Metrics } from './metrics.ts';
 import type { PollReport } from './polling/account-poller.ts';
-import type { Subscription } from './subscriptions/subscription.ts';
+import type { Block, Subscription } from './subscriptions/subscription.ts';
 
 /** One wide log line and the metrics of each poll. A partner service's failure is a warning, not our error. */
 export function reportPoll(logger: Logger, metrics: Metrics): (report: PollReport) => void {
@@ -105,6 +105,14 @@ export function reportDisabled(
     metrics.events.inc({ type });
     logger.warn({ account, subscription: id, reason }, 'subscription.disabled');
     await waker.wakeMatching(account, [{ type, state: '' }]);
+  };
+}
+
+/** Logs that a subscription cannot be drained, each time that it was tried: once in five minutes before long. */
+export function reportBlocked(logger: Logger): (account: string, id: string, block: Block) => void {
+  return (account, id, { reason, times, nextAt }) => {
+    const line = { account, subscription: id, reason, times, nextAt: new Date(nextAt).toISOString() };
+    logger.error(line, 'delivery.blocked');
   };
 }
 

@@ -45,7 +45,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   // At every start, so that a new key in the environment is taken up.
   if (config.defaultAccount !== null)
     await putDefaultAccount({ ...stores, pollQueue, now: clock.now }, config.defaultAccount);
-  if (config.roles.has('deliver')) workers.push(startDelivery(parts));
+  if (config.roles.has('deliver')) await startDelivery(parts, workers);
   if (config.roles.has('poll')) await startPolling(config, parts, workers);
   stack.defer(startUpkeep(config, parts));
   const url = config.roles.has('api') ? await startApi(config, deps, parts, workers) : null;
@@ -58,8 +58,8 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function startDelivery(parts: Parts): Part {
-  const { connections, keys, drainQueue, drainer, tracing, clock, onError } = parts;
+async function startDelivery(parts: Parts, workers: Part[]): Promise<void> {
+  const { connections, keys, drainQueue, drainer, stores, waker, tracing, clock, onError } = parts;
   const worker = createDrainWorker({
     connection: connections.blocking(),
     prefix: keys.queues,
@@ -70,7 +70,8 @@ function startDelivery(parts: Parts): Part {
     now: clock.now,
     onError,
   });
-  return { name: 'delivery', deadlineMs: endMs.delivery, needsRedis: true, stop: worker.close };
+  workers.push({ name: 'delivery', deadlineMs: endMs.delivery, needsRedis: true, stop: worker.close });
+  for (const { account } of await stores.accounts.list()) await waker.wakeBlocked(account);
 }
 
 async function startPolling(config: Config, parts: Parts, workers: Part[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { replaceField } from '../redis/replace-field.ts';
 
 /** What is known of an account's token; its text is not. Times are milliseconds on Redis's clock. */
@@ -94,11 +95,7 @@ function toToken(
 
 function parse(text: string): StoredToken {
   const stored = JSON.parse(text) as StoredToken;
-  if (stored.v !== 1) {
-    throw new Error(
-      `token of format ${String(stored.v)}; this version reads format 1: run the newer filing-webhooks`,
-    );
-  }
+  if (stored.v !== 1) throw new NewerFormatError('token', stored.v, 'format 1');
   return stored;
 }
 

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { isStoreFailure } from '../redis/store-failure.ts';
 import { SealError } from '../secrets/seal.ts';
 import { Problem, problemBody, problemType } from './problem.ts';
@@ -35,8 +36,9 @@ const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isStoreFailure(error)) return storeUnavailable();
-  // Its message names the key that is missing and what to do, as readiness does.
+  // Their messages say what to do and hold nothing of what is stored.
   if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
+  if (error instanceof NewerFormatError) return new Problem('newer_format', error.message);
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
   if (known !== undefined)

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { generateSecret } from '../delivery/sign.ts';
 import type { SubscriptionChange, SubscriptionRecord } from '../subscriptions/subscription-store.ts';
-import { rotateSecrets } from '../subscriptions/subscription.ts';
+import { isCalledOtherwise, rotateSecrets } from '../subscriptions/subscription.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { ApiDeps } from './deps.ts';
 import { invalidRequest, Problem } from './problem.ts';
@@ -49,7 +49,7 @@ export function newSubscription(account: string, input: SubscriptionInput, now: 
 
 /**
  * What a checked change makes of a subscription, but for `from`; pure. Fields that are left out stay. A new secret replaces the former ones at once. What
- * waits is tried at once when it is enabled or its endpoint, headers or secret change: what failed before may work now.
+ * waits is tried at once when it is enabled or called otherwise than before: what failed may work now.
  */
 export function applyPatch(
   { subscription, delivery }: SubscriptionRecord,
@@ -59,14 +59,11 @@ export function applyPatch(
   const { enabled, secret, from: _, ...fields } = patch;
   const secrets =
     secret === undefined ? subscription.secrets : rotateSecrets(subscription.secrets, secret, 0, now);
-  const endpointChanged =
-    (fields.url !== undefined && fields.url !== subscription.url) ||
-    fields.headers !== undefined ||
-    secret !== undefined;
+  const changed = { ...subscription, ...fields, secrets, updatedAt: now };
   return {
-    subscription: { ...subscription, ...fields, secrets, updatedAt: now },
+    subscription: changed,
     ...(enabled === undefined ? {} : { enabled }),
-    release: endpointChanged || (enabled === true && !delivery.enabled),
+    release: isCalledOtherwise(subscription, changed) || (enabled === true && !delivery.enabled),
   };
 }
 

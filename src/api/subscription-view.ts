@@ -31,6 +31,7 @@ export function subscriptionView(
     consecutiveFailures: delivery.failures,
     nextAttemptAt: nextAttempt(delivery),
     lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
+    lastError: delivery.blocked?.reason ?? null,
     unreadable: unreadable?.message ?? null,
     previousSecretExpiresAt: isoOrNull(previousSecretExpiresAt(subscription)),
     createdAt: new Date(subscription.createdAt).toISOString(),
@@ -50,8 +51,10 @@ export function registeredView(subscription: Subscription, waiting: number): Sta
   };
 }
 
-function nextAttempt({ enabled, nextAttemptAt, pausedUntil }: DeliveryState): string | null {
-  if (!enabled || nextAttemptAt === 0) return null;
+function nextAttempt({ enabled, nextAttemptAt, pausedUntil, blocked }: DeliveryState): string | null {
+  if (!enabled) return null;
+  if (blocked !== null) return isoOrNull(blocked.nextAt);
+  if (nextAttemptAt === 0) return null;
   return isoOrNull(Math.max(nextAttemptAt, pausedUntil));
 }
 

@@ -55,7 +55,8 @@ export const updateSubscription = {
   summary: 'Change a subscription, or enable or disable it',
   description:
     'Fields that are left out stay as they are; null clears `states` and `description`; `headers` are replaced as a whole. A new `secret` ' +
-    'counts at once and alone: rotate-secret gives receivers time.',
+    'counts at once and alone: rotate-secret gives receivers time. Another `url`, `headers`, `format`, `payload` or secret, and enabling, forget how the ' +
+    'endpoint did and try at once what waits; any other change keeps its pause, failures and next attempt.',
   params: subscriptionParams,
   body: subscriptionPatchSchema,
   response: { 200: answer('Subscription', 'The subscription.'), ...problems(...bodyProblems) },
@@ -75,6 +76,7 @@ export const rotateSecret = {
   tags: ['Subscriptions'],
   operationId: 'rotateSecret',
   summary: 'Sign with a new secret, for a while with the former one as well',
+  description: 'What waits for its next attempt is tried at once.',
   params: subscriptionParams,
   body: rotationInputSchema,
   response: { 200: rotationSchema, ...problems(...bodyProblems) },

@@ -2,7 +2,7 @@ import { generateSecret } from '../delivery/sign.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
 import type { SubscriptionChange, SubscriptionRecord } from '../subscriptions/subscription-store.ts';
 import { subscriptionsMax } from '../subscriptions/subscription-store.ts';
-import { rotateSecrets } from '../subscriptions/subscription.ts';
+import { isCalledOtherwise, rotateSecrets } from '../subscriptions/subscription.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Api } from './api-instance.ts';
 import { isoOrNull, pageLimit } from './common-schema.ts';
@@ -107,16 +107,18 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       config: { bodyOptional: true },
       schema: rotateSecret,
     },
-    async ({ params: { account, id }, body: { secret = generateSecret(), graceMs = 86_400_000 } }) => {
+    async ({
+      params: { account, id },
+      body: { secret = generateSecret(), graceMs = 86_400_000 },
+      log: logger,
+    }) => {
       const at = now();
-      await change(deps, account, id, ({ subscription }) => ({
-        subscription: {
-          ...subscription,
-          secrets: rotateSecrets(subscription.secrets, secret, graceMs, at),
-          updatedAt: at,
-        },
-        release: false,
-      }));
+      const { subscription: rotated } = await change(deps, account, id, ({ subscription }) => {
+        const secrets = rotateSecrets(subscription.secrets, secret, graceMs, at);
+        const changed = { ...subscription, secrets, updatedAt: at };
+        return { subscription: changed, release: isCalledOtherwise(subscription, changed) };
+      });
+      await wakeSoon(deps, rotated, logger);
       return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
     },
   );

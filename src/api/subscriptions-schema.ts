@@ -141,7 +141,8 @@ const shown = {
   from: oneOf(beginnings, { description: 'Where it began in the log.' }),
   enabled: Type.Boolean(),
   state: oneOf(['active', 'failing', 'disabled'], {
-    description: '`failing` from a failed attempt to the next success.',
+    description:
+      '`failing` from a failed attempt to the next success, and while `lastError` says why nothing can be sent.',
   }),
   disabledReason: nullable(Type.String()),
   lag: Type.Integer({
@@ -151,6 +152,10 @@ const shown = {
   consecutiveFailures: Type.Integer(),
   nextAttemptAt: timeOrNull('When the next attempt is due; null when nothing waits for one.'),
   lastSuccessAt: timeOrNull('When a callback was last acknowledged.'),
+  lastError: nullable(Type.String(), {
+    description:
+      'Why the daemon itself can send nothing, and what to do: a key that the delivering process lacks, or settings that a newer version wrote. Null while it can; what the endpoint answers is in the attempts. Tried again by itself at growing intervals up to five minutes, and at once after any PATCH, rotate-secret or start of the daemon.',
+  }),
   unreadable: nullable(Type.String(), {
     description:
       'Why its secret or custom headers cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret` and `headers` anew. `headers` shows only what can be read.',

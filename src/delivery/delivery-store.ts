@@ -60,7 +60,7 @@ export type EndpointFields = Pick<
 export interface Settlement {
   /** Fields that changed. */
   readonly progress: Partial<ProgressFields>;
-  /** Fields that changed; left out if the settings are no longer of the version that the drain knows. */
+  /** Fields that changed; left out if the endpoint is no longer of the version that the drain knows. */
   readonly endpoint: Partial<EndpointFields>;
   /** Lanes that changed; null where a lane is empty now. */
   readonly lanes: ReadonlyMap<string, Lane | null>;
@@ -72,7 +72,7 @@ export interface Settlement {
   readonly replay: ReplayChanges | null;
   /** Told of the subscription in the account's log; null = nothing. */
   readonly announced: { readonly event: NewEvent; readonly at: number } | null;
-  /** Disables the subscription, if the settings are still of that version, and puts the event about it into the log. */
+  /** Disables the subscription, if the endpoint is still of that version, and puts the event about it into the log. */
   readonly disabling: { readonly reason: string; readonly event: NewEvent; readonly at: number } | null;
 }
 
@@ -112,13 +112,17 @@ export interface DeliveryStore {
    */
   claim(account: string, id: string, entries: number, known: DrainFence | null): Promise<Claim | null>;
   /**
-   * Writes all of it or, for a drain that is no longer the latest or under which Redis was set back, nothing; null only looks. `version` is
-   * that of the settings which the drain works with, `known` the newest event that it has taken in, `now` milliseconds on Redis's clock.
+   * Writes all of it or, for a drain that is no longer the latest or under which Redis was set back, nothing; null only looks. `version` and
+   * `endpointVersion` are those of the settings which the drain works with, `known` the newest event that it has taken in, `now` milliseconds on Redis's clock.
    */
   settle(
     account: string,
     id: string,
-    drain: DrainFence & { readonly version: number; readonly known: Checkpoint },
+    drain: DrainFence & {
+      readonly version: number;
+      readonly endpointVersion: number;
+      readonly known: Checkpoint;
+    },
     settlement: Settlement | null,
     now: number,
   ): Promise<SettleResult>;
@@ -181,7 +185,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
       );
       return reply === null ? null : toClaim(reply as ClaimReply, entries);
     },
-    async settle(account, id, { epoch, settles, version, known }, settlement, now) {
+    async settle(account, id, { epoch, settles, version, endpointVersion, known }, settlement, now) {
       const key = keys.account(account);
       const own = key.subscription(id);
       const reply = await settleScript.run(
@@ -204,6 +208,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
           epoch,
           settles,
           version,
+          endpointVersion,
           known.position,
           known.timeline,
           Math.max(0, now - retentionMs),

@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { leavesNothing } from '../redis/job-options.ts';
 
 /** Data of the jobs in the queue `drain`: ids only, the truth is in the log and the cursors. */
 export interface DrainJob {
@@ -39,7 +40,7 @@ export function createDrainQueue(
   const queue = new Queue<DrainJob>(drainQueueName, {
     connection,
     prefix,
-    defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+    defaultJobOptions: leavesNothing,
   });
   queue.on('error', onError);
   return {

@@ -120,6 +120,7 @@ export function createDrainRun(
   );
   let opened: Opened;
   let version: number;
+  let endpointVersion: number;
   let settles = 0;
   let lost = false;
   // Whether anything was taken in or released that is not written yet.
@@ -135,7 +136,7 @@ export function createDrainRun(
 
   function adopt({ settings, delivery, replays: unfinished }: Standing): void {
     opened = deps.open(account, id, settings);
-    ({ version } = delivery);
+    ({ version, endpointVersion } = delivery);
     endpointChanges.forget();
     replays.set(unfinished);
     if (!delivery.release) return;
@@ -168,7 +169,7 @@ export function createDrainRun(
 
   // Takes up what others have changed, too. Null only looks.
   async function write(settlement: Settlement | null, at: number): Promise<Stop | null> {
-    const drain = { epoch, settles, version, known: feed.known() };
+    const drain = { epoch, settles, version, endpointVersion, known: feed.known() };
     const written = await deps.store.settle(account, id, drain, settlement, at);
     lost = written.kind !== 'settled';
     if (written.kind !== 'settled') return written.kind;

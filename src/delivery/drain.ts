@@ -1,3 +1,4 @@
+import type { BlockStore } from './block-store.ts';
 import type { Claim } from './delivery-store.ts';
 import { createDrainRun, entriesAtOnce, type DrainRunDeps, type Stop } from './drain-run.ts';
 import type { KeptLanes, LanesOfDrain } from './kept-lanes.ts';
@@ -13,6 +14,7 @@ export interface DrainDeps extends DrainRunDeps {
   /** True when other subscriptions wait for this one's place. */
   readonly othersWait: () => Promise<boolean>;
   readonly keptLanes: KeptLanes;
+  readonly blocks: BlockStore;
 }
 
 const timeSliceMs = 5_000;
@@ -24,7 +26,8 @@ const sliceExtensionMs = 1_000;
  * replays. Each outcome is written before its filing's next event goes. Ends when nothing can be sent now, when its
  * time slice is over and others wait, or when the signal aborts; what is in flight is finished first. Two drains of one
  * subscription at once are harmless: the earlier one's writes are refused and it stops. Rejects when Redis fails, once
- * nothing is in flight any more; what was in flight is then sent again by the next drain, under the same ids.
+ * nothing is in flight any more; what was in flight is then sent again by the next drain, under the same ids. So it does
+ * when `open` throws, for these settings or for later ones.
  */
 export async function drainSubscription(
   deps: DrainDeps,
@@ -37,6 +40,7 @@ export async function drainSubscription(
   if (claim === null || !claim.delivery.enabled) return { wakeAt: null };
   const { lanes, replay } = standingOf(claim, kept);
   const run = createDrainRun(deps, account, id, claim, { lanes, replay });
+  if (claim.delivery.blocked !== null) await deps.blocks.set(account, id, claim.settings, null);
   const isOver = createTimeSlice(deps);
   let stop: Stop | null = null;
   try {

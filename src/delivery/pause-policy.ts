@@ -128,7 +128,8 @@ function withFiling(filings: readonly string[], filingId: string): readonly stri
   return filings.includes(filingId) ? filings : [...filings, filingId].slice(0, filingsOfDownEndpoint);
 }
 
-function probeDelayMs(probes: number, { firstDelayMs, random }: PauseRules): number {
+/** How long to wait after so many probes in vain; pure. */
+export function probeDelayMs(probes: number, { firstDelayMs, random }: PauseRules): number {
   const delayMs = Math.min(firstDelayMs * 2 ** Math.min(probes - 1, 30), probeDelayMsMax);
   return Math.round(delayMs * (1 - jitter * random()));
 }

@@ -1,11 +1,10 @@
 -- Writes what one drain has learnt, in one step, unless a later drain of the subscription has begun or Redis was set back under this one; with
--- nothing to write it only looks. What is known of the endpoint is left out when the settings have changed meanwhile: it is about
--- the endpoint of before.
+-- nothing to write it only looks. What is known of the endpoint is left out when it may answer otherwise since a change of the settings.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events  9 resting  10 bodies
 --       11 lanes of the oldest unfinished replay
--- ARGV  subscription id, epoch, number of settles of this drain so far, version, the newest position of the log that the drain knows, its timeline,
---       oldest stream id kept of attempts and dead letters, '1' = writes something,
+-- ARGV  subscription id, epoch, number of settles of this drain so far, version, endpoint version, the newest position of the log that the drain
+--       knows, its timeline, oldest stream id kept of attempts and dead letters, '1' = writes something,
 --       then lists, each preceded by its length in values:
 --       progress as fields and values; endpoint as fields and values; lanes as filing and JSON ('' = empty now);
 --       attempts; dead letters; ids of dead letters that were delivered after all; lanes of the replay, likewise;
@@ -15,11 +14,12 @@
 --       the unfinished replays }. When nothing was written { 0 }: the subscription is gone, another drain holds it, or a settle of this one
 --       is missing; or { -1 }: the log is not the one that the drain knows, Redis was set back.
 -- @include ../events/log.lua
-local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled', 'settles')
-if not is_same_log(KEYS[7], KEYS[8], tonumber(ARGV[5]), ARGV[6]) then return { -1 } end
+local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion')
+if not is_same_log(KEYS[7], KEYS[8], tonumber(ARGV[6]), ARGV[7]) then return { -1 } end
 if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end
-local same, enabled, oldest_kept, at = state[2] == ARGV[4], state[3], ARGV[7], 9
-if ARGV[8] == '1' then redis.call('HINCRBY', KEYS[2], 'settles', 1) end
+local same, same_endpoint = state[2] == ARGV[4], (state[5] or '0') == ARGV[5]
+local enabled, oldest_kept, at = state[3], ARGV[8], 10
+if ARGV[9] == '1' then redis.call('HINCRBY', KEYS[2], 'settles', 1) end
 local function list()
   local from = at + 1
   at = from + tonumber(ARGV[at])
@@ -45,11 +45,13 @@ for i = from, to, 2 do
   end
 end
 from, to = list()
-if same and to >= from then
+if same_endpoint and to >= from then
   redis.call('HSET', KEYS[2], unpack(ARGV, from, to))
   for i = from, to, 2 do
-    if ARGV[i] == 'pausedUntil' and ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
-    elseif ARGV[i] == 'pausedUntil' then redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
+    if ARGV[i] == 'pausedUntil' and enabled ~= '0' then
+      if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
+      else redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
+    end
   end
 end
 write_lanes(KEYS[3])
@@ -78,7 +80,7 @@ end
 from, to = list()
 if to >= from then append(from) end
 from, to = list()
-if to >= from and same and enabled == '1' then
+if to >= from and same_endpoint and enabled == '1' then
   enabled = '0'
   redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[from])
   redis.call('HSET', KEYS[9], ARGV[1], 'disabled')

@@ -13,6 +13,8 @@ export interface SubscriptionWaker {
   wakeMatching(account: string, events: readonly Matchable[]): Promise<void>;
   /** Those that lag behind the log or have an attempt due: whatever a crash kept from being woken. */
   wakeLagging(account: string): Promise<void>;
+  /** Those that could not be drained, however long they were to rest: a process that starts may have what the former lacked. */
+  wakeBlocked(account: string): Promise<void>;
 }
 
 export interface WakerDeps {
@@ -50,12 +52,20 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
       });
       await queue.wake(account, waiting);
     },
+    async wakeBlocked(account) {
+      const ids = [...(await subscriptions.resting(account))].flatMap(([id, until]) =>
+        until === Infinity ? [] : [id],
+      );
+      const states = await subscriptions.deliveries(account, ids);
+      const blocked = ids.filter((_, i) => (states[i]?.blocked ?? null) !== null);
+      await queue.wake(account, blocked);
+    },
   };
 }
 
 /** Whether a drain would find something to do now; pure. */
 function needsDrain(state: DeliveryState, head: number, now: number): boolean {
-  if (!state.enabled || now < state.pausedUntil) return false;
+  if (!state.enabled || now < Math.max(state.pausedUntil, state.blocked?.nextAt ?? 0)) return false;
   const unread = subscriptionLag(state, head) - state.parked > 0;
   const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;
   return unread || state.release || due || state.replaying > 0;

@@ -1,3 +1,5 @@
+import { NewerFormatError } from '../redis/newer-format-error.ts';
+
 /**
  * What the daemon remembers of one filing: enough to tell the next change, no document. Times are milliseconds on
  * Redis's clock.
@@ -90,11 +92,7 @@ export function decodeState(text: string): FilingState {
       number?,
       string?,
     ];
-  if (version !== format) {
-    throw new Error(
-      `filing state of format ${version}; this version reads format ${format}: run the newer filing-webhooks`,
-    );
-  }
+  if (version !== format) throw new NewerFormatError('filing state', version, `format ${format}`);
   return {
     status: long.get(status) ?? status.slice(1),
     completedAt,

@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { leavesNothing } from '../redis/job-options.ts';
 import { phaseOf } from './phase.ts';
 import type { PollMode } from './plan-poll.ts';
 
@@ -44,15 +45,13 @@ export const pollQueueName = 'poll';
 // A poll may come so late because a killed process's job has to be taken over (9 s), or because all places are taken.
 const overdueMs = 10_000;
 
-const finished = { removeOnComplete: true, removeOnFail: true } as const;
-
 /** The queue's writing end. */
 export function createPollQueue(
   connection: RedisClient,
   prefix: string,
   onError: (error: Error) => void,
 ): PollQueue {
-  const queue = new Queue<PollJob>(pollQueueName, { connection, prefix, defaultJobOptions: finished });
+  const queue = new Queue<PollJob>(pollQueueName, { connection, prefix, defaultJobOptions: leavesNothing });
   queue.on('error', onError);
   const isScheduled = async (account: string) =>
     (await queue.getJobScheduler(schedulerId(account))) !== undefined;
@@ -64,7 +63,7 @@ export function createPollQueue(
       await queue.upsertJobScheduler(
         schedulerId(account),
         { every: everyMs, offset: offsetOf(account, everyMs) },
-        { name: 'poll', data, opts: finished },
+        { name: 'poll', data, opts: leavesNothing },
       );
       if (isNew) await queue.add('poll', data);
     },

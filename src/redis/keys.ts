@@ -22,7 +22,7 @@
  * | `P:{a}:lease`              | string  | seconds                | polling                        | polling             |
  * | `P:{a}:tokens`             | hash    | with the account       | token store                    | API                 |
  * | `P:{a}:subscriptions`      | hash    | with the account       | subscription store             | delivery, API       |
- * | `P:{a}:resting`            | hash    | while any rests        | settle.lua, sub. store         | waking              |
+ * | `P:{a}:resting`            | hash    | while any rests        | settle, set-block, sub. store  | waking              |
  * | `P:{a}:idempotency:<hash>` | string  | 24 hours               | subscription store             | subscription store  |
  * | `P:{a}:sub:<id>`           | hash    | with the subscription  | drain, subscription store      | drain, API          |
  * | `P:{a}:sub:<id>:lanes`     | hash    | until delivered        | drain (settle.lua)             | drain, API          |

@@ -1,4 +1,4 @@
-import type { DeliveryState } from './subscription.ts';
+import type { Block, DeliveryState } from './subscription.ts';
 
 /** The delivery state from its Redis hash; missing fields are those of a subscription that was never called. */
 export function parseDeliveryState(fields: Readonly<Record<string, string>>): DeliveryState {
@@ -7,6 +7,7 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>): De
     epoch: fields['epoch'] ?? '',
     settles: number('settles'),
     version: number('version'),
+    endpointVersion: number('endpointVersion'),
     cursor: number('cursor'),
     timeline: fields['timeline'] ?? '',
     done: fields['done'] ?? '',
@@ -24,5 +25,11 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>): De
     release: fields['release'] === '1',
     releasedAt: number('releasedAt'),
     replaying: number('replaying'),
+    blocked: parseBlock(fields['blocked']),
   };
+}
+
+/** What keeps a subscription from being drained, from its field in that hash; null where nothing does. */
+export function parseBlock(text: string | null | undefined): Block | null {
+  return text == null ? null : (JSON.parse(text) as Block);
 }

@@ -1,3 +1,4 @@
+import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { SealError } from '../secrets/seal.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Subscription } from './subscription.ts';
@@ -47,13 +48,10 @@ export function sealSubscription(
   return JSON.stringify(stored);
 }
 
-/** The subscription in its stored form, secrets and headers opened as far as they open. */
+/** The subscription in its stored form, secrets and headers opened as far as they open. Throws NewerFormatError. */
 export function readSubscription(sealer: Sealer, account: string, stored: string): ReadSubscription {
   const { v, secrets, headers, ...rest } = JSON.parse(stored) as StoredSubscription;
-  if (v !== 1 && v !== 2)
-    throw new Error(
-      `subscription of format ${v}; this version reads formats 1 and 2: run the newer filing-webhooks`,
-    );
+  if (v !== 1 && v !== 2) throw new NewerFormatError('subscription', v, 'formats 1 and 2');
   let unreadable: SealError | null = null;
   function open(text: string): string | null {
     try {
@@ -75,7 +73,7 @@ export function readSubscription(sealer: Sealer, account: string, stored: string
   return { subscription, unreadable };
 }
 
-/** The subscription in its stored form, secrets and headers opened. Throws SealError when they cannot be. */
+/** The subscription in its stored form, secrets and headers opened. Throws SealError when they cannot be, and NewerFormatError. */
 export function openSubscription(sealer: Sealer, account: string, stored: string): Subscription {
   const { subscription, unreadable } = readSubscription(sealer, account, stored);
   if (unreadable !== null) throw unreadable;

@@ -33,7 +33,7 @@ export interface SubscriptionChange {
   readonly subscription: Subscription;
   /** Undefined leaves it as it is. */
   readonly enabled?: boolean;
-  /** Try everything that waits at once: after enabling, or with a new endpoint. */
+  /** Forget how the endpoint did, and try everything that waits at once: after enabling, or when it may answer otherwise now. */
   readonly release: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface SubscriptionStore {
   deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
   /**
    * Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none. Secrets and headers that could not
-   * be read stay sealed as they are, until the change sets others.
+   * be read stay sealed as they are, until the change sets others. A block ends with any change.
    */
   update(
     account: string,

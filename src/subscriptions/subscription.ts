@@ -37,6 +37,17 @@ export interface Subscription {
 /** Whether a subscription is called, as its users see it. */
 export type SubscriptionState = 'active' | 'failing' | 'disabled';
 
+/** What keeps the daemon itself from delivering to a subscription. Times are milliseconds on Redis's clock. */
+export interface Block {
+  /** Says what to do as well; no secret in it. */
+  readonly reason: string;
+  readonly since: number;
+  /** Drains in vain so far. */
+  readonly times: number;
+  /** When the next drain is due. */
+  readonly nextAt: number;
+}
+
 /** How far the delivery to one subscription has got. Times are milliseconds on Redis's clock, 0 = never or none. */
 export interface DeliveryState {
   /** Drawn by the latest drain; a write of any other one is refused. */
@@ -45,6 +56,8 @@ export interface DeliveryState {
   readonly settles: number;
   /** Counts the changes of the subscription, so that a running drain notices one. */
   readonly version: number;
+  /** Counts those changes after which the endpoint may answer otherwise: what a drain learnt of it before one is not written. */
+  readonly endpointVersion: number;
   /** Every event up to this position is acknowledged, waiting in a lane, given up or not asked for. */
   readonly cursor: number;
   /** The log's timeline at the cursor; empty where it is not known any more. */
@@ -77,12 +90,24 @@ export interface DeliveryState {
   readonly releasedAt: number;
   /** Replays that are not finished. */
   readonly replaying: number;
+  /** Null while nothing but the endpoint can keep events from being delivered. */
+  readonly blocked: Block | null;
 }
 
 /** A subscription's state word; pure. */
 export function subscriptionState(delivery: DeliveryState): SubscriptionState {
   if (!delivery.enabled) return 'disabled';
-  return delivery.failures > 0 ? 'failing' : 'active';
+  return delivery.failures > 0 || delivery.blocked !== null ? 'failing' : 'active';
+}
+
+/** Whether callbacks may be answered otherwise than with the former settings: another URL, other headers, secrets or bodies; pure. */
+export function isCalledOtherwise(former: Subscription, settings: Subscription): boolean {
+  return callText(former) !== callText(settings);
+}
+
+function callText({ url, headers, secrets, format, payload }: Subscription): string {
+  const sorted = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([url, sorted, secrets.map(({ text }) => text), format, payload]);
 }
 
 /** Events in the log that the subscription has not got yet; pure. Counts those it may turn out not to want. */

@@ -1,17 +1,21 @@
--- Replaces a subscription's settings if they are still what the caller read.
+-- Replaces a subscription's settings if they are still what the caller read. What kept the daemon from delivering is forgotten with any change.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 resting
 -- ARGV  id, expected settings, new settings, enabled ('1', '0' or '' = as it is), reason of disabling,
---       '1' = try everything that waits at once
+--       '1' = the endpoint may answer otherwise now: forget how it did, and try everything that waits at once
 -- Reply 1, or 0 when the settings have changed or the subscription is gone; then nothing was written.
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 redis.call('HINCRBY', KEYS[2], 'version', 1)
+redis.call('HDEL', KEYS[2], 'blocked')
 if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'enabled', ARGV[4], 'disabledReason', ARGV[5]) end
-if ARGV[4] == '1' or ARGV[6] == '1' then redis.call('HDEL', KEYS[3], ARGV[1]) end
 if ARGV[6] == '1' then
+  redis.call('HINCRBY', KEYS[2], 'endpointVersion', 1)
   redis.call('HSET', KEYS[2], 'failures', 0, 'failedFilings', '[]', 'failingSince', 0, 'workedAt', 0, 'pausedUntil', 0,
     'probes', 0, 'release', 1)
 end
-if redis.call('HGET', KEYS[2], 'enabled') == '0' then redis.call('HSET', KEYS[3], ARGV[1], 'disabled') end
+local state = redis.call('HMGET', KEYS[2], 'enabled', 'pausedUntil')
+if state[1] == '0' then redis.call('HSET', KEYS[3], ARGV[1], 'disabled')
+elseif (state[2] or '0') ~= '0' then redis.call('HSET', KEYS[3], ARGV[1], state[2])
+else redis.call('HDEL', KEYS[3], ARGV[1]) end
 return 1

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, vi } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { testRedis } from '../support/redis.ts';
+import { testRedis, type TestRedis } from '../support/redis.ts';
 import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
 import { browserMs, launchChromium } from './chromium.ts';
 import { openWatchedPage, type WatchedPage } from './watched-page.ts';
@@ -10,6 +10,8 @@ import { openWatchedPage, type WatchedPage } from './watched-page.ts';
 export interface Stage {
   readonly sandbox: TestSandbox;
   readonly daemon: DaemonProcess;
+  /** The Redis of the daemon. */
+  readonly redis: TestRedis;
   /** Ends the daemon and starts one in its place: same data, same address. */
   restartDaemon(whileGone: () => Promise<void>): Promise<void>;
   /** A page of a browser profile of its own, empty. */
@@ -64,6 +66,7 @@ export function setStage(filings = 0): Stage {
     get daemon() {
       return part('daemon');
     },
+    redis,
     open,
     async restartDaemon(whileGone) {
       const { port } = new URL(part('daemon').url);

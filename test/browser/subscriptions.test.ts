@@ -58,6 +58,18 @@ describe('a subscription', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('says why the daemon itself can send nothing', async () => {
+    const id = await subscribe();
+    const reason = 'A stored secret was sealed with key "lost".';
+    const block = { reason, since: Date.now(), times: 1, nextAt: Date.now() + 3_600_000 };
+    const { prefix } = stage.redis;
+    await stage.redis.connect().hset(`${prefix}:{default}:sub:${id}`, 'blocked', JSON.stringify(block));
+    await using tab = await visit(id);
+    await tab.page.getByText(`Nothing can be sent: ${reason}`).waitFor();
+    await tab.page.getByText('failing', { exact: true }).waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+
   test('shows attempts and dead letters, and delivers those again', async () => {
     const id = await subscribe();
     collector.answer(503);

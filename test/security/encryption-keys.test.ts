@@ -167,6 +167,32 @@ describe('ENCRYPTION_KEY', () => {
       expect(collector.received).toEqual([]);
     });
 
+    test('is failing for that reason once something is to be sent, until a daemon starts that has the key', async () => {
+      // As any change does, it wakes the delivery.
+      await call('PATCH', path, { description: 'new' });
+      await vi.waitFor(async () => expect((await call('GET', path)).body['state']).toBe('failing'), 10_000);
+      const { lastError, unreadable } = (await call('GET', path)).body;
+      expect(lastError).toMatch(/key "2026-03", which ENCRYPTION_KEY does not contain. Add it/);
+      expect(lastError).toBe(unreadable);
+      expect(logged('delivery.blocked')).toMatchObject({ account: 'one', reason: lastError });
+      await daemon?.end('SIGTERM');
+
+      // The next look is far away, and the job that would wake it is lost.
+      const client = redis.connect();
+      const state = `${redis.prefix}:{one}:sub:${path.split('/').at(-1)}`;
+      const block = JSON.parse((await client.hget(state, 'blocked')) ?? '') as object;
+      const nextAt = Date.now() + 3_600_000;
+      await client.hset(state, 'blocked', JSON.stringify({ ...block, nextAt }));
+      await client.hset(`${redis.prefix}:{one}:resting`, String(path.split('/').at(-1)), nextAt);
+      await client.unlink(await client.keys(`${redis.prefix}:{~queues}:drain:*`));
+      await start(`2026-06:${latter},2026-03:${former}`);
+      await vi.waitFor(
+        async () =>
+          expect((await call('GET', path)).body).toMatchObject({ state: 'active', lastError: null }),
+        10_000,
+      );
+    });
+
     test('keeps what is sealed through changes of other settings, until the key is back', async () => {
       const changed = await call('PATCH', path, { description: 'new', enabled: false });
       expect(changed).toMatchObject({ status: 200, body: { description: 'new', enabled: false } });

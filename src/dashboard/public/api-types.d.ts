@@ -71,6 +71,7 @@ export interface Subscription {
   consecutiveFailures: number;
   nextAttemptAt: Time | null;
   lastSuccessAt: Time | null;
+  lastError: string | null;
   unreadable: string | null;
   previousSecretExpiresAt: Time | null;
   createdAt: Time;

@@ -68,9 +68,10 @@ const oldSecret = ({ previousSecretExpiresAt: at }) =>
   at === null ? [] : [['Old secret ends', html`<${When} at=${at} />`]];
 
 /** @param {{ subscription: Subscription }} props */
-function StateAdvice({ subscription: { state, disabledReason, unreadable, lag } }) {
-  if (unreadable !== null)
-    return html`<p class="notice warn">Nothing can be sent: <${Text} value=${unreadable} /></p>`;
+function StateAdvice({ subscription: { state, disabledReason, unreadable, lastError, lag } }) {
+  const obstacle = unreadable ?? lastError;
+  if (obstacle !== null)
+    return html`<p class="notice warn">Nothing can be sent: <${Text} value=${obstacle} /></p>`;
   if (state === 'active') return null;
   if (state === 'disabled') {
     return html`<p class="notice warn">

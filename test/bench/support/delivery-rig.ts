@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
-import { reportAttempt, reportDisabled, reportExpired } from '../../../src/daemon-reports.ts';
+import { reportAttempt, reportBlocked, reportDisabled, reportExpired } from '../../../src/daemon-reports.ts';
 import { createCallbackClient } from '../../../src/delivery/callback-client.ts';
+import { createBlockStore } from '../../../src/delivery/block-store.ts';
 import { createDeliveryStore } from '../../../src/delivery/delivery-store.ts';
 import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createDrainWorker } from '../../../src/delivery/drain-worker.ts';
@@ -69,6 +70,7 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
   const drainer = createSubscriptionDrainer({
     store: createDeliveryStore(redis, keys, 86_400_000),
     replays: createReplayStore(redis, keys),
+    blocks: createBlockStore(redis, keys),
     log,
     sealer,
     client,
@@ -83,6 +85,7 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
       if (attempt.sent.outcome.kind === 'delivered') delivered += 1;
       if (delivered >= awaited.count) awaited.resolve();
     },
+    onBlocked: reportBlocked(logger),
     onExpired: reportExpired(logger, metrics, waker),
     onDisabled: reportDisabled(logger, metrics, waker),
   });

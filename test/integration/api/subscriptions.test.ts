@@ -257,6 +257,14 @@ test('a change that was stored is answered although nobody could be woken', asyn
   await deaf.app.close();
 });
 
+test('a rotated secret releases what waits, and wakes it', async () => {
+  const { id } = await register();
+  api.calls.length = 0;
+  await api.ok('POST', `${path}/${String(id)}/rotate-secret`);
+  expect(api.calls).toEqual([['wake', account, id]]);
+  expect((await api.deps.subscriptions.get(account, String(id)))?.delivery.release).toBe(true);
+});
+
 test('a patched secret counts at once and alone', async () => {
   const { id } = await register();
   const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;

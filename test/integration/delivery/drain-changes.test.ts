@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { rotateSecrets } from '../../../src/subscriptions/subscription.ts';
 import { createLatch, receiverSecret, startReceiver } from '../../support/receiver.ts';
 import { testRedis } from '../../support/redis.ts';
-import { createHarness } from './drain-harness.ts';
+import { createHarness, type Harness } from './drain-harness.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -128,4 +128,93 @@ describe('a change of the subscription', () => {
     expect(receiver.received).toHaveLength(1);
     expect(await harness.redis.keys(`${harness.keys.subscription(id).state}*`)).toEqual([]);
   });
+});
+
+/** Does something once, as the outcome of an attempt is about to be written, so that the drain learns of it with that write. */
+function beforeOutcome({ delivery }: Harness, act: () => Promise<unknown>): void {
+  const settle = delivery.settle.bind(delivery);
+  let acted = false;
+  vi.spyOn(delivery, 'settle').mockImplementation(async (account, id, drain, settlement, now) => {
+    if (!acted && settlement !== null && settlement.attempts.length > 0) {
+      acted = true;
+      await act();
+    }
+    return settle(account, id, drain, settlement, now);
+  });
+}
+
+const everyEvent = { after: null, before: null, eventTypes: null, filingId: 'z', deadLettersOnly: false };
+
+describe('what a drain learns of the endpoint', () => {
+  const slowDown = { status: 429, headers: { 'retry-after': '3600' } };
+
+  test.each<[string, (harness: Harness, id: string) => Promise<unknown>]>([
+    ['the description', (harness, id) => harness.change(id, { description: 'new' })],
+    ['the filters', (harness, id) => harness.change(id, { eventTypes: ['filing.*', 'account.*'] })],
+    ['nothing but a replay', (harness, id) => harness.replayer.start(harness.account, id, everyEvent)],
+  ])('is written although %s changed meanwhile', async (_, change) => {
+    await using receiver = await startReceiver(slowDown);
+    await using harness = createHarness(redis);
+    await harness.append('z');
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a');
+    beforeOutcome(harness, () => change(harness, id));
+    await harness.drain(id);
+    const { failures, pausedUntil, nextAttemptAt } = await harness.state(id);
+    expect(failures).toBe(1);
+    expect(pausedUntil).toBeGreaterThan(Date.now());
+    expect(nextAttemptAt).toBeGreaterThan(Date.now());
+    expect((await harness.subscriptions.resting(harness.account)).get(id)).toBe(pausedUntil);
+    await harness.append('b');
+    await harness.drain(id);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('disables it after 410 although the description changed meanwhile', async () => {
+    await using receiver = await startReceiver(410);
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a');
+    beforeOutcome(harness, () => harness.change(id, { description: 'new' }));
+    await harness.drain(id);
+    expect((await harness.state(id)).enabled).toBe(false);
+    expect(harness.disabled).toEqual(['the endpoint answered 410 Gone']);
+  });
+
+  test('is not written once it may answer otherwise', async () => {
+    await using receiver = await startReceiver(({ headers }) =>
+      headers['x-key'] === 'new' ? 200 : slowDown,
+    );
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a');
+    beforeOutcome(harness, () => harness.change(id, { headers: { 'x-key': 'new' } }, { release: true }));
+    expect(await harness.drain(id)).toEqual({ wakeAt: null });
+    expect(receiver.accepted).toHaveLength(1);
+    expect(await harness.state(id)).toMatchObject({ failures: 0, pausedUntil: 0, parked: 0 });
+  });
+
+  test('does not wake what was disabled meanwhile', async () => {
+    await using receiver = await startReceiver(slowDown);
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a');
+    beforeOutcome(harness, () => harness.change(id, {}, { enabled: false }));
+    await harness.drain(id);
+    expect(await harness.state(id)).toMatchObject({ enabled: false, failures: 1 });
+    expect((await harness.subscriptions.resting(harness.account)).get(id)).toBe(Infinity);
+  });
+});
+
+test('a change of the description alone leaves pause, failures and next attempt as they are', async () => {
+  await using receiver = await startReceiver(500);
+  await using harness = createHarness(redis, { retryMs: [60_000] });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('a', 'b', 'c');
+  await harness.drain(id);
+  const before = await harness.state(id);
+  expect(before.pausedUntil).toBeGreaterThan(Date.now());
+  await harness.change(id, { description: 'new' }, { enabled: true });
+  expect(await harness.state(id)).toEqual({ ...before, version: before.version + 1 });
+  expect((await harness.subscriptions.resting(harness.account)).get(id)).toBe(before.pausedUntil);
 });

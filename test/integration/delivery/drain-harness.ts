@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createCallbackClient, type CallbackClient } from '../../../src/delivery/callback-client.ts';
 import type { AttemptReport } from '../../../src/delivery/account-for.ts';
+import { createBlockStore } from '../../../src/delivery/block-store.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../../src/delivery/delivery-store.ts';
 import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createDrainWorker, type DrainWorker } from '../../../src/delivery/drain-worker.ts';
@@ -19,7 +20,7 @@ import { createEventLog, type EventLog } from '../../../src/events/event-log.ts'
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
-import type { DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
+import type { Block, DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
 import {
   createSubscriptionStore,
   type SubscriptionStore,
@@ -63,6 +64,8 @@ export interface Harness extends AsyncDisposable {
   readonly expired: readonly number[];
   /** Reasons for which subscriptions were disabled, as they were reported. */
   readonly disabled: readonly string[];
+  /** Blocks as they were reported. */
+  readonly blocks: readonly Block[];
   readonly errors: readonly Error[];
   /** Registers a subscription, at the log's head unless told otherwise, and returns its id. */
   subscribe(url: string, settings?: Partial<Subscription>, from?: 'now' | 'earliest'): Promise<string>;
@@ -112,9 +115,11 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
   const reports: AttemptReport[] = [];
   const expired: number[] = [];
   const disabled: string[] = [];
+  const blocks: Block[] = [];
   const drainer = createSubscriptionDrainer({
     store: delivery,
     replays,
+    blocks: createBlockStore(client, allKeys),
     log,
     sealer,
     client: callbacks,
@@ -125,6 +130,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     maxInFlight,
     disableAfterMs: options.disableAfterMs ?? 86_400_000,
     onAttempt: (report) => void reports.push(report),
+    onBlocked: (_, __, block) => void blocks.push(block),
     onExpired: async (_, events) => {
       expired.push(events);
       await waker.wakeMatching(account, [{ type: 'subscription.fell_behind', state: '' }]);
@@ -186,6 +192,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     reports,
     expired,
     disabled,
+    blocks,
     errors,
     append,
     state: stateOf,

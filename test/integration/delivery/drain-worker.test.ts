@@ -137,6 +137,35 @@ describe('the drain worker', () => {
       `drain of ${harness.account} ${id}: no such thing`,
     ]);
   });
+
+  test('keeps no stack trace in the jobs that it tries again, whoever made them', async () => {
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe('http://127.0.0.1:9/');
+    const latch = createLatch();
+    const claim = vi.spyOn(harness.delivery, 'claim');
+    claim.mockImplementationOnce(() => latch.opened.then(() => null));
+    claim.mockRejectedValue(new Error('fails again and again'));
+    const wakes: string[] = [];
+    const wake = harness.queue.wake.bind(harness.queue);
+    harness.startWorker();
+    await harness.queue.wake(harness.account, [id]);
+    await vi.waitFor(() => expect(claim).toHaveBeenCalledTimes(1));
+    // One that follows the drain under way, and one that is delayed and fails itself.
+    await harness.queue.wake(harness.account, [id]);
+    vi.spyOn(harness.queue, 'wake').mockImplementation(async (account, [subscription = '']) => {
+      wakes.push(subscription);
+      if (subscription === 'fails') throw new Error('fails as well');
+      return wake(account, [subscription]);
+    });
+    await harness.queue.wakeIn(harness.account, 'fails', 0);
+    latch.open();
+    await vi.waitFor(async () => {
+      const jobs = await harness.queue.queue.getJobs(['delayed']);
+      expect(jobs.map(({ name }) => name).toSorted()).toEqual(['drain', 'wake']);
+      expect(jobs.every(({ attemptsMade }) => attemptsMade > 0)).toBe(true);
+      expect(jobs.map(({ stacktrace }) => stacktrace)).toEqual([[], []]);
+    }, 10_000);
+  });
 });
 
 describe('waking', () => {

@@ -11,7 +11,10 @@ afterAll(() => redis.cleanup());
 let rigs = 0;
 
 /** A queue and its worker, whose polls come to what `poll` says. */
-async function rig(poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>) {
+async function rig(
+  poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>,
+  onPollError?: (error: Error) => void,
+) {
   rigs += 1;
   const keys = createKeys(`${redis.prefix}${rigs}`);
   const connections = createRedisConnections(redis.url, { connectionName: 'test', onStateChange: () => {} });
@@ -27,7 +30,7 @@ async function rig(poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>
     holder: 'test',
     concurrency: 10,
     poll,
-    onError: fail,
+    onError: onPollError ?? fail,
   });
   return {
     keys,
@@ -100,4 +103,34 @@ it('polls an account again whose last poll was left without a successor, and lea
     await poller.queue.repair([...accounts, { account: 'unscheduled', pollIntervalMs: 60_000 }]),
   ).toEqual(['unscheduled']);
   await expect.poll(() => polls).toContain('unscheduled');
+});
+
+it('keeps no stack trace of a poll that failed, neither of one that was asked for nor of those of a schedule', async () => {
+  let polls = 0;
+  const errors: Error[] = [];
+  await using poller = await rig(
+    () => {
+      polls += 1;
+      return Promise.reject(new Error('fails'));
+    },
+    (error) => void errors.push(error),
+  );
+  const { queue } = poller.queue;
+  await poller.queue.schedule('scheduled', 100);
+  // Beyond the first, they are made by the worker.
+  await expect.poll(() => polls, { timeout: 5_000 }).toBeGreaterThan(3);
+  await expect
+    .poll(async () => (await queue.getJobs(['delayed'])).map(({ opts }) => opts.stackTraceLimit))
+    .toEqual([0]);
+  await poller.queue.unschedule('scheduled');
+  await poller.queue.pollNow('asked', 'delta');
+  await expect
+    .poll(async () =>
+      (await queue.getJobs(['delayed'])).map(({ attemptsMade, stacktrace }) => [
+        attemptsMade > 0,
+        stacktrace,
+      ]),
+    )
+    .toEqual([[true, []]]);
+  expect(errors.length).toBeGreaterThan(0);
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { toProblem } from '../../../src/api/error-handler.ts';
 import { invalidRequest, Problem, problemBody, problemCodes } from '../../../src/api/problem.ts';
 import { isStoreFailure } from '../../../src/redis/store-failure.ts';
+import { NewerFormatError } from '../../../src/redis/newer-format-error.ts';
 import { SealError } from '../../../src/secrets/seal.ts';
 
 const named = (name: string, message: string) => Object.assign(new Error(message), { name });
@@ -59,6 +60,7 @@ test.each([
     'malformed_json',
   ],
   [new SealError('A stored secret was sealed with key "a"'), 'secret_unreadable'],
+  [new NewerFormatError('subscription', 3, 'format 2'), 'newer_format'],
 ])('%s is told as %s', (error, code) => {
   expect(toProblem(error).code).toBe(code);
 });

@@ -46,6 +46,17 @@ test('a view tells how delivery stands', () => {
   });
 });
 
+test('a view tells why the daemon can send nothing, and when it tries again', () => {
+  const block = { reason: 'a key is missing', since: now, times: 2, nextAt: now + 9 };
+  const delivery = parseDeliveryState({ blocked: JSON.stringify(block) });
+  expect(subscriptionView(record(delivery), 0)).toMatchObject({
+    state: 'failing',
+    lastError: 'a key is missing',
+    nextAttemptAt: new Date(now + 9).toISOString(),
+  });
+  expect(subscriptionView(record(untouched), 0)).toMatchObject({ lastError: null });
+});
+
 test('a disabled subscription has a reason and no next attempt', () => {
   const delivery = parseDeliveryState({ enabled: '0', disabledReason: 'gone', nextAttemptAt: String(now) });
   expect(subscriptionView(record(delivery), 0)).toMatchObject({
@@ -67,6 +78,15 @@ test.each([
   ['the same URL', { url }, untouched, { release: false }],
   ['another URL', { url: `${url}2` }, untouched, { release: true }],
   ['headers', { headers: {} }, untouched, { release: true }],
+  ['the same headers', { headers: { 'x-key': 'hidden' } }, untouched, { release: false }],
+  ['another format', { format: 'slack' as const }, untouched, { release: true }],
+  ['a smaller payload', { payload: 'thin' as const }, untouched, { release: true }],
+  [
+    'what it asks for',
+    { eventTypes: ['filing.rejected' as const], states: ['TX'] },
+    untouched,
+    { release: false },
+  ],
   ['disabling', { enabled: false }, untouched, { release: false, enabled: false }],
   ['enabling what is enabled', { enabled: true }, untouched, { release: false, enabled: true }],
   ['enabling', { enabled: true }, disabled, { release: true, enabled: true }],

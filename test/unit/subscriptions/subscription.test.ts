@@ -42,6 +42,8 @@ describe('a delivery state', () => {
     [{}, 'active'],
     [{ failures: '1' }, 'failing'],
     [{ failures: '1', enabled: '0' }, 'disabled'],
+    [{ blocked: '{}' }, 'failing'],
+    [{ blocked: '{}', enabled: '0' }, 'disabled'],
   ])('%j is %s', (fields, word) => {
     expect(subscriptionState(parseDeliveryState(fields))).toBe(word);
   });

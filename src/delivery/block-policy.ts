@@ -1,0 +1,30 @@
+import { NewerFormatError } from '../redis/newer-format-error.ts';
+import { SealError } from '../secrets/seal.ts';
+import type { Block } from '../subscriptions/subscription.ts';
+import { probeDelayMs } from './pause-policy.ts';
+
+/** Settings of a subscription that this process cannot use, however often it tries. The message says what to do. */
+export class UnusableSettingsError extends Error {
+  override readonly name = 'UnusableSettingsError';
+  /** As they are stored. */
+  readonly settings: string;
+
+  constructor(settings: string, cause: Error) {
+    super(cause.message, { cause });
+    this.settings = settings;
+  }
+}
+
+const firstDelayMs = 1_000;
+
+/** Whether opening stored settings failed for a reason that does not pass by itself: a key that is missing, or a newer version's format; pure. */
+export function isLasting(error: unknown): error is SealError | NewerFormatError {
+  return error instanceof SealError || error instanceof NewerFormatError;
+}
+
+/** The block after one more drain in vain; pure. The next one is due after a second, then after twice as long each time, up to five minutes. */
+export function blockAfter(former: Block | null, reason: string, now: number, random: () => number): Block {
+  const times = (former?.times ?? 0) + 1;
+  const nextAt = now + probeDelayMs(times, { firstDelayMs, random });
+  return { reason, since: former?.since ?? now, times, nextAt };
+}
