@@ -1,0 +1,161 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createLatch, startReceiver } from '../../support/receiver.ts';
+import { testRedis } from '../../support/redis.ts';
+import { rememberKeys } from '../../support/set-back.ts';
+import { createHarness, type Harness } from './drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+/** Answers what is held once it is let go, and everything else at once. */
+async function startHolding() {
+  const latch = createLatch();
+  const receiver = await startReceiver(async ({ filingId, attempt }) => {
+    if (filingId === 'held' && attempt === 1) await latch.opened;
+    return filingId === 'failing' && attempt === 1 ? 500 : 200;
+  });
+  return { receiver, letGo: latch.open };
+}
+
+const heard = (receiver: { readonly accepted: readonly { readonly filingId: string }[] }) =>
+  receiver.accepted.map(({ filingId }) => filingId);
+
+async function drainAll(harness: Harness, id: string): Promise<void> {
+  await vi.waitFor(async () => {
+    await harness.drain(id);
+    expect(await harness.state(id)).toMatchObject({
+      cursor: (await harness.log.head(harness.account)).position,
+      parked: 0,
+    });
+  });
+}
+
+describe('Redis is set back under a drain, and no connection is lost', () => {
+  test('what takes the positions of lost events is delivered, whatever the drain had made of those', async () => {
+    const { receiver, letGo } = await startHolding();
+    await using _ = receiver;
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('held', 'a', 'b');
+    const drained = harness.drain(id);
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-3' }));
+    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    await harness.append('c', 'd', 'e');
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-6' }));
+    await setBack();
+    await harness.append('x1', 'x2', 'x3', 'x4');
+    letGo();
+    expect((await drained).wakeAt).toBeLessThanOrEqual(Date.now());
+    await drainAll(harness, id);
+    expect(new Set(heard(receiver))).toEqual(
+      new Set(['a', 'b', 'c', 'd', 'e', 'held', 'x1', 'x2', 'x3', 'x4']),
+    );
+  });
+
+  test('an event whose waiting retry was lost with a settle is not passed over', async () => {
+    const { receiver, letGo } = await startHolding();
+    await using _ = receiver;
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('failing', 'held');
+    let setBack: (() => Promise<void>) | undefined;
+    const { claim } = harness.delivery;
+    const spy = vi.spyOn(harness.delivery, 'claim').mockImplementationOnce(async (...args) => {
+      const claimed = await claim(...args);
+      setBack = await rememberKeys(harness.redis, harness.keys.base);
+      return claimed;
+    });
+    const drained = harness.drain(id);
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ parked: 1 }));
+    // The log is as it was; only what the drain has written is gone.
+    await setBack?.();
+    letGo();
+    expect(await drained).toEqual({ wakeAt: null });
+    spy.mockRestore();
+    await drainAll(harness, id);
+    expect(heard(receiver).toSorted()).toEqual(['failing', 'held', 'held']);
+  });
+
+  test('events that are read on the other timeline are not taken for the next ones', async () => {
+    const { receiver } = await startHolding();
+    await using _ = receiver;
+    await using harness = createHarness(redis, { maxInFlight: 1 });
+    const id = await harness.subscribe(receiver.url);
+    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    await harness.append('a', 'b', 'c', 'd', 'e', 'f');
+    const { readAfter } = harness.log;
+    const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
+      await setBack();
+      await harness.append('1', '2', '3', '4', '5', '6', '7', '8');
+      return readAfter(...args);
+    });
+    await harness.drain(id);
+    spy.mockRestore();
+    await drainAll(harness, id);
+    expect(heard(receiver)).toEqual(expect.arrayContaining(['1', '2', '3', '4', '5', '6', '7', '8']));
+  });
+});
+
+describe('a cursor that is not of the log', () => {
+  test('because it is beyond its head, is brought back, and so are waiting retries', async () => {
+    const { receiver } = await startHolding();
+    await using _ = receiver;
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'b');
+    const { state, lanes } = harness.keys.subscription(id);
+    await harness.redis.hset(state, { cursor: 40, timeline: 'f'.repeat(48), done: '42-44', parked: 2 });
+    const lane = { spent: 1, tried: 1, dueAt: 0, decidedAt: 0 };
+    await harness.redis.hset(lanes, 'gone', JSON.stringify({ positions: [39, 40], ...lane }));
+    await harness.drain(id);
+    expect(heard(receiver)).toEqual(['a', 'b']);
+    expect(await harness.state(id)).toMatchObject({ cursor: 2, done: '', parked: 0 });
+  });
+
+  test('goes back no further than the last 32nd, 1024th or 32768th event that both know', async () => {
+    const { receiver } = await startHolding();
+    await using _ = receiver;
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+    await harness.append(...names('a', 40));
+    const setBack = await rememberKeys(harness.redis, harness.keys.events);
+    const setHeadBack = await rememberKeys(harness.redis, harness.keys.head);
+    await harness.append(...names('lost', 5));
+    await harness.drain(id);
+    expect(await harness.state(id)).toMatchObject({ cursor: 45 });
+    await setBack();
+    await setHeadBack();
+    await harness.append(...names('b', 10));
+    const before = receiver.accepted.length;
+    await harness.drain(id);
+    // From the 33rd of the first 40 on.
+    expect(heard(receiver).slice(before)).toEqual([...names('a', 40).slice(32), ...names('b', 10)]);
+  });
+});
+
+test('an event that is recorded after a change of the filters was answered is judged by the new ones', async () => {
+  const { receiver, letGo } = await startHolding();
+  await using _ = receiver;
+  await using harness = createHarness(redis);
+  const id = await harness.subscribe(receiver.url, { eventTypes: ['filing.paid', 'filing.pending'] });
+  await harness.append('held');
+  const drained = harness.drain(id);
+  await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
+  await harness.change(id, { eventTypes: ['filing.rejected'] });
+  await vi.waitFor(async () => {
+    await harness.append('unwanted');
+    expect(await harness.state(id)).toMatchObject({ done: expect.stringMatching(/^2/) as string });
+  });
+  const { readAfter } = harness.log;
+  const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
+    await harness.change(id, { eventTypes: ['filing.pending'] });
+    await harness.append('wanted');
+    return readAfter(...args);
+  });
+  await harness.append('unwanted');
+  await vi.waitFor(() => expect(heard(receiver)).toContain('wanted'));
+  letGo();
+  await drained;
+  spy.mockRestore();
+});
