@@ -130,8 +130,8 @@ export function createDrainRun(
   adopt(claim);
   feed.headIs(claim.head);
   if (claim.head.position > cursor) {
-    lost = !feed.takeIn({ ...claim.read, head: claim.head });
-    dirty = !lost;
+    feed.takeIn({ ...claim.read, head: claim.head });
+    dirty = true;
   }
 
   function adopt({ settings, delivery, replays: unfinished }: Standing): void {
@@ -184,12 +184,12 @@ export function createDrainRun(
       // Where to read next depends on what was read.
       // oxlint-disable-next-line no-await-in-loop
       const read = await feed.read();
-      // What was recorded after a change of the settings was answered is judged by the new ones: so they are looked at after reading.
+      // After reading, not before: what was recorded after a change of the settings was answered is judged by the new ones, and what is read
+      // after Redis was set back is not taken in.
       // oxlint-disable-next-line no-await-in-loop
       const stop = await write(null, now());
       if (stop !== null) return stop;
-      lost = !feed.takeIn(read);
-      if (lost) return 'set_back';
+      feed.takeIn(read);
       dirty = true;
     }
     if (await replays.readOn()) dirty = true;
@@ -237,7 +237,7 @@ export function createDrainRun(
   }
 
   return {
-    readOn: async () => (lost ? 'set_back' : readOn()),
+    readOn,
     startAll() {
       for (let work = window.next(now()); work !== null; work = window.next(now()))
         flights.launch(land(work));

@@ -1,5 +1,5 @@
 import type { EventLog, LogEntry, LogRead } from '../events/event-log.ts';
-import { mayFollow, type Checkpoint } from '../events/timeline.ts';
+import type { Checkpoint } from '../events/timeline.ts';
 import { toExpiredLetter } from './delivery-records.ts';
 import type { DeadLetter } from './delivery-records.ts';
 import type { DrainWindow } from './drain-window.ts';
@@ -16,8 +16,8 @@ export interface LogFeed {
   mayRead(): boolean;
   /** Reads what comes next, without taking it in. */
   read(): Promise<FedRead>;
-  /** Takes a stretch in. False, with nothing taken in, when it does not follow what was taken in before: Redis was set back in between. */
-  takeIn(read: FedRead): boolean;
+  /** Takes a stretch in. Redis must not have been set back since before it was read: a settle or a look afterwards finds that out. */
+  takeIn(read: FedRead): void;
   /** The newest event that was taken in or found trimmed away. */
   known(): Checkpoint;
   /** The newest event in the log, as far as known. */
@@ -61,15 +61,12 @@ export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
       return { ...(await deps.log.readAfter(deps.account, known, batch)), head: before };
     },
     takeIn({ entries, more, head: before }) {
-      const [first] = entries;
-      if (first !== undefined && !mayFollow(known, first)) return false;
       for (const entry of entries) {
         expireTo({ position: entry.position - 1, timeline: '' });
         known = entry;
         if (!progress.isDone(entry.position)) window.take(entry, deps.wants(entry));
       }
       if (!more) expireTo(before);
-      return true;
     },
     known: () => known,
     headIs(newest) {
