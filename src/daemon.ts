@@ -20,6 +20,8 @@ const upkeepMs = 2_000;
 // As often as the retention is long, within these.
 const trimEveryMs = { least: 1_000, most: 60_000 };
 const repairEveryMs = 3_000;
+// What a crash or a failure kept from being woken while a long poll goes on is woken after so long.
+const pollUpkeepMs = 30_000;
 const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
 const drainsAtOnce = 2_000;
@@ -95,10 +97,12 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
       tracing.eventsRecorded(account, events);
       await waker.wakeMatching(account, events);
     },
-    async afterPoll(account) {
+    async upkeep(account) {
       await waker.wakeLagging(account);
       await noteCounts(stores, account, clock.now());
     },
+    upkeepMs: pollUpkeepMs,
+    onError,
     onRequest(endpoint, code) {
       liveness.requestEnded();
       metrics.partnerRequests.inc({ endpoint, code });

@@ -165,7 +165,7 @@ async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscri
   return lag;
 }
 
-// The change is stored; a wake-up that is lost is made up for by the next poll.
+// The change is stored; a wake-up that is lost is made up for by the account's polls.
 async function wakeSoon(
   { hooks }: ApiDeps,
   { account, id }: Subscription,

@@ -10,6 +10,7 @@ import { pollAccount, type PollOutcome } from './poll-account.ts';
 import type { PollJob } from './poll-queue.ts';
 import type { PollingStore } from './polling-store.ts';
 import { reportHealth } from './report-health.ts';
+import { withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */
 export interface PollReport {
@@ -28,8 +29,11 @@ export interface AccountPollerDeps {
   readonly partner: RequestLimits & { readonly timeoutMs: number };
   /** Called when events are in the log. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
-  /** Called after every poll, however it ended. */
-  readonly afterPoll: (account: string) => Promise<void>;
+  /** Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many minutes. */
+  readonly upkeep: (account: string) => Promise<void>;
+  readonly upkeepMs: number;
+  /** An upkeep that failed while a poll goes on. */
+  readonly onError: (error: Error) => void;
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
   readonly onQuarantined: (account: string, records: number) => void;
   readonly onPoll: (report: PollReport) => void;
@@ -63,6 +67,15 @@ export function createAccountPoller(
       return true;
     }
     await deps.clock.synchronise();
+    const upkeep = { everyMs: deps.upkeepMs, onError: deps.onError };
+    return withUpkeep(
+      () => deps.upkeep(job.account),
+      upkeep,
+      () => pollKnown(account, job, signal),
+    );
+  };
+
+  async function pollKnown(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<boolean> {
     try {
       const { kind } = await pollAndReport(account, job, signal);
       return kind !== 'crowded';
@@ -71,10 +84,8 @@ export function createAccountPoller(
       // Removed, or emptied and begun anew, while it was polled: what was read of it is void.
       if (!(await deps.accounts.exists(job.account))) await forget(job.account);
       return true;
-    } finally {
-      await deps.afterPoll(job.account);
     }
-  };
+  }
 
   async function forget(account: string): Promise<void> {
     connections.delete(account);
