@@ -136,6 +136,7 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
     onError,
   });
   workers.push({ name: 'polling', deadlineMs: endMs.polling, needsRedis: true, stop: worker.close });
+  await stores.accounts.finishRemovals();
   for (const { account, pollIntervalMs } of await stores.accounts.list()) {
     await pollQueue.schedule(account, pollIntervalMs);
     await waker.wakeLagging(account);

@@ -41,8 +41,9 @@ export interface AccountPollerDeps {
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
 
-/** What the polls of one account share as long as its address and key stay. */
+/** What the polls of one account share as long as it, its address and its key stay. */
 interface Connection {
+  readonly incarnation: string;
   readonly baseUrl: string;
   readonly partnerKey: string;
   readonly client: PartnerClient;
@@ -133,14 +134,18 @@ export function createAccountPoller(
 
   function connectionOf(account: KeyedAccount): { connection: Connection; isNew: boolean } {
     const known = connections.get(account.account);
-    if (known?.baseUrl === account.baseUrl && known.partnerKey === account.partnerKey)
+    if (
+      known?.incarnation === account.incarnation &&
+      known.baseUrl === account.baseUrl &&
+      known.partnerKey === account.partnerKey
+    )
       return { connection: known, isNew: false };
     const connection = connect(account);
     connections.set(account.account, connection);
     return { connection, isNew: true };
   }
 
-  function connect({ baseUrl, partnerKey }: KeyedAccount): Connection {
+  function connect({ incarnation, baseUrl, partnerKey }: KeyedAccount): Connection {
     let sent = 0;
     const client = createPartnerClient({
       baseUrl,
@@ -154,7 +159,7 @@ export function createAccountPoller(
         deps.onRequest(endpoint, code);
       },
     });
-    return { baseUrl, partnerKey, client, requestsSent: () => sent, doubts: new Map() };
+    return { incarnation, baseUrl, partnerKey, client, requestsSent: () => sent, doubts: new Map() };
   }
 }
 
