@@ -106,7 +106,7 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
 
   const textOf = (account: string) => redis.hget(keys.accounts, account);
 
-  async function stored(account: string): Promise<StoredAccount | null> {
+  async function find(account: string): Promise<StoredAccount | null> {
     const text = await textOf(account);
     return text === null ? null : parse(text);
   }
@@ -158,11 +158,11 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
         .toSorted((a, b) => (a.account < b.account ? -1 : 1));
     },
     async get(account) {
-      const found = await stored(account);
+      const found = await find(account);
       return found === null ? null : toAccount(account, found);
     },
     async getKeyed(account) {
-      const found = await stored(account);
+      const found = await find(account);
       if (found === null) return null;
       const partnerKey = sealer.open(found.sealedKey, sealContext(account));
       return { ...toAccount(account, found), partnerKey };
@@ -172,7 +172,7 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
         sealedRecord(account, text, found),
       );
     },
-    exists: async (account) => (await stored(account)) !== null,
+    exists: async (account) => (await find(account)) !== null,
     async put(account, settings, now) {
       const { partnerKey, ...rest } = settings;
       const sealedKey = sealer.seal(partnerKey, sealContext(account));
@@ -189,6 +189,7 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
             return { created: false };
           continue;
         }
+        // Also where the keys are another incarnation's: a part of the cluster was set back, and what it holds is of neither.
         const vacancy = await vacate(account, text);
         if (vacancy === null || !(await empty(account, vacancy))) continue;
         const incarnation = nextOf(vacancy);

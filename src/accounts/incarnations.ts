@@ -42,11 +42,11 @@ export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations
   const read = async (account: string) => (await redis.get(keys.account(account).incarnation)) ?? '';
 
   // What is left after closing is written by nobody any more, so that one look at all keys finds everything.
-  async function removeAll(account: string, closed: string): Promise<boolean> {
+  async function removeAll(account: string, value: string): Promise<boolean> {
     const { base, incarnation } = keys.account(account);
     for await (const found of scanKeys(redis, `${escapeGlob(base)}:*`)) {
       const gone = found.keys.filter((key) => key !== incarnation);
-      if (!(await step(account, closed, closed, { gone }))) return false;
+      if (!(await step(account, value, value, { gone }))) return false;
     }
     return true;
   }

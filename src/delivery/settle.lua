@@ -11,7 +11,9 @@
 -- Reply { 1, head, enabled }, followed, if the settings have changed, by { settings, state fields and values, ids of
 --       the unfinished replays }; or { 0 } when nothing was written: the subscription is gone or another drain holds it.
 local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled')
-if state[1] ~= ARGV[2] or redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return { 0 } end
+if state[1] ~= ARGV[2] then return { 0 } end
+-- The list of subscriptions goes first when an account is removed, the state some time later.
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return { 0 } end
 local same, enabled, at = state[2] == ARGV[3], state[3], 5
 local function list()
   local from = at + 1
