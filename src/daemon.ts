@@ -24,6 +24,8 @@ const repairEveryMs = 3_000;
 const catchUpMs = 5_000;
 // No replica lags that long; what is lost of earlier commits is found by the next poll of this process.
 const caughtUpMs = 60_000;
+// What a crash or a failure kept from being woken while a long poll goes on is woken after so long.
+const pollUpkeepMs = 30_000;
 const pollsAtOnce = 200;
 // So many, because a drain whose endpoint hangs keeps its place until the callback times out.
 const drainsAtOnce = 2_000;
@@ -102,10 +104,12 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
       tracing.eventsRecorded(account, events);
       await waker.wakeMatching(account, events);
     },
-    async afterPoll(account) {
+    async upkeep(account) {
       await waker.wakeLagging(account);
       await noteCounts(stores, account, clock.now());
     },
+    upkeepMs: pollUpkeepMs,
+    onError,
     onRequest(endpoint, code) {
       liveness.requestEnded();
       metrics.partnerRequests.inc({ endpoint, code });
@@ -139,6 +143,7 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
     onError,
   });
   workers.push({ name: 'polling', deadlineMs: endMs.polling, needsRedis: true, stop: worker.close });
+  await stores.accounts.finishRemovals();
   for (const { account, pollIntervalMs } of await stores.accounts.list()) {
     await pollQueue.schedule(account, pollIntervalMs);
     await waker.wakeLagging(account);

@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { replaceField } from '../redis/replace-field.ts';
-import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
+import { removeField, replaceField } from '../redis/replace-field.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
+import { createIncarnations } from './incarnations.ts';
 
 /** A partner account whose filings are watched. */
 export interface Account {
   readonly account: string;
+  /** Drawn when it was created; another one after it was removed and created again. Empty where an older version wrote it. */
+  readonly incarnation: string;
   readonly baseUrl: string;
   readonly pollIntervalMs: number;
   readonly sweepIntervalMs: number;
@@ -44,23 +47,38 @@ export interface AccountStore {
   /** The sealed keys of all accounts. */
   sealedRecords(): Promise<SealedRecord[]>;
   exists(account: string): Promise<boolean>;
-  /** Creates or replaces the settings; what is known of the filings stays. Returns whether it was new. */
+  /**
+   * Creates or replaces the settings; what is known of the filings stays. Returns whether it was new. A new one begins with nothing of a former
+   * account of its name, whose removal is finished first if need be.
+   */
   put(account: string, settings: AccountSettings, now: number): Promise<{ created: boolean }>;
   /**
-   * Removes the account and every key of it; false when there was none. The entry goes first, so that a crash leaves
-   * no half account that is polled; what is left then goes when the name is deleted or created again.
+   * Removes the account and every key of it; false when there was none. From the first step on there is no such account, and nothing is
+   * written for it any more. A crash leaves keys to be removed by `finishRemovals`, or when the name is deleted or created again.
    */
   remove(account: string): Promise<boolean>;
+  /** Removes what removals have left that a crash has ended. Harmless to those under way. */
+  finishRemovals(): Promise<void>;
 }
 
+/** An account, as its field of the hash holds it. */
 interface StoredAccount {
   readonly v: 1;
+  /** Missing where an older version has created or changed it. */
+  readonly incarnation?: string;
   readonly baseUrl: string;
   readonly sealedKey: string;
   readonly pollIntervalMs: number | null;
   readonly sweepIntervalMs: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** In place of an account while its keys are removed, and until the first ones of a new account may be written. */
+interface Vacancy {
+  readonly v: 1;
+  /** The incarnation that comes next. */
+  readonly next: string;
 }
 
 export interface AccountStoreDeps {
@@ -72,9 +90,12 @@ export interface AccountStoreDeps {
 
 /** Accounts in one Redis hash, partner keys sealed. */
 export function createAccountStore({ redis, keys, sealer, defaults }: AccountStoreDeps): AccountStore {
+  const incarnations = createIncarnations(redis, keys);
+
   function toAccount(account: string, stored: StoredAccount): Account {
     return {
       account,
+      incarnation: stored.incarnation ?? '',
       baseUrl: stored.baseUrl,
       pollIntervalMs: stored.pollIntervalMs ?? defaults.pollIntervalMs,
       sweepIntervalMs: stored.sweepIntervalMs ?? defaults.sweepIntervalMs,
@@ -83,64 +104,113 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
     };
   }
 
-  const exists = async (account: string) => (await redis.hexists(keys.accounts, account)) === 1;
+  const textOf = (account: string) => redis.hget(keys.accounts, account);
 
-  // Several may create an account at once. Only one does, and nobody removes what has been written since.
-  async function create(account: string, stored: StoredAccount): Promise<boolean> {
-    if (await exists(account)) return false;
-    await removeKeys(redis, keys.account(account).base, () => exists(account));
-    return (await redis.hsetnx(keys.accounts, account, JSON.stringify(stored))) === 1;
+  async function find(account: string): Promise<StoredAccount | null> {
+    const text = await textOf(account);
+    return text === null ? null : parse(text);
   }
 
-  function sealedRecord(account: string, text: string): SealedRecord {
-    const stored = parse(text);
+  async function allStored(): Promise<{ account: string; text: string; stored: StoredAccount }[]> {
+    const all = Object.entries<string>(await redis.hgetall(keys.accounts));
+    return all.flatMap(([account, text]) => {
+      const found = parse(text);
+      return found === null ? [] : [{ account, text, stored: found }];
+    });
+  }
+
+  const replace = (account: string, expected: string, value: string) =>
+    replaceField(redis, keys.accounts, account, { expected, value });
+
+  // What stands in place of the account from now on, or stood there already; null: somebody else was quicker.
+  async function vacate(account: string, text: string | null): Promise<string | null> {
+    if (text !== null && parse(text) === null) return text;
+    const vacancy = JSON.stringify({ v: 1, next: randomUUID() } satisfies Vacancy);
+    const isWritten =
+      text === null
+        ? (await redis.hsetnx(keys.accounts, account, vacancy)) === 1
+        : await replace(account, text, vacancy);
+    return isWritten ? vacancy : null;
+  }
+
+  const empty = (account: string, vacancy: string) =>
+    incarnations.empty(account, nextOf(vacancy), async () => (await textOf(account)) === vacancy);
+
+  async function finishRemoval(account: string, vacancy: string): Promise<void> {
+    if (!(await empty(account, vacancy))) return;
+    if (await removeField(redis, keys.accounts, account, vacancy))
+      await incarnations.forget(account, nextOf(vacancy));
+  }
+
+  function sealedRecord(account: string, text: string, record: StoredAccount): SealedRecord {
     return {
       context: sealContext(account),
-      texts: [stored.sealedKey],
-      replace([sealedKey = stored.sealedKey]) {
-        const value = JSON.stringify({ ...stored, sealedKey });
-        return replaceField(redis, keys.accounts, account, { expected: text, value });
-      },
+      texts: [record.sealedKey],
+      replace: ([sealedKey = record.sealedKey]) =>
+        replace(account, text, JSON.stringify({ ...record, sealedKey })),
     };
   }
 
   return {
     async list() {
-      const all = await redis.hgetall(keys.accounts);
-      return Object.entries<string>(all)
-        .map(([account, text]) => toAccount(account, parse(text)))
+      return (await allStored())
+        .map(({ account, stored: found }) => toAccount(account, found))
         .toSorted((a, b) => (a.account < b.account ? -1 : 1));
     },
     async get(account) {
-      const text = await redis.hget(keys.accounts, account);
-      return text === null ? null : toAccount(account, parse(text));
+      const found = await find(account);
+      return found === null ? null : toAccount(account, found);
     },
     async getKeyed(account) {
-      const text = await redis.hget(keys.accounts, account);
-      if (text === null) return null;
-      const stored = parse(text);
-      const partnerKey = sealer.open(stored.sealedKey, sealContext(account));
-      return { ...toAccount(account, stored), partnerKey };
+      const found = await find(account);
+      if (found === null) return null;
+      const partnerKey = sealer.open(found.sealedKey, sealContext(account));
+      return { ...toAccount(account, found), partnerKey };
     },
     async sealedRecords() {
-      const all = await redis.hgetall(keys.accounts);
-      return Object.entries<string>(all).map(([account, text]) => sealedRecord(account, text));
+      return (await allStored()).map(({ account, text, stored: found }) =>
+        sealedRecord(account, text, found),
+      );
     },
-    exists,
+    exists: async (account) => (await find(account)) !== null,
     async put(account, settings, now) {
       const { partnerKey, ...rest } = settings;
       const sealedKey = sealer.seal(partnerKey, sealContext(account));
-      const stored: StoredAccount = { v: 1, ...rest, sealedKey, createdAt: now, updatedAt: now };
-      if (await create(account, stored)) return { created: true };
-      const text = await redis.hget(keys.accounts, account);
-      const { createdAt } = text === null ? stored : parse(text);
-      await redis.hset(keys.accounts, account, JSON.stringify({ ...stored, createdAt }));
-      return { created: false };
+      const replacing = { v: 1, ...rest, sealedKey, updatedAt: now } as const;
+      for (;;) {
+        const text = await textOf(account);
+        const former = text === null ? null : parse(text);
+        if (
+          text !== null &&
+          former !== null &&
+          (await incarnations.isOpen(account, former.incarnation ?? ''))
+        ) {
+          if (await replace(account, text, JSON.stringify({ ...former, ...replacing })))
+            return { created: false };
+          continue;
+        }
+        // Also where the keys are another incarnation's: a part of the cluster was set back, and what it holds is of neither.
+        const vacancy = await vacate(account, text);
+        if (vacancy === null || !(await empty(account, vacancy))) continue;
+        const incarnation = nextOf(vacancy);
+        await incarnations.open(account, incarnation);
+        const created: StoredAccount = { ...replacing, incarnation, createdAt: now };
+        if (await replace(account, vacancy, JSON.stringify(created))) return { created: true };
+      }
     },
     async remove(account) {
-      const removed = await redis.hdel(keys.accounts, account);
-      await removeKeys(redis, keys.account(account).base, () => exists(account));
-      return removed === 1;
+      for (;;) {
+        const text = await textOf(account);
+        if (text === null) return false;
+        const vacancy = await vacate(account, text);
+        if (vacancy === null) continue;
+        await finishRemoval(account, vacancy);
+        return vacancy !== text;
+      }
+    },
+    async finishRemovals() {
+      const all = Object.entries<string>(await redis.hgetall(keys.accounts));
+      for (const [account, text] of all) if (parse(text) === null) await finishRemoval(account, text);
     },
   };
 }
@@ -149,17 +219,12 @@ function sealContext(account: string): string {
   return `account:${account}`;
 }
 
-function parse(text: string): StoredAccount {
-  return JSON.parse(text) as StoredAccount;
+/** Null where there is a vacancy. */
+function parse(text: string): StoredAccount | null {
+  const stored = JSON.parse(text) as StoredAccount | Vacancy;
+  return 'next' in stored ? null : stored;
 }
 
-async function removeKeys(
-  redis: RedisClient,
-  base: string,
-  isBackAgain: () => Promise<boolean>,
-): Promise<void> {
-  for await (const { node, keys } of scanKeys(redis, `${escapeGlob(base)}:*`)) {
-    if (await isBackAgain()) return;
-    await node.unlink(...keys);
-  }
+function nextOf(vacancy: string): string {
+  return (JSON.parse(vacancy) as Vacancy).next;
 }

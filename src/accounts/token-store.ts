@@ -3,6 +3,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { replaceField } from '../redis/replace-field.ts';
+import { defineScript } from '../redis/scripts.ts';
 
 /** What is known of an account's token; its text is not. Times are milliseconds on Redis's clock. */
 export interface AccountToken {
@@ -23,12 +24,12 @@ export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'
 
 /** The tokens of all accounts. Only digests are stored. */
 export interface TokenStore {
-  /** Makes a token with 256 random bits; this is the only time its text is seen. */
+  /** Makes a token with 256 random bits; this is the only time its text is seen. Null when the account was removed meanwhile. */
   create(
     account: string,
     settings: TokenSettings,
     now: number,
-  ): Promise<{ text: string; token: AccountToken }>;
+  ): Promise<{ text: string; token: AccountToken } | null>;
   /** All of an account, oldest first, expired ones included. */
   list(account: string): Promise<AccountToken[]>;
   /** False when there was none. It opens nothing from now on. */
@@ -49,6 +50,12 @@ const touchEveryMs = 5 * 60_000;
 // The text names its account, so that a valid token on another account's path is told from a wrong one without a search.
 const textPattern = /^fwa_[A-Za-z0-9_-]{43}\.([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 
+// KEYS 1 tokens  2 incarnation. ARGV id, token. Replies 1, or 0 when the account is removed.
+const addScript = defineScript(`
+if string.match(redis.call('GET', KEYS[2]) or '', '^closed ') then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1`);
+
 /** Tokens in one Redis hash per account, so that they go with it. */
 export function createTokenStore(redis: RedisClient, keys: Keys): TokenStore {
   const tokensOf = (account: string) => keys.account(account).tokens;
@@ -58,8 +65,9 @@ export function createTokenStore(redis: RedisClient, keys: Keys): TokenStore {
       const text = `fwa_${randomBytes(32).toString('base64url')}.${account}`;
       const hash = sha256(text);
       const stored: StoredToken = { v: 1, hash, name, readOnly, createdAt: now, expiresAt, lastUsedAt: null };
-      await redis.hset(tokensOf(account), idOf(hash), JSON.stringify(stored));
-      return { text, token: toToken(account, stored) };
+      const { tokens, incarnation } = keys.account(account);
+      const added = await addScript.run(redis, [tokens, incarnation], [idOf(hash), JSON.stringify(stored)]);
+      return added !== 1 ? null : { text, token: toToken(account, stored) };
     },
     async list(account) {
       const all = await redis.hvals(tokensOf(account));

@@ -13,7 +13,7 @@ import type { Api } from './api-instance.ts';
 import { pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
-import { Problem } from './problem.ts';
+import { accountNotFound } from './find-subscription.ts';
 
 const hoursDefault = 24;
 // More than a chart has places for would only take longer.
@@ -125,11 +125,4 @@ async function requireStored({ accounts }: ApiDeps, name: string): Promise<Accou
   const account = await accounts.get(name);
   if (account === null) throw accountNotFound();
   return account;
-}
-
-function accountNotFound(): Problem {
-  return new Problem(
-    'account_not_found',
-    'GET /v1/accounts lists the accounts; PUT on this path creates it.',
-  );
 }

@@ -4,6 +4,7 @@ import type { AccountToken } from '../accounts/token-store.ts';
 import { createAccessLimits } from './access-limits.ts';
 import type { Api } from './api-instance.ts';
 import type { ApiDeps } from './deps.ts';
+import { accountNotFound } from './find-subscription.ts';
 import { Problem } from './problem.ts';
 
 declare module 'fastify' {
@@ -111,10 +112,7 @@ export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'
     const { account } = accessOf(request);
     if (account === null || request.routeOptions.config.accountMayBeNew === true) return;
     if (await accounts.exists(account)) return;
-    throw new Problem(
-      'account_not_found',
-      'GET /v1/accounts lists the accounts; PUT on this path creates it.',
-    );
+    throw accountNotFound();
   });
 }
 

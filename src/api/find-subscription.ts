@@ -17,3 +17,11 @@ export async function requireSubscription(
 export function subscriptionNotFound(): Problem {
   return new Problem('subscription_not_found', 'GET the list of subscriptions for those there are.');
 }
+
+/** The answer where there is no such account. */
+export function accountNotFound(): Problem {
+  return new Problem(
+    'account_not_found',
+    'GET /v1/accounts lists the accounts; PUT on this path creates it.',
+  );
+}

@@ -8,7 +8,7 @@ import type { Api } from './api-instance.ts';
 import { isoOrNull, pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
-import { requireSubscription, subscriptionNotFound } from './find-subscription.ts';
+import { accountNotFound, requireSubscription, subscriptionNotFound } from './find-subscription.ts';
 import { Problem } from './problem.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription } from './subscription-input.ts';
 import { everything, replaySearchMs, startReplay } from './start-replay.ts';
@@ -41,6 +41,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
         key === undefined ? null : { key, request: fingerprint(body) },
       );
       if (result.kind === 'key_reused') throw keyReused();
+      if (result.kind === 'gone') throw accountNotFound();
       if (result.kind === 'full') throw tooManySubscriptions();
       const { subscription } = result;
       if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
@@ -167,7 +168,7 @@ async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscri
   return lag;
 }
 
-// The change is stored; a wake-up that is lost is made up for by the next poll.
+// The change is stored; a wake-up that is lost is made up for by the account's polls.
 async function wakeSoon(
   { hooks }: ApiDeps,
   { account, id }: Subscription,

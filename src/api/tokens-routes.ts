@@ -5,6 +5,7 @@ import { callerOf } from './auth.ts';
 import { isoOrNull, pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
+import { accountNotFound } from './find-subscription.ts';
 import { instantMs } from './instant.ts';
 import { invalidRequest, Problem } from './problem.ts';
 import { createToken, listTokens, deleteToken } from './tokens-operations.ts';
@@ -21,7 +22,9 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     if ((await tokens.list(account)).length >= tokensMax) {
       throw new Problem('too_many_tokens', `An account has ${tokensMax} tokens at most: revoke some.`);
     }
-    const { text, token } = await tokens.create(account, settings, now());
+    const made = await tokens.create(account, settings, now());
+    if (made === null) throw accountNotFound();
+    const { text, token } = made;
     void reply.code(201);
     return { ...tokenView(token), token: text };
   });

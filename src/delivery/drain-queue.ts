@@ -10,7 +10,7 @@ export interface DrainJob {
 
 /**
  * Wakes subscriptions. A wake-up during a drain causes one more drain after it and never two at once (BullMQ
- * deduplication). A lost wake-up costs a delay until the next poll, never an event.
+ * deduplication). A lost wake-up costs a delay until the account's next poll ends, or goes on for half a minute, never an event.
  */
 export interface DrainQueue {
   /** The queue itself, for whoever only looks at it. */

@@ -15,6 +15,8 @@
 --       is missing; or { -1 }: the log is not the one that the drain knows, Redis was set back.
 -- @include ../events/log.lua
 local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion')
+-- The list of subscriptions goes first when an account is removed, the state some time later.
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return { 0 } end
 if not is_same_log(KEYS[7], KEYS[8], tonumber(ARGV[6]), ARGV[7]) then return { -1 } end
 if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end
 local same, same_endpoint = state[2] == ARGV[4], (state[5] or '0') == ARGV[5]

@@ -3,12 +3,14 @@ import { matchesEvent, type Matchable } from '../subscriptions/matches-event.ts'
 import { subscriptionLag, type DeliveryState } from '../subscriptions/subscription.ts';
 import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
 import type { DrainQueue } from './drain-queue.ts';
+import { gatherWakeUps } from './gather-wake-ups.ts';
 
 /** Wakes the subscriptions that have something to be delivered. */
 export interface SubscriptionWaker {
   /**
    * Those that asked for one of these events, right after they were recorded. Those that rest are left alone: whatever
-   * ends a pause or enables a subscription wakes it.
+   * ends a pause or enables a subscription wakes it. Wake-ups of an account that come while one is under way are gathered
+   * into one after it (`gatherWakeUps`). Rejects when these could not be woken.
    */
   wakeMatching(account: string, events: readonly Matchable[]): Promise<void>;
   /** Those that lag behind the log or have an attempt due: whatever a crash kept from being woken. */
@@ -27,22 +29,24 @@ export interface WakerDeps {
 
 /** A waker over the stores and the drain queue. */
 export function createSubscriptionWaker({ subscriptions, log, queue, now }: WakerDeps): SubscriptionWaker {
+  async function wakeMatching(account: string, events: readonly Matchable[]): Promise<void> {
+    const [all, resting] = await Promise.all([
+      subscriptions.filters(account),
+      subscriptions.resting(account),
+    ]);
+    const matching = all.filter(
+      (subscription) =>
+        (resting.get(subscription.id) ?? 0) <= now() &&
+        events.some((event) => matchesEvent(subscription, event)),
+    );
+    await queue.wake(
+      account,
+      matching.map(({ id }) => id),
+    );
+  }
+
   return {
-    async wakeMatching(account, events) {
-      const [all, resting] = await Promise.all([
-        subscriptions.filters(account),
-        subscriptions.resting(account),
-      ]);
-      const matching = all.filter(
-        (subscription) =>
-          (resting.get(subscription.id) ?? 0) <= now() &&
-          events.some((event) => matchesEvent(subscription, event)),
-      );
-      await queue.wake(
-        account,
-        matching.map(({ id }) => id),
-      );
-    },
+    wakeMatching: gatherWakeUps(wakeMatching),
     async wakeLagging(account) {
       const ids = (await subscriptions.filters(account)).map(({ id }) => id);
       const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);

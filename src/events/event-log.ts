@@ -1,7 +1,6 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
-import type { NewEvent } from './event.ts';
 import { fitting, toOutline, withBody, type LogEntry, type OutlinedEntry } from './log-entry.ts';
 import { createRecentReads } from './recent-reads.ts';
 import type { Checkpoint } from './timeline.ts';
@@ -39,8 +38,6 @@ export interface EventLog {
   load(account: string, entries: readonly OutlinedEntry[]): Promise<(LogEntry | null)[]>;
   /** Positions of a filing's events still in the log, oldest first. */
   positionsOf(account: string, filingId: string): Promise<number[]>;
-  /** Appends an operational event and returns its position. A crash leaves either all of it or nothing. */
-  append(account: string, event: NewEvent, at: number): Promise<number>;
   /** Drops entries recorded before a time (ms), oldest first, with their bodies and what points at them; returns how many went. */
   trim(account: string, before: number): Promise<number>;
 }
@@ -54,7 +51,6 @@ const trimBytes = 16 * 1024 * 1024;
 
 /** The log in Redis: a stream of entries per account, with ids `<position>-0`, and a hash of their bodies. */
 export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
-  const appendScript = loadScript(new URL('append-event.lua', import.meta.url));
   const commonScript = loadScript(new URL('common-position.lua', import.meta.url));
   const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
   const recently = createRecentReads(Date.now);
@@ -131,11 +127,6 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
         .split(',')
         .map(Number)
         .filter((position) => position >= first);
-    },
-    async append(account, event, at) {
-      const { head, events, bodies } = keys.account(account);
-      const fields = [event.id, event.type, String(at), event.body];
-      return Number(await appendScript.run(redis, [head, events, bodies], fields));
     },
     async trim(account, before) {
       const { events, bodies, filingEvents } = keys.account(account);

@@ -27,14 +27,14 @@ const fineForMs = 360 * minuteMs;
 const samplesMax = 1_350;
 
 // KEYS  1 the history  2 the account's marks of polling
-// ARGV  the minute, a minute that is kept no longer or '', how many are kept, then status and count in turn
+// ARGV  the generation of which the counts are, the minute, a minute that is kept no longer or '', how many are kept, then status and count in turn
 // Reply 1 when the counts were noted
 const noteScript = defineScript(`
-if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
+if redis.call('HGET', KEYS[2], 'generation') ~= ARGV[1] then return 0 end
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
-if last and tonumber(string.match(last[1], '^%d+')) >= tonumber(ARGV[1]) then return 0 end
-redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[3], ARGV[1] .. '-0', unpack(ARGV, 4))
-if ARGV[2] ~= '' then redis.call('XDEL', KEYS[1], ARGV[2] .. '-0') end
+if last and tonumber(string.match(last[1], '^%d+')) >= tonumber(ARGV[2]) then return 0 end
+redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[4], ARGV[2] .. '-0', unpack(ARGV, 5))
+if ARGV[3] ~= '' then redis.call('XDEL', KEYS[1], ARGV[3] .. '-0') end
 return 1`);
 
 /** The history in a Redis stream per account, with ids `<minute in ms>-0` and a field per status. */
@@ -48,7 +48,11 @@ export function createCountHistory(redis: RedisClient, keys: Keys): CountHistory
       notedIn.set(account, minute);
       const key = keys.account(account);
       const old = minute - fineForMs;
+      // Before the counts: should the account be created anew in between, they are not noted.
+      const generation = await redis.hget(key.polling, 'generation');
+      if (generation === null) return;
       const args = [
+        generation,
         minute,
         old % coarseMs === 0 ? '' : old,
         samplesMax,

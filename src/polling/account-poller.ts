@@ -10,6 +10,7 @@ import { pollAccount, type PollOutcome } from './poll-account.ts';
 import type { PollJob } from './poll-queue.ts';
 import type { PollingStore } from './polling-store.ts';
 import { reportHealth } from './report-health.ts';
+import { withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */
 export interface PollReport {
@@ -30,8 +31,11 @@ export interface AccountPollerDeps {
   readonly filingBytesMax: number;
   /** Called when events are in the log. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
-  /** Called after every poll, however it ended. */
-  readonly afterPoll: (account: string) => Promise<void>;
+  /** Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many minutes. */
+  readonly upkeep: (account: string) => Promise<void>;
+  readonly upkeepMs: number;
+  /** An upkeep that failed while a poll goes on. */
+  readonly onError: (error: Error) => void;
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
   readonly onQuarantined: (account: string, records: number) => void;
   readonly onPoll: (report: PollReport) => void;
@@ -39,8 +43,9 @@ export interface AccountPollerDeps {
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
 
-/** What the polls of one account share as long as its address and key stay. */
+/** What the polls of one account share as long as it, its address and its key stay. */
 interface Connection {
+  readonly incarnation: string;
   readonly baseUrl: string;
   readonly partnerKey: string;
   readonly client: PartnerClient;
@@ -65,6 +70,15 @@ export function createAccountPoller(
       return true;
     }
     await deps.clock.synchronise();
+    const upkeep = { everyMs: deps.upkeepMs, onError: deps.onError };
+    return withUpkeep(
+      () => deps.upkeep(job.account),
+      upkeep,
+      () => pollKnown(account, job, signal),
+    );
+  };
+
+  async function pollKnown(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<boolean> {
     try {
       const { kind } = await pollAndReport(account, job, signal);
       return kind !== 'crowded';
@@ -73,10 +87,8 @@ export function createAccountPoller(
       // Removed, or emptied and begun anew, while it was polled: what was read of it is void.
       if (!(await deps.accounts.exists(job.account))) await forget(job.account);
       return true;
-    } finally {
-      await deps.afterPoll(job.account);
     }
-  };
+  }
 
   async function forget(account: string): Promise<void> {
     connections.delete(account);
@@ -124,14 +136,18 @@ export function createAccountPoller(
 
   function connectionOf(account: KeyedAccount): { connection: Connection; isNew: boolean } {
     const known = connections.get(account.account);
-    if (known?.baseUrl === account.baseUrl && known.partnerKey === account.partnerKey)
+    if (
+      known?.incarnation === account.incarnation &&
+      known.baseUrl === account.baseUrl &&
+      known.partnerKey === account.partnerKey
+    )
       return { connection: known, isNew: false };
     const connection = connect(account);
     connections.set(account.account, connection);
     return { connection, isNew: true };
   }
 
-  function connect({ baseUrl, partnerKey }: KeyedAccount): Connection {
+  function connect({ incarnation, baseUrl, partnerKey }: KeyedAccount): Connection {
     let sent = 0;
     const client = createPartnerClient({
       baseUrl,
@@ -145,7 +161,7 @@ export function createAccountPoller(
         deps.onRequest(endpoint, code);
       },
     });
-    return { baseUrl, partnerKey, client, requestsSent: () => sent, doubts: new Map() };
+    return { incarnation, baseUrl, partnerKey, client, requestsSent: () => sent, doubts: new Map() };
   }
 }
 

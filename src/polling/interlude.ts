@@ -1,3 +1,4 @@
+import { SnapshotLostError } from '../filings/snapshot-store.ts';
 import { isLarge } from './plan-poll.ts';
 import { readDelta } from './poll-delta.ts';
 import type { ReadDeps, ReadOutcome } from './poll-full.ts';
@@ -23,6 +24,7 @@ export function createInterludes(
     const startedAt = deps.now();
     const sentBefore = deps.requestsSent();
     const marks = await deps.polling.read(account);
+    if (marks.generation !== input.marks.generation) throw new SnapshotLostError(account);
     const misses = await deps.polling.misses(account);
     const missed = [...misses.keys()];
     const run = createPollRun(deps, { ...input, marks, misses, startedAt, interlude: () => null });

@@ -40,6 +40,7 @@ export type PollOutcome =
 /** An account as polling needs it. */
 export interface PolledAccount {
   readonly account: string;
+  readonly incarnation: string;
   readonly pollIntervalMs: number;
   readonly sweepIntervalMs: number;
 }
@@ -81,7 +82,7 @@ export async function pollAccount(
   signal: AbortSignal,
 ): Promise<PollOutcome> {
   const startedAt = deps.now();
-  const marks = await deps.polling.begin(account.account);
+  const marks = await deps.polling.begin(account.account, account.incarnation);
   if (startedAt < marks.backoffUntil && !isWaitOver(marks, request)) return { kind: 'backing_off' };
 
   await deps.snapshot.catchUp(account.account, marks.generation, startedAt);

@@ -70,8 +70,11 @@ export interface Telling {
 /** The marks, the misses and the lease of polling, two hashes and one string per account. */
 export interface PollingStore {
   read(account: string): Promise<PollingMarks>;
-  /** Begins the snapshot of an account that has none yet, and returns the marks either way. */
-  begin(account: string): Promise<PollingMarks>;
+  /**
+   * Begins the snapshot of an account that has none yet, and returns the marks either way. Rejects with SnapshotLostError, with nothing written,
+   * when the account was removed, or removed and created again: its incarnation is another.
+   */
+  begin(account: string, incarnation: string): Promise<PollingMarks>;
   /**
    * Writes some marks and adds to the number of requests in one step. Rejects with SnapshotLostError when the
    * generation is another.
@@ -135,6 +138,13 @@ for i = 3, #ARGV, 2 do
 end
 return 1`);
 
+// KEYS 1 the marks  2 incarnation. ARGV incarnation, generation. Replies the marks as fields and values, nil when the incarnation is another.
+const beginScript = defineScript(`
+local incarnation = redis.call('GET', KEYS[2])
+if incarnation and string.sub(incarnation, 1, 5 + #ARGV[1]) ~= 'open ' .. ARGV[1] then return nil end
+redis.call('HSETNX', KEYS[1], 'generation', ARGV[2])
+return redis.call('HGETALL', KEYS[1])`);
+
 const writeMiss = defineScript(`
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
@@ -164,9 +174,11 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
 
   return {
     read,
-    async begin(account) {
-      await redis.hsetnx(keys.account(account).polling, 'generation', randomUUID());
-      return read(account);
+    async begin(account, incarnation) {
+      const key = keys.account(account);
+      const reply = await beginScript.run(redis, [key.polling, key.incarnation], [incarnation, randomUUID()]);
+      if (reply === null) throw new SnapshotLostError(account);
+      return decodeMarks(Object.fromEntries(pairs(reply as string[])));
     },
     async write(account, generation, marks, requests) {
       const fields = Object.entries(marks).flatMap(([name, value]) => [name, String(value)]);
@@ -203,6 +215,10 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
       await dropMiss.run(redis, [keys.account(account).missing], [id, encodeMiss(miss)]);
     },
   };
+}
+
+function* pairs(flat: readonly string[]): Generator<[string, string]> {
+  for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] ?? '', flat[i + 1] ?? ''];
 }
 
 async function inGeneration(account: string, reply: Promise<unknown>): Promise<void> {

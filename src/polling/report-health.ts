@@ -1,7 +1,7 @@
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { healthState } from './account-health.ts';
-import type { PollOutcome } from './poll-account.ts';
+import type { PolledAccount, PollOutcome } from './poll-account.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
 
 /** What changed about an account's health with one poll; null when nothing that anybody is told. */
@@ -40,20 +40,21 @@ export function buildHealthEvent(
 }
 
 export interface ReportHealthDeps {
-  readonly polling: Pick<PollingStore, 'read' | 'tell'>;
+  readonly polling: Pick<PollingStore, 'begin' | 'tell'>;
   readonly now: () => number;
 }
 
 /**
  * Appends the operational event that a poll's outcome calls for, once: event and memory of it are one atomic step. Returns the
- * event, or null when there was nothing to tell or somebody else has told it.
+ * event, or null when there was nothing to tell or somebody else has told it. Rejects with SnapshotLostError when the account was removed or
+ * created again.
  */
 export async function reportHealth(
   { polling, now }: ReportHealthDeps,
-  { account, pollIntervalMs, createdAt }: { account: string; pollIntervalMs: number; createdAt: number },
+  { account, incarnation, pollIntervalMs, createdAt }: PolledAccount & { readonly createdAt: number },
   outcome: PollOutcome,
 ): Promise<RecordedEvent | null> {
-  const marks = await polling.read(account);
+  const marks = await polling.begin(account, incarnation);
   const at = now();
   const type = healthChange(marks, outcome, pollIntervalMs, createdAt, at);
   if (type === null) return null;

@@ -8,6 +8,7 @@
  * | `P:probe`                  | string  | a minute               | readiness                      | nobody              |
  * | `P:accounts`               | hash    | for ever               | account store                  | all roles           |
  * | `P:witness:<a>`            | stream  | an hour                | after commits                  | polling             |
+ * | `P:{a}:incarnation`        | string  | and a day longer       | account store                  | polling, API        |
  * | `P:{a}:filings`            | hash    | with the account       | commit-changes.lua             | polling, API        |
  * | `P:{a}:index`              | zset    | with the account       | commit-changes.lua             | polling, API        |
  * | `P:{a}:details`            | hash    | while not COMPLETED    | commit-changes.lua             | API                 |
@@ -47,6 +48,8 @@ export interface Keys {
 /** The keys of one account; every string starts with `base`. */
 export interface AccountKeys {
   readonly base: string;
+  /** Whose keys these are; see src/accounts/incarnations.ts. What creates keys checks it, or something that goes when it changes. */
+  readonly incarnation: string;
   readonly filings: string;
   readonly index: string;
   readonly details: string;
@@ -92,6 +95,7 @@ export function createKeys(prefix: string): Keys {
 function accountKeys(base: string): AccountKeys {
   return {
     base,
+    incarnation: `${base}:incarnation`,
     filings: `${base}:filings`,
     index: `${base}:index`,
     details: `${base}:details`,

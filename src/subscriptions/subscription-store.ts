@@ -26,6 +26,7 @@ export interface SubscriptionPage {
 export type CreateResult =
   | { readonly kind: 'created' | 'replayed'; readonly subscription: Subscription }
   | { readonly kind: 'key_reused' } // the idempotency key came before with another request
+  | { readonly kind: 'gone' } // the account was removed meanwhile
   | { readonly kind: 'full' }; // the account has as many as it may have
 
 /** What a change of a subscription writes beside its settings. */
@@ -103,11 +104,12 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
           key.head,
           key.idempotency(sha256(idempotency?.key ?? '')),
           key.events,
+          key.incarnation,
         ],
         [id, text, from, record, String(idempotencyMs), String(subscriptionsMax)],
       );
       if (first === '') return { kind: 'created', subscription };
-      if (first === 'full') return { kind: 'full' };
+      if (first === 'gone' || first === 'full') return { kind: first };
       const earlier = JSON.parse(String(first)) as { request: string; subscription: string };
       if (earlier.request !== request) return { kind: 'key_reused' };
       return { kind: 'replayed', subscription: openSubscription(sealer, account, earlier.subscription) };

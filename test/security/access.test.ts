@@ -112,7 +112,7 @@ async function createToken(name: string, settings: object = {}): Promise<string>
 
 async function expiredToken(name: string): Promise<string> {
   const settings = { name: 'expired', readOnly: false, expiresAt: Date.now() - 1 };
-  return (await api.deps.tokens.create(name, settings, 1)).text;
+  return (await api.deps.tokens.create(name, settings, 1))?.text ?? '';
 }
 
 async function revokedToken(name: string): Promise<string> {

@@ -84,6 +84,7 @@ export async function watchAccount(
   const name = options.account ?? 'acme';
   const account = {
     account: name,
+    incarnation: '',
     pollIntervalMs: options.pollIntervalMs ?? 60_000,
     sweepIntervalMs: options.sweepIntervalMs ?? 3_600_000,
     createdAt: Date.now(),

@@ -55,7 +55,7 @@ test('no answer holds the key of the partner service', async () => {
 test('an account tells its filings by status over the time that is asked for', async () => {
   const path = await api.createAccount('counted');
   const history = createCountHistory(redis.connect(), api.keys);
-  await api.deps.polling.begin('counted');
+  await api.putFilings('counted', []);
   const now = Date.now();
   for (const hours of [30, 2, 0])
     await history.note('counted', now - hours * 3_600_000, async () => ({ PAID: hours }));
@@ -215,11 +215,10 @@ test('the use of a token is noted, at most once in five minutes', async () => {
 
 test('noting the use of a token does not bring back one that is revoked meanwhile', async () => {
   await api.createAccount('raced');
-  const { token, text } = await api.deps.tokens.create(
-    'raced',
-    { name: 'a', readOnly: false, expiresAt: null },
-    1,
-  );
+  const settings = { name: 'a', readOnly: false, expiresAt: null };
+  const made = await api.deps.tokens.create('raced', settings, 1);
+  if (made === null) throw new Error('no account');
+  const { token, text } = made;
   const client = redis.connect();
   const revoking = new Proxy(client, {
     get(target, name) {

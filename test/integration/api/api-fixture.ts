@@ -154,7 +154,8 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
 
   /** Puts filings into the snapshot as a poll does; with a type, also an event of the change into the log. */
   async function putFilings(account: string, filings: readonly PutFiling[]): Promise<void> {
-    const { generation } = await deps.polling.begin(account);
+    const stored = await deps.accounts.get(account);
+    const { generation } = await deps.polling.begin(account, stored?.incarnation ?? '');
     const known = await deps.snapshot.read(
       account,
       filings.map(({ id }) => id),

@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { appendEvent, paidEvent } from '../../support/append-script.ts';
 import { testRedis } from '../../support/redis.ts';
+import { rememberKeys } from '../../support/set-back.ts';
 import { createApiFixture, operatorToken, type ApiFixture } from './api-fixture.ts';
 
 interface Message {
@@ -309,4 +311,29 @@ test('closing the API ends its streams', async () => {
   const text = response.text();
   await closing.app.close();
   expect(await text).toMatch(/^retry: 3000\nid: \S+\n\n(?:: nothing new\n\n)*$/);
+});
+
+test('a listener hears what takes the positions of events that Redis has lost', async () => {
+  await api.createAccount('parted');
+  const client = redis.connect();
+  // Not by way of the snapshot, which would make up for what was lost.
+  const append = (id: string) => appendEvent(client, api.keys.account('parted'), paidEvent(id), 1);
+  await append('a');
+  const stream = await listen('parted', '?from=earliest');
+  const heard = [(await stream.message()).data?.data.filingId];
+  const setBack = await rememberKeys(client, api.keys.account('parted').base);
+  for (const id of ['lost1', 'lost2', 'lost3']) await append(id);
+  const last = [await stream.message(), await stream.message(), await stream.message()].at(-1);
+  await setBack();
+  for (const id of ['b', 'c', 'd', 'e']) await append(id);
+  while (heard.at(-1) !== 'e') heard.push((await stream.message()).data?.data.filingId);
+  // At the start of the log, the last position that both know for certain.
+  expect(heard.filter((id) => id !== 'a')).toEqual(['b', 'c', 'd', 'e']);
+  stream.close();
+  // And so does one that comes again with an id of the lost part.
+  const resumed = await listen('parted', '', { 'last-event-id': last?.id ?? '' });
+  const again: unknown[] = [];
+  while (again.at(-1) !== 'e') again.push((await resumed.message()).data?.data.filingId);
+  expect(again).toEqual(['a', 'b', 'c', 'd', 'e']);
+  resumed.close();
 });

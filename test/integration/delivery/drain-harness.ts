@@ -25,7 +25,7 @@ import {
   createSubscriptionStore,
   type SubscriptionStore,
 } from '../../../src/subscriptions/subscription-store.ts';
-import { appendScript } from '../../support/append-script.ts';
+import { appendEvent } from '../../support/append-script.ts';
 import { receiverSecret } from '../../support/receiver.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
@@ -158,10 +158,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
   async function appendOne(filingId: string): Promise<number> {
     const sequence = (sequences.get(filingId) ?? 0) + 1;
     sequences.set(filingId, sequence);
-    const { id, type, state, body } = eventOf(account, filingId, sequence);
-    const written = [keys.head, keys.events, keys.bodies, keys.filingEvents];
-    const fields = [id, type, filingId, state, Date.now(), body];
-    return Number(await appendScript.run(client, written, fields));
+    return appendEvent(client, keys, eventOf(account, filingId, sequence), Date.now());
   }
 
   async function append(...filings: readonly string[]): Promise<number[]> {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { appendEvent } from '../../support/append-script.ts';
 import { createLatch, startReceiver } from '../../support/receiver.ts';
 import { testRedis } from '../../support/redis.ts';
 import { createHarness } from './drain-harness.ts';
@@ -101,7 +102,7 @@ describe('a drain', () => {
       state: '',
       body: '{"type":"account.stale"}',
     };
-    await harness.log.append(harness.account, event, Date.now());
+    await appendEvent(harness.redis, harness.keys, event, Date.now());
     await harness.drain(some);
     expect(receiver.received).toEqual([]);
     await harness.drain(named);
@@ -219,7 +220,7 @@ describe('a failed attempt', () => {
     for (const n of [1, 2]) {
       const event = { id: `evt_${n}`, type: 'account.stale', filingId: '', state: '', body: '{}' };
       // oxlint-disable-next-line no-await-in-loop
-      await harness.log.append(harness.account, event, Date.now());
+      await appendEvent(harness.redis, harness.keys, event, Date.now());
     }
     await harness.append('a');
     await harness.drain(id);
@@ -247,7 +248,7 @@ describe('a failed attempt', () => {
     await using harness = createHarness(redis);
     const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*'], payload: 'thin' });
     const broken = { id: 'evt_1', type: 'account.stale', filingId: '', state: '', body: 'no JSON' };
-    await harness.log.append(harness.account, broken, Date.now());
+    await appendEvent(harness.redis, harness.keys, broken, Date.now());
     await harness.drain(id);
     expect(harness.reports.map(({ attempt }) => attempt.outcome)).toEqual(['sender_error']);
     expect(await harness.state(id)).toMatchObject({ parked: 1, cursor: 1 });

@@ -48,7 +48,7 @@ test('a commit whose reply is lost has written the state and its event, and is i
     onStateChange: () => undefined,
   });
   onTestFinished(() => connections.close());
-  const { generation } = await createPollingStore(redis.connect(), keys).begin('acme');
+  const { generation } = await createPollingStore(redis.connect(), keys).begin('acme', '');
   await connections.untilReady(5_000);
   const snapshot = createSnapshotStore(connections.command(), keys);
   const commits = [{ id: 'f', previous: null, next, details: null, event }];
@@ -75,9 +75,9 @@ test('a commit decided on a snapshot that was emptied meanwhile writes nothing',
   const client = redis.connect();
   const polling = createPollingStore(client, keys);
   const snapshot = createSnapshotStore(client, keys);
-  const { generation } = await polling.begin('emptied');
+  const { generation } = await polling.begin('emptied', '');
   await client.del(keys.account('emptied').polling);
-  await polling.begin('emptied');
+  await polling.begin('emptied', '');
   const commit = { id: 'f', previous: null, next, details: null, event };
   await expect(snapshot.commit('emptied', generation, [commit], 1)).rejects.toThrow(SnapshotLostError);
   expect(await snapshot.read('emptied', ['f'])).toEqual([null]);
@@ -85,7 +85,7 @@ test('a commit decided on a snapshot that was emptied meanwhile writes nothing',
 });
 
 test('many states are read as few are, whatever the ids hold', async () => {
-  const { generation } = await createPollingStore(redis.connect(), keys).begin('many');
+  const { generation } = await createPollingStore(redis.connect(), keys).begin('many', '');
   const snapshot = createSnapshotStore(redis.connect(), keys);
   const ids = [...Array.from({ length: 30 }, (_, i) => `f${i}`), ' ', '\u0000', 'é𝒳', '"', '%s'];
   const commits = ids.map((id, sequence) => ({

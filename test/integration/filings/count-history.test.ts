@@ -14,7 +14,7 @@ let accounts = 0;
 
 beforeEach(async () => {
   account = `a${(accounts += 1)}`;
-  await createPollingStore(client, keys).begin(account);
+  await createPollingStore(client, keys).begin(account, '');
 });
 afterAll(async () => {
   await redis.cleanup();

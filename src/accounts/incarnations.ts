@@ -1,0 +1,89 @@
+import type { RedisClient } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
+import { loadScript } from '../redis/scripts.ts';
+
+/**
+ * An account that is removed and created again under its name is another one: each has an id of its own, its incarnation. The keys of both
+ * have the same names, so `P:{a}:incarnation` says whose they are. It goes from `open <former>` to `closed <next>`, in one step with all that
+ * writers check before they write; what is left is then removed while nobody can add to it, and `open <next>` lets the next one begin. Each step is
+ * taken only from the value that was read, and no value comes twice. So any number of processes may do this at once or take over from one another.
+ */
+export interface Incarnations {
+  /**
+   * Empties the account's keys for the incarnation `next`, or finds that done. `isCurrent` says whether `next` is still the one to come. False
+   * when it is not, or the keys are another's by now; nothing of theirs is touched.
+   */
+  empty(account: string, next: string, isCurrent: () => Promise<boolean>): Promise<boolean>;
+  /** Lets the incarnation write, once the keys are empty. Safe to repeat. */
+  open(account: string, next: string): Promise<void>;
+  /** Whether the incarnation may write to the keys; '' is one that an older version has created or changed, to which any open keys belong. */
+  isOpen(account: string, incarnation: string): Promise<boolean>;
+  /** Lets the mark of an account that is gone expire, a day from now: what worked on it is over by then. */
+  forget(account: string, next: string): Promise<void>;
+}
+
+const forgottenAfterMs = 24 * 3_600_000;
+
+/** Incarnations in Redis, one string per account. */
+export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations {
+  const script = loadScript(new URL('incarnation.lua', import.meta.url));
+
+  async function step(
+    account: string,
+    expected: string,
+    next: string,
+    { gone = [], forMs = '' }: { gone?: readonly string[]; forMs?: number | '' } = {},
+  ): Promise<boolean> {
+    const { incarnation } = keys.account(account);
+    return (await script.run(redis, [incarnation, ...gone], [expected, next, forMs])) === 1;
+  }
+
+  const read = async (account: string) => (await redis.get(keys.account(account).incarnation)) ?? '';
+
+  // What is left after closing is written by nobody any more, so that one look at all keys finds everything.
+  async function removeAll(account: string, value: string): Promise<boolean> {
+    const { base, incarnation } = keys.account(account);
+    for await (const found of scanKeys(redis, `${escapeGlob(base)}:*`)) {
+      const gone = found.keys.filter((key) => key !== incarnation);
+      if (!(await step(account, value, value, { gone }))) return false;
+    }
+    return true;
+  }
+
+  return {
+    async empty(account, next, isCurrent) {
+      const { polling, subscriptions, tokens } = keys.account(account);
+      for (;;) {
+        const found = await read(account);
+        if (found === opened(next)) return true;
+        if (found !== closed(next)) {
+          if (!(await isCurrent())) return false;
+          const gone = [polling, subscriptions, tokens];
+          if (!(await step(account, found, closed(next), { gone }))) continue;
+        }
+        if (await removeAll(account, closed(next))) return true;
+      }
+    },
+    async open(account, next) {
+      await step(account, closed(next), opened(next));
+    },
+    async isOpen(account, incarnation) {
+      const found = await read(account);
+      return (
+        found === '' || found === opened(incarnation) || (incarnation === '' && found.startsWith('open '))
+      );
+    },
+    async forget(account, next) {
+      await step(account, closed(next), closed(next), { forMs: forgottenAfterMs });
+    },
+  };
+}
+
+function opened(incarnation: string): string {
+  return `open ${incarnation}`;
+}
+
+function closed(next: string): string {
+  return `closed ${next}`;
+}

@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface UpkeepOptions {
+  /** Milliseconds from the beginning of the work, and from the end of each run, to the next run. */
+  readonly everyMs: number;
+  /** One failure keeps neither the work nor the next run from going on. */
+  readonly onError: (error: Error) => void;
+}
+
+/**
+ * Does `work`, with `upkeep` run every so often while it goes on, never twice at once, and once more when it is over, however it ended. Rejects
+ * with the last upkeep's error, or else as `work` does.
+ */
+export async function withUpkeep<T>(
+  upkeep: () => Promise<void>,
+  { everyMs, onError }: UpkeepOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const kept = keepUp(upkeep, everyMs, onError, over.signal);
+  try {
+    return await work();
+  } finally {
+    over.abort();
+    await kept;
+    await upkeep();
+  }
+}
+
+async function keepUp(
+  upkeep: () => Promise<void>,
+  everyMs: number,
+  onError: (error: Error) => void,
+  over: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop
+    await delay(everyMs, null, { signal: over }).catch(() => null);
+    if (over.aborted) return;
+    // oxlint-disable-next-line no-await-in-loop
+    await upkeep().catch(onError);
+  }
+}

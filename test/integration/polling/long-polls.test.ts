@@ -1,0 +1,74 @@
+import { afterAll, expect, test } from 'vitest';
+import { createAccountStore } from '../../../src/accounts/account-store.ts';
+import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
+import { createAccountPoller } from '../../../src/polling/account-poller.ts';
+import { createPollingStore } from '../../../src/polling/polling-store.ts';
+import { createRedisClock } from '../../../src/redis/clock.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { createSealer } from '../../../src/secrets/seal.ts';
+import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { testRedis } from '../../support/redis.ts';
+import { createHarness } from '../delivery/drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+test('a wake-up that was lost is made up for while a long sweep goes on, also after an upkeep that failed', async () => {
+  await using receiver = await startReceiver();
+  await using harness = createHarness(redis);
+  await using partner = await startHostilePartner(
+    Array.from({ length: 150 }, (_, row) => partnerRow(`f${row}`)),
+  );
+  const secondPage = Promise.withResolvers<void>();
+  partner.misbehave = ({ endpoint, offset }) =>
+    endpoint === 'filings' && offset > 0 ? { after: secondPage.promise } : undefined;
+  const client = redis.connect();
+  const keys = createKeys(redis.prefix);
+  const intervals = { pollIntervalMs: 60_000, sweepIntervalMs: 3_600_000 };
+  const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
+  const accounts = createAccountStore({ redis: client, keys, sealer, defaults: intervals });
+  const { account } = harness;
+  await accounts.put(account, { ...intervals, baseUrl: partner.baseUrl, partnerKey: partner.key }, 1);
+  const errors: Error[] = [];
+  let upkeeps = 0;
+  const poll = createAccountPoller({
+    accounts,
+    snapshot: createSnapshotStore(client, keys),
+    polling: createPollingStore(client, keys),
+    clock: createRedisClock(client),
+    random: Math.random,
+    partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },
+    onEvents: (_, events) => harness.waker.wakeMatching(account, events),
+    async upkeep(name) {
+      upkeeps += 1;
+      if (upkeeps === 1) throw new Error('Redis is away');
+      await harness.waker.wakeLagging(name);
+    },
+    upkeepMs: 20,
+    filingBytesMax: 262_144,
+    onError: (error) => void errors.push(error),
+    onRequest: () => undefined,
+    onQuarantined: () => undefined,
+    onPoll: () => undefined,
+    onUnknownAccount: async () => undefined,
+  });
+  await harness.subscribe(receiver.url);
+  harness.startWorker();
+  let isOver = false;
+  const polled = poll({ account, mode: 'sweep', asked: true }, new AbortController().signal).finally(() => {
+    isOver = true;
+  });
+
+  await expect.poll(() => partner.requests.some(({ offset }) => offset > 0), { timeout: 10_000 }).toBe(true);
+  // In the log, and nobody is woken: as after a crash in between.
+  await harness.append('changed');
+  await expect.poll(() => receiver.accepted, { timeout: 10_000 }).toHaveLength(1);
+  expect(isOver).toBe(false);
+  expect(errors.map(({ message }) => message)).toEqual(['Redis is away']);
+
+  secondPage.resolve();
+  const before = upkeeps;
+  expect(await polled).toBe(true);
+  expect(upkeeps).toBeGreaterThan(before);
+});
