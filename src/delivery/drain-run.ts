@@ -16,7 +16,7 @@ import { createFieldChanges } from './field-changes.ts';
 import { createFlights } from './flights.ts';
 import type { LaneSet } from './lane-set.ts';
 import { createLogFeed } from './log-feed.ts';
-import { disablingReason, healthOf } from './pause-policy.ts';
+import { disablingReason, healthOf, pauseAt } from './pause-policy.ts';
 import { createProgress } from './progress.ts';
 import { createReplayFeed } from './replay-feed.ts';
 import type { ReplayStore } from './replay-store.ts';
@@ -112,6 +112,10 @@ export function createDrainRun(
   let lookMs = firstLookMs;
 
   adopt(claim);
+  if (pauseAt(health, now()) === 'impossible') {
+    window.release(now());
+    dirty = true;
+  }
   if (claim.entries.length > 0 || claim.head > cursor) {
     feed.takeIn(claim.entries);
     dirty = true;

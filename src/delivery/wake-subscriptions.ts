@@ -3,6 +3,7 @@ import { matchesEvent, type Matchable } from '../subscriptions/matches-event.ts'
 import { subscriptionLag, type DeliveryState } from '../subscriptions/subscription.ts';
 import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
 import type { DrainQueue } from './drain-queue.ts';
+import { pauseAt } from './pause-policy.ts';
 
 /** Wakes the subscriptions that have something to be delivered. */
 export interface SubscriptionWaker {
@@ -55,8 +56,9 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
 
 /** Whether a drain would find something to do now; pure. */
 function needsDrain(state: DeliveryState, head: number, now: number): boolean {
-  if (!state.enabled || now < state.pausedUntil) return false;
+  const pause = pauseAt(state, now);
+  if (!state.enabled || pause === 'pausing') return false;
   const unread = subscriptionLag(state, head) - state.parked > 0;
   const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;
-  return unread || state.release || due || state.replaying > 0;
+  return unread || state.release || due || state.replaying > 0 || pause === 'impossible';
 }
