@@ -2,7 +2,7 @@ import type { Observation } from '../filings/observe-filings.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
 import { consequence, PartnerError } from '../partner/partner-error.ts';
 import { allEnded } from './all-ended.ts';
-import { isSecondAbsence, missByAbsence, missByFailure, type Miss } from './misses.ts';
+import { isRetryDue, isSecondAbsence, missByAbsence, missByFailure, type Miss } from './misses.ts';
 import type { PollRunInput } from './poll-run.ts';
 
 /** Reads filings one by one, and keeps record of those that cannot be read. */
@@ -43,7 +43,8 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   let vouched: Promise<void> | undefined;
 
   async function readOne(id: string): Promise<void> {
-    if ((misses.get(id)?.retryAt ?? 0) > now()) {
+    const miss = misses.get(id);
+    if (miss !== undefined && !isRetryDue(miss, now())) {
       unread += 1;
       return;
     }

@@ -77,6 +77,8 @@ export interface PollingStore {
    * generation is another.
    */
   write(account: string, generation: string, marks: MarksUpdate, requests: number): Promise<void>;
+  /** Writes marks although they go back in time. Rejects with SnapshotLostError when the generation is another. */
+  correct(account: string, generation: string, marks: MarksUpdate): Promise<void>;
   /**
    * Appends an operational event and writes its flags in one step, unless somebody else has told it already (the flags are no
    * longer those in `before`): then null. Otherwise the event's position in the log.
@@ -135,6 +137,11 @@ for i = 3, #ARGV, 2 do
 end
 return 1`);
 
+const correctMarks = defineScript(`
+if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+return 1`);
+
 const writeMiss = defineScript(`
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
@@ -169,9 +176,13 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
       return read(account);
     },
     async write(account, generation, marks, requests) {
-      const fields = Object.entries(marks).flatMap(([name, value]) => [name, String(value)]);
       const key = keys.account(account).polling;
-      await inGeneration(account, writeMarks.run(redis, [key], [generation, requests, ...fields]));
+      const values = [generation, requests, ...fieldsOf(marks)];
+      await inGeneration(account, writeMarks.run(redis, [key], values));
+    },
+    async correct(account, generation, marks) {
+      const key = keys.account(account).polling;
+      await inGeneration(account, correctMarks.run(redis, [key], [generation, ...fieldsOf(marks)]));
     },
     async tell(account, generation, { event, at, before, after }) {
       const { head, events, polling } = keys.account(account);
@@ -207,6 +218,10 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
 
 async function inGeneration(account: string, reply: Promise<unknown>): Promise<void> {
   if ((await reply) !== 1) throw new SnapshotLostError(account);
+}
+
+function fieldsOf(marks: MarksUpdate): string[] {
+  return Object.entries(marks).flatMap(([name, value]) => [name, String(value)]);
 }
 
 function decodeMarks(fields: Readonly<Record<string, string>>): PollingMarks {
