@@ -117,7 +117,7 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   };
 }
 
-// The account is not refused: that would be told as an end of its key.
+// A refusal of filings alone must not count as a refusal of the account's key.
 function aboutFilings(error: PartnerError): PartnerError {
   return error.kind === 'auth' ? new PartnerError('unexpected_status', error.message, error) : error;
 }
