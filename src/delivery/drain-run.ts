@@ -17,7 +17,7 @@ import { createFieldChanges } from './field-changes.ts';
 import { createFlights } from './flights.ts';
 import type { LaneSet } from './lane-set.ts';
 import { createLogFeed } from './log-feed.ts';
-import { disablingReason, healthOf } from './pause-policy.ts';
+import { disablingReason, healthOf, pauseAt } from './pause-policy.ts';
 import { createProgress } from './progress.ts';
 import { createReplayFeed } from './replay-feed.ts';
 import type { OpenReplay } from './replay-run.ts';
@@ -129,6 +129,10 @@ export function createDrainRun(
 
   adopt(claim);
   feed.headIs(claim.head);
+  if (pauseAt(health, now()) === 'impossible') {
+    window.release(now());
+    dirty = true;
+  }
   if (claim.head.position > cursor) {
     feed.takeIn({ ...claim.read, head: claim.head });
     dirty = true;

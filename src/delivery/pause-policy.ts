@@ -1,3 +1,4 @@
+import { RETRY_AFTER_MAX_MS } from '../http/retry-after.ts';
 import type { CallbackOutcome } from './callback-outcome.ts';
 
 /** The part of a subscription's delivery state that outcomes move. Times in milliseconds, 0 = none. */
@@ -35,6 +36,8 @@ const filingsOfDownEndpoint = 3;
 /** An endpoint that may be down is tried at least so often, in milliseconds. */
 export const probeDelayMsMax = 5 * 60_000;
 const jitter = 0.2;
+// Milliseconds; the longest pause, and what clocks may be corrected by meanwhile.
+const pauseMsMax = RETRY_AFTER_MAX_MS + 60_000;
 
 /** The endpoint's health out of more; pure. */
 export function healthOf(state: EndpointHealth): EndpointHealth {
@@ -61,6 +64,18 @@ export function healthyAgain(health: EndpointHealth): EndpointHealth {
     pausedUntil: 0,
     probes: 0,
   };
+}
+
+/**
+ * Whether callbacks are to wait now; pure. A pause that ends later than any may last was decided by a clock that was ahead: it is `impossible`, and
+ * nothing waits for it.
+ */
+export function pauseAt(
+  { pausedUntil: until }: Pick<EndpointHealth, 'pausedUntil'>,
+  now: number,
+): 'none' | 'pausing' | 'impossible' {
+  if (until <= now) return 'none';
+  return until > now + pauseMsMax ? 'impossible' : 'pausing';
 }
 
 /** Whether the endpoint counts as down: one probe at a time is sent, and failures cost no retry budget; pure. */

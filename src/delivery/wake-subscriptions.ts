@@ -4,6 +4,7 @@ import { subscriptionLag, type DeliveryState } from '../subscriptions/subscripti
 import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
 import type { DrainQueue } from './drain-queue.ts';
 import { gatherWakeUps } from './gather-wake-ups.ts';
+import { pauseAt } from './pause-policy.ts';
 
 /** Wakes the subscriptions that have something to be delivered. */
 export interface SubscriptionWaker {
@@ -69,8 +70,9 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
 
 /** Whether a drain would find something to do now; pure. */
 function needsDrain(state: DeliveryState, head: number, now: number): boolean {
-  if (!state.enabled || now < Math.max(state.pausedUntil, state.blocked?.nextAt ?? 0)) return false;
+  const pause = pauseAt(state, now);
+  if (!state.enabled || pause === 'pausing' || now < (state.blocked?.nextAt ?? 0)) return false;
   const unread = subscriptionLag(state, head) - state.parked > 0;
   const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;
-  return unread || state.release || due || state.replaying > 0;
+  return unread || state.release || due || state.replaying > 0 || pause === 'impossible';
 }

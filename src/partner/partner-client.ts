@@ -3,8 +3,9 @@ import type { Clock } from '../redis/clock.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { PartnerError } from './partner-error.ts';
 import { createPartnerHttp, type PartnerAnswer } from './partner-http.ts';
+import type { Verdict } from './pace.ts';
 import type { RequestBudget } from './request-budget.ts';
-import { isTrouble, retryDelayMs } from './retry-policy.ts';
+import { retryDelayMs, verdictOf } from './retry-policy.ts';
 
 /** The time span of one read, milliseconds on Redis's clock: what was read was true at some moment within it. */
 export interface ReadWindow {
@@ -69,10 +70,13 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   ): Promise<{ read: T; window: ReadWindow }> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await budget.spend(() => attemptOnce(endpoint, path, understand, signal), signal);
+        return await budget.spend(
+          (report) => attemptOnce(endpoint, path, understand, signal, report),
+          signal,
+        );
       } catch (error) {
         const failure = toPartnerError(error, endpoint, signal);
-        const waitMs = retryDelayMs(failure, attempt, budget.pace(), deps.random);
+        const waitMs = retryDelayMs(failure, attempt, budget.pace().share, deps.random);
         if (waitMs === null) throw failure;
         await delay(waitMs, undefined, { signal }).catch(() => {
           throw stopped(endpoint);
@@ -86,16 +90,18 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     path: string,
     understand: (answer: PartnerAnswer) => T | Promise<T>,
     signal: AbortSignal,
+    report: (verdict: Verdict) => void,
   ): Promise<{ read: T; window: ReadWindow }> {
     try {
       const start = clock.now();
       const answer = await ask(endpoint, path, signal);
       const window = { start, end: Math.max(start, clock.now()) };
       const understood = await understand(answer);
-      budget.report('fine');
+      report('fine');
       return { read: understood, window };
     } catch (error) {
-      if (isTrouble(toPartnerError(error, endpoint, signal))) budget.report('trouble');
+      const verdict = verdictOf(toPartnerError(error, endpoint, signal));
+      if (verdict !== null) report(verdict);
       throw error;
     }
   }

@@ -29,3 +29,15 @@ export class PartnerError extends Error {
     this.retryAfterMs = details.retryAfterMs ?? null;
   }
 }
+
+/**
+ * What a failure means for the rest of a poll; pure: `left_out` what was asked for is missing, the poll goes on; `poll_ends` it speaks of the whole
+ * account. 403 for a filing may be about that one only; whether it is about the account, the next list shows.
+ */
+export function consequence(
+  { kind, status }: PartnerError,
+  request: 'list' | 'filing',
+): 'left_out' | 'poll_ends' {
+  if (kind === 'auth') return request === 'filing' && status === 403 ? 'left_out' : 'poll_ends';
+  return kind === 'rate_limited' || kind === 'aborted' ? 'poll_ends' : 'left_out';
+}

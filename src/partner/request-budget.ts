@@ -1,17 +1,18 @@
 import PQueue from 'p-queue';
 import { setTimeout as delay } from 'node:timers/promises';
+import { nextPace, rpsOf, untriedPace, type Pace, type Verdict } from './pace.ts';
 
-/** Ceiling on requests to the partner service of one account; lower while the service is in trouble. */
+/** Ceiling on requests to the partner service of one account; lower where the service refuses it, or is in trouble. */
 export interface RequestBudget {
   /**
-   * Runs the work when one of the concurrent places is free and one more request may start. Rejects when the signal
-   * aborts before that; a running work is left to end by itself.
+   * Runs the work when one of the concurrent places is free and one more request may start. The work reports what its request has come
+   * to. Rejects when the signal aborts before that; a running work is left to end by itself.
    */
-  spend<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** What became of a request: trouble halves the pace, each answer gives some of it back. */
-  report(answer: 'fine' | 'trouble'): void;
-  /** The part of the ceiling in use, 1 when the service is well. */
-  pace(): number;
+  spend<T>(work: (report: (verdict: Verdict) => void) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Lets no request start for so many milliseconds. */
+  rest(ms: number): void;
+  /** How often the service is asked at present. */
+  pace(): Pace;
 }
 
 /** What a budget allows at the most. */
@@ -22,53 +23,57 @@ export interface RequestLimits {
 
 // Requests that start a second apart may arrive a little closer; the service counts arrivals.
 const secondMs = 1_020;
-const paceMin = 1 / 16;
-const paceGain = 1 / 32;
 
 /**
  * A budget of `maxRps` requests in any one second (sliding, so a poll may start with a burst) and `concurrency` at the
- * same time.
+ * same time. What it learns of the service's own limit it keeps as long as it lives.
  */
 export function createRequestBudget(limits: RequestLimits): RequestBudget {
+  const { maxRps } = limits;
   const places = new PQueue({ concurrency: limits.concurrency });
   const starts: number[] = [];
-  let pace = 1;
+  const accepted: number[] = [];
+  let pace = untriedPace(maxRps);
+  let restsUntil = -Infinity;
   let slowedAt = -Infinity;
 
-  async function waitForStart(signal: AbortSignal): Promise<void> {
+  async function waitForStart(signal: AbortSignal): Promise<number> {
     for (;;) {
-      const waitMs = startInMs(starts, limits.maxRps * pace, performance.now());
+      const now = performance.now();
+      const waitMs = Math.max(startInMs(starts, rpsOf(pace), now), restsUntil - now);
       if (waitMs <= 0) break;
       await delay(Math.ceil(waitMs), undefined, { signal });
     }
-    starts.push(performance.now());
-    if (starts.length > limits.maxRps) starts.shift();
+    const startedAt = performance.now();
+    starts.push(startedAt);
+    if (starts.length > maxRps) starts.shift();
+    return startedAt;
+  }
+
+  function take(verdict: Verdict, startedAt: number): void {
+    if (verdict === 'fine') accepted.push(startedAt);
+    // Requests that were under way together tell of the same.
+    else if (startedAt - slowedAt < 1_000) return;
+    else slowedAt = performance.now();
+    while (accepted[0] !== undefined && accepted[0] <= startedAt - 1_000) accepted.shift();
+    pace = nextPace(pace, verdict, { maxRps, inLastSecond: accepted.length });
+    places.concurrency = Math.max(1, Math.round((limits.concurrency * rpsOf(pace)) / maxRps));
   }
 
   return {
     spend: (work, signal) =>
       places.add(
         async () => {
-          await waitForStart(signal);
-          return work();
+          const startedAt = await waitForStart(signal);
+          return work((verdict) => take(verdict, startedAt));
         },
         { signal },
       ),
-    report(answer) {
-      const now = performance.now();
-      // Requests that were under way together tell of the same trouble.
-      if (answer === 'trouble' && now - slowedAt < secondMs) return;
-      if (answer === 'trouble') slowedAt = now;
-      pace = nextPace(pace, answer);
-      places.concurrency = Math.max(1, Math.round(limits.concurrency * pace));
+    rest(ms) {
+      restsUntil = Math.max(restsUntil, performance.now() + ms);
     },
     pace: () => pace,
   };
-}
-
-/** Additive increase, multiplicative decrease, between 1/16 and 1; pure. */
-export function nextPace(pace: number, answer: 'fine' | 'trouble'): number {
-  return answer === 'trouble' ? Math.max(paceMin, pace / 2) : Math.min(1, pace + paceGain);
 }
 
 /**

@@ -1,8 +1,14 @@
+import type { Verdict } from './pace.ts';
 import type { PartnerError } from './partner-error.ts';
 
+const waitMsMin = 1_000;
+const waitMsMax = 60_000;
+const waitsMsMax = 5 * 60_000;
+const waitsInVainMax = 6;
+const waitJitter = 0.1;
 const attemptsMax = 3;
-// Below this pace the service is known to be in trouble: one attempt tells as much as three.
-const retryPaceMin = 0.2;
+// Below this share of its pace the service is known to be in trouble: one attempt tells as much as three.
+const retryShareMin = 0.2;
 
 /**
  * In how many milliseconds to repeat a failed request within the same poll, null for not at all; pure. Only faults that
@@ -11,19 +17,46 @@ const retryPaceMin = 0.2;
 export function retryDelayMs(
   error: PartnerError,
   attempt: number,
-  pace: number,
+  share: number,
   random: () => number,
 ): number | null {
-  if (!isPassing(error) || attempt >= attemptsMax || pace < retryPaceMin) return null;
+  if (!isPassing(error) || attempt >= attemptsMax || share < retryShareMin) return null;
   return Math.round(100 + 400 * random());
 }
 
-/** Whether a failure speaks of a service that should be asked less often; pure. */
-export function isTrouble({ kind }: PartnerError): boolean {
-  return kind === 'rate_limited' || kind === 'unavailable' || kind === 'timeout' || kind === 'network';
+/** What a poll has waited so far because the service refused requests (429). */
+export interface WaitsSoFar {
+  /** Refusals since the service last accepted a request, this one included. */
+  readonly refusedInARow: number;
+  readonly waitedMs: number;
+  /** Milliseconds of the poll beside these. */
+  readonly readingMs: number;
 }
 
-// A Retry-After is meant for the whole account, so it is not waited for here.
+/**
+ * For how many milliseconds nothing is asked for after a refusal before the poll goes on, null when it ends instead; pure. A second, doubled
+ * with each refusal in a row, or `Retry-After` if that is longer, and up to a tenth more. The poll ends after six waits in vain, before one of over
+ * a minute, and when all its waits would take more than five minutes and more than its reads.
+ */
+export function refusalWaitMs(
+  { retryAfterMs }: PartnerError,
+  { refusedInARow, waitedMs, readingMs }: WaitsSoFar,
+  random: () => number,
+): number | null {
+  if (refusedInARow > waitsInVainMax) return null;
+  const floorMs = Math.max(retryAfterMs ?? 0, waitMsMin * 2 ** Math.max(0, refusedInARow - 1));
+  const waitMs = Math.round(floorMs * (1 + waitJitter * random()));
+  const tooLong = floorMs > waitMsMax || waitedMs + waitMs > Math.max(waitsMsMax, readingMs);
+  return tooLong ? null : waitMs;
+}
+
+/** What a failure says about how often the service may be asked, null for nothing; pure. */
+export function verdictOf({ kind }: PartnerError): Verdict | null {
+  if (kind === 'rate_limited') return 'refused';
+  return kind === 'unavailable' || kind === 'timeout' || kind === 'network' ? 'trouble' : null;
+}
+
+// A Retry-After is meant for the whole account: `refusalWaitMs` and the poll's backoff heed it.
 function isPassing({ kind, retryAfterMs }: PartnerError): boolean {
   if (retryAfterMs !== null) return false;
   return kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'invalid_response';

@@ -2,7 +2,8 @@ import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError, type SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
-import { createRequestBudget, type RequestLimits } from '../partner/request-budget.ts';
+import { createPatientClient } from '../partner/patient-client.ts';
+import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
 import type { Clock } from '../redis/clock.ts';
 import type { CountDoubts } from './count-doubt.ts';
 import { largeAccountFilings } from './plan-poll.ts';
@@ -49,6 +50,7 @@ interface Connection {
   readonly baseUrl: string;
   readonly partnerKey: string;
   readonly client: PartnerClient;
+  readonly budget: RequestBudget;
   readonly requestsSent: () => number;
   readonly doubts: CountDoubts;
 }
@@ -109,6 +111,7 @@ export function createAccountPoller(
       {
         ...deps,
         ...connection,
+        client: createPatientClient({ ...deps, ...connection }),
         now,
         takeLargeRead,
         largeFrom: largeAccountFilings,
@@ -149,11 +152,12 @@ export function createAccountPoller(
 
   function connect({ incarnation, baseUrl, partnerKey }: KeyedAccount): Connection {
     let sent = 0;
+    const budget = createRequestBudget(deps.partner);
     const client = createPartnerClient({
       baseUrl,
       partnerKey,
       timeoutMs: deps.partner.timeoutMs,
-      budget: createRequestBudget(deps.partner),
+      budget,
       clock: deps.clock,
       random: deps.random,
       onRequest(endpoint, code) {
@@ -161,7 +165,8 @@ export function createAccountPoller(
         deps.onRequest(endpoint, code);
       },
     });
-    return { incarnation, baseUrl, partnerKey, client, requestsSent: () => sent, doubts: new Map() };
+    const requestsSent = () => sent;
+    return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, doubts: new Map() };
   }
 }
 

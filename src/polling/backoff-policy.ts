@@ -1,5 +1,6 @@
 const backoffMsMax = 5 * 60_000;
 const retryAfterMsMax = 3_600_000;
+const jitter = 0.2;
 
 /**
  * How long to wait after the n-th failed poll in a row (1 and up), in milliseconds: the poll interval doubled each
@@ -11,10 +12,16 @@ export function backoffMs(
   retryAfterMs: number | null,
   random: () => number,
 ): number {
-  const doubled = Math.min(
-    pollIntervalMs * 2 ** Math.min(failures - 1, 30),
-    Math.max(backoffMsMax, pollIntervalMs),
-  );
-  const jittered = doubled * (0.8 + 0.4 * random());
+  const doubled = Math.min(pollIntervalMs * 2 ** Math.min(failures - 1, 30), cap(pollIntervalMs));
+  const jittered = doubled * (1 - jitter + 2 * jitter * random());
   return Math.round(Math.max(jittered, Math.min(retryAfterMs ?? 0, retryAfterMsMax)));
+}
+
+/** The longest that `backoffMs` ever says, in milliseconds; pure. */
+export function longestBackoffMs(pollIntervalMs: number): number {
+  return Math.max(cap(pollIntervalMs) * (1 + jitter), retryAfterMsMax);
+}
+
+function cap(pollIntervalMs: number): number {
+  return Math.max(backoffMsMax, pollIntervalMs);
 }

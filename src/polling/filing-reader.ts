@@ -1,8 +1,8 @@
 import type { Observation } from '../filings/observe-filings.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
-import { PartnerError } from '../partner/partner-error.ts';
+import { consequence, PartnerError } from '../partner/partner-error.ts';
 import { allEnded } from './all-ended.ts';
-import { isSecondAbsence, missByAbsence, missByFailure, type Miss } from './misses.ts';
+import { isRetryDue, isSecondAbsence, missByAbsence, missByFailure, type Miss } from './misses.ts';
 import type { PollRunInput } from './poll-run.ts';
 
 /** Reads filings one by one, and keeps record of those that cannot be read. */
@@ -43,7 +43,8 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   let vouched: Promise<void> | undefined;
 
   async function readOne(id: string): Promise<void> {
-    if ((misses.get(id)?.retryAt ?? 0) > now()) {
+    const miss = misses.get(id);
+    if (miss !== undefined && !isRetryDue(miss, now())) {
       unread += 1;
       return;
     }
@@ -81,7 +82,7 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   }
 
   async function takeFailure(id: string, error: unknown): Promise<void> {
-    if (!(error instanceof PartnerError) || isAboutTheAccount(error)) throw error;
+    if (!(error instanceof PartnerError) || consequence(error, 'filing') === 'poll_ends') throw error;
     failure = error;
     unread += 1;
     failuresInARow += 1;
@@ -116,11 +117,7 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   };
 }
 
-function isAboutTheAccount({ kind, status }: PartnerError): boolean {
-  return kind === 'rate_limited' || kind === 'aborted' || (kind === 'auth' && status === 401);
-}
-
-// 403 may be about filings only; whether it is about the account, the next list tells.
+// A refusal of filings alone must not count as a refusal of the account's key.
 function aboutFilings(error: PartnerError): PartnerError {
   return error.kind === 'auth' ? new PartnerError('unexpected_status', error.message, error) : error;
 }

@@ -1,6 +1,6 @@
 import type { ListQuery, ReadWindow } from '../partner/partner-client.ts';
 import type { PartnerPage } from '../partner/filing-schema.ts';
-import { PartnerError } from '../partner/partner-error.ts';
+import { consequence, PartnerError } from '../partner/partner-error.ts';
 import type { IdPart, IdSet } from './id-set.ts';
 import { createPagesAhead } from './pages-ahead.ts';
 import {
@@ -175,7 +175,6 @@ function openScan(deps: ScanDeps, { status, trust }: ScanRequest, list: IdPart) 
 }
 
 function passing(failure: PartnerError, { pages }: ScanProgress): PartnerError {
-  const { kind } = failure;
-  if (pages === 0 || kind === 'auth' || kind === 'rate_limited' || kind === 'aborted') throw failure;
+  if (pages === 0 || consequence(failure, 'list') === 'poll_ends') throw failure;
   return failure;
 }

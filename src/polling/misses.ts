@@ -58,6 +58,11 @@ export function isSecondAbsence(before: Miss | undefined, pollStartedAt: number)
   return before?.gone === true && before.since < pollStartedAt;
 }
 
+/** Whether the filing is to be asked for by itself now; pure. A time further away than any retry was set by a clock that was ahead. */
+export function isRetryDue({ retryAt }: Miss, now: number): boolean {
+  return retryAt <= now || retryAt > now + retryMsMax;
+}
+
 /** A miss as stored; equal ones encode equally. */
 export function encodeMiss({ gone, since, lastAt, knownUntil, failures, retryAt }: Miss): string {
   return JSON.stringify([gone, since, lastAt, knownUntil, failures, retryAt]);

@@ -7,6 +7,7 @@ import { readDelta } from './poll-delta.ts';
 import { readEverything, type ReadDeps, type ReadOutcome } from './poll-full.ts';
 import { createPollRun, type PollRun, type PollRunDeps, type RunTally } from './poll-run.ts';
 import type { MarksUpdate, PollingMarks } from './polling-store.ts';
+import { timesAhead } from './times-ahead.ts';
 
 /** What one poll came to. */
 export type PollOutcome =
@@ -82,7 +83,7 @@ export async function pollAccount(
   signal: AbortSignal,
 ): Promise<PollOutcome> {
   const startedAt = deps.now();
-  const marks = await deps.polling.begin(account.account, account.incarnation);
+  const marks = await beginPoll(deps.polling, account, startedAt);
   if (startedAt < marks.backoffUntil && !isWaitOver(marks, request)) return { kind: 'backing_off' };
 
   await deps.snapshot.catchUp(account.account, marks.generation, startedAt);
@@ -133,6 +134,18 @@ export async function pollAccount(
   } finally {
     giveBack?.();
   }
+}
+
+async function beginPoll(
+  polling: PollAccountDeps['polling'],
+  { account, incarnation, pollIntervalMs }: PolledAccount,
+  now: number,
+): Promise<PollingMarks> {
+  const marks = await polling.begin(account, incarnation);
+  const ahead = timesAhead(marks, now, pollIntervalMs);
+  if (Object.keys(ahead).length === 0) return marks;
+  await polling.correct(account, marks.generation, ahead);
+  return { ...marks, ...ahead };
 }
 
 function isWaitOver(marks: PollingMarks, { asked, newSettings }: PollRequest): boolean {

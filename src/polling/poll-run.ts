@@ -11,7 +11,7 @@ import { createFilingReader } from './filing-reader.ts';
 import { createIdSet, type IdSet } from './id-set.ts';
 import { knownUntil } from './known-until.ts';
 import { scanList, type ScanRequest, type ScanResult } from './list-scan.ts';
-import { missByFailure, type Miss } from './misses.ts';
+import { isRetryDue, missByFailure, type Miss } from './misses.ts';
 import { createPageObserver } from './page-observer.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
 import { splitSights } from './split-sights.ts';
@@ -212,7 +212,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     countOf: async (status) => (await readPage(0, 1, status)).total,
     readFilings: reader.read,
     shown,
-    dueMisses: () => [...misses].filter(([, miss]) => miss.retryAt <= deps.now()).map(([id]) => id),
+    dueMisses: () => [...misses].filter(([, miss]) => isRetryDue(miss, deps.now())).map(([id]) => id),
     known: () => deps.snapshot.known(account),
     removed: async () => Math.max(0, (await deps.polling.read(account)).removals - marks.removals),
     tally: () => ({

@@ -80,6 +80,8 @@ export interface PollingStore {
    * generation is another.
    */
   write(account: string, generation: string, marks: MarksUpdate, requests: number): Promise<void>;
+  /** Writes marks although they go back in time. Rejects with SnapshotLostError when the generation is another. */
+  correct(account: string, generation: string, marks: MarksUpdate): Promise<void>;
   /**
    * Appends an operational event and writes its flags in one step, unless somebody else has told it already (the flags are no
    * longer those in `before`): then null. Otherwise the event's position in the log.
@@ -144,6 +146,10 @@ local incarnation = redis.call('GET', KEYS[2])
 if incarnation and string.sub(incarnation, 1, 5 + #ARGV[1]) ~= 'open ' .. ARGV[1] then return nil end
 redis.call('HSETNX', KEYS[1], 'generation', ARGV[2])
 return redis.call('HGETALL', KEYS[1])`);
+const correctMarks = defineScript(`
+if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+return 1`);
 
 const writeMiss = defineScript(`
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
@@ -181,9 +187,13 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
       return decodeMarks(Object.fromEntries(pairs(reply as string[])));
     },
     async write(account, generation, marks, requests) {
-      const fields = Object.entries(marks).flatMap(([name, value]) => [name, String(value)]);
       const key = keys.account(account).polling;
-      await inGeneration(account, writeMarks.run(redis, [key], [generation, requests, ...fields]));
+      const values = [generation, requests, ...fieldsOf(marks)];
+      await inGeneration(account, writeMarks.run(redis, [key], values));
+    },
+    async correct(account, generation, marks) {
+      const key = keys.account(account).polling;
+      await inGeneration(account, correctMarks.run(redis, [key], [generation, ...fieldsOf(marks)]));
     },
     async tell(account, generation, { event, at, before, after }) {
       const { head, events, bodies, polling } = keys.account(account);
@@ -223,6 +233,10 @@ function* pairs(flat: readonly string[]): Generator<[string, string]> {
 
 async function inGeneration(account: string, reply: Promise<unknown>): Promise<void> {
   if ((await reply) !== 1) throw new SnapshotLostError(account);
+}
+
+function fieldsOf(marks: MarksUpdate): string[] {
+  return Object.entries(marks).flatMap(([name, value]) => [name, String(value)]);
 }
 
 function decodeMarks(fields: Readonly<Record<string, string>>): PollingMarks {

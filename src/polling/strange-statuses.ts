@@ -1,5 +1,5 @@
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
-import { PartnerError } from '../partner/partner-error.ts';
+import { consequence, PartnerError } from '../partner/partner-error.ts';
 import { isSettled, isUnsettled } from './plan-poll.ts';
 import type { PollRun } from './poll-run.ts';
 
@@ -42,13 +42,9 @@ async function readStrangeList(run: PollRun, status: string): Promise<boolean> {
     if (length < pageSize && (total ?? length) <= length) return true;
     return (await run.readList({ status, trust: { atLeast: 0, afterFullPage: true } })).end !== 'broken';
   } catch (error) {
-    if (error instanceof PartnerError && !isAboutTheAccount(error)) return false;
+    if (error instanceof PartnerError && consequence(error, 'list') === 'left_out') return false;
     throw error;
   }
-}
-
-function isAboutTheAccount({ kind }: PartnerError): boolean {
-  return kind === 'auth' || kind === 'rate_limited' || kind === 'aborted';
 }
 
 function sample(ids: readonly string[], random: () => number): string[] {

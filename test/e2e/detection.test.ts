@@ -103,6 +103,21 @@ describe('health', () => {
   });
 });
 
+describe('a service that refuses a page', () => {
+  test('is asked for that page again, not for the list from its start', async () => {
+    tests += 1;
+    await using partner = await startHostilePartner(
+      Array.from({ length: 250 }, (_, i) => partnerRow(`f${i}`, 'PENDING')),
+    );
+    partner.misbehave = ({ number }) =>
+      number === 2 ? { status: 429, headers: { 'retry-after': '1' } } : undefined;
+    await using daemon = await startDaemonProcess(environmentOf(partner));
+    await until(daemon, 'ok');
+    expect(partner.requests.slice(0, 4).map(({ offset }) => offset)).toEqual([0, 100, 100, 200]);
+    expect((await healthOf(daemon)).consecutiveFailures).toBe(0);
+  });
+});
+
 describe('two daemons on one account', () => {
   test('tell each change once, whoever sees it', async () => {
     const { partner, daemon } = await start([partnerRow('a', 'UNPAID'), partnerRow('b', 'COMPLETED')]);

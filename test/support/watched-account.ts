@@ -2,6 +2,7 @@ import { createEventLog, type EventLog } from '../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../src/filings/observe-filings.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../src/partner/partner-client.ts';
+import { createPatientClient } from '../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../src/partner/request-budget.ts';
 import { pollAccount, type PollOutcome } from '../../src/polling/poll-account.ts';
 import type { PollMode } from '../../src/polling/plan-poll.ts';
@@ -70,7 +71,7 @@ export interface WatchOptions {
   readonly takeLargeRead?: () => (() => void) | null;
   /** Default 256 KiB. */
   readonly filingBytesMax?: number;
-  /** False: failed requests are not repeated within a poll. */
+  /** False: failed and refused requests are not repeated within a poll. */
   readonly retries?: boolean;
 }
 
@@ -111,7 +112,7 @@ export async function watchAccount(
     baseUrl: partner.baseUrl,
     partnerKey: partner.key,
     timeoutMs: options.timeoutMs ?? 2_000,
-    budget: options.retries === false ? { ...budget, pace: () => 0 } : budget,
+    budget: options.retries === false ? { ...budget, pace: () => ({ ...budget.pace(), share: 0 }) } : budget,
     clock,
     random: () => 0,
     onRequest: () => {
@@ -146,7 +147,13 @@ export async function watchAccount(
     clock,
     async poll(mode = 'delta', { signal, scheduled = false, newSettings = false } = {}) {
       const request = { mode, asked: !scheduled, newSettings };
-      const outcome = await pollAccount(deps, account, request, signal ?? new AbortController().signal);
+      const patient = options.retries === false ? client : createPatientClient({ client, budget, random });
+      const outcome = await pollAccount(
+        { ...deps, client: patient },
+        account,
+        request,
+        signal ?? new AbortController().signal,
+      );
       await reportHealth({ polling, now: clock.now }, account, outcome);
       return outcome;
     },

@@ -42,7 +42,7 @@ function connect(
     baseUrl: options.baseUrl ?? partner.baseUrl,
     partnerKey: options.key ?? partner.key,
     timeoutMs: options.timeoutMs ?? 1_000,
-    budget: options.retries === true ? budget : { ...budget, pace: () => 0 },
+    budget: options.retries === true ? budget : { ...budget, pace: () => ({ ...budget.pace(), share: 0 }) },
     clock: { now: Date.now },
     random: () => 0,
     onRequest: (endpoint, code) => codes.push(`${endpoint} ${code}`),

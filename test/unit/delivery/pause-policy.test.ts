@@ -5,6 +5,7 @@ import {
   healthAfter,
   healthyAgain,
   isDown,
+  pauseAt,
   type EndpointHealth,
 } from '../../../src/delivery/pause-policy.ts';
 
@@ -136,5 +137,18 @@ describe('disabling', () => {
     { outcomes: [delivered], health: healthy, now: 99_000, reason: null },
   ])('of $outcomes.length outcomes at $now: $reason', ({ outcomes, health, now, reason }) => {
     expect(disablingReason(outcomes, health, now, 10_000)).toBe(reason);
+  });
+});
+
+describe('a pause', () => {
+  const hour = 3_600_000;
+  it.each([
+    [0, 'none'],
+    [1_000, 'none'],
+    [1_001, 'pausing'],
+    [1_000 + hour, 'pausing'],
+    [1_000 + 2 * hour, 'impossible'],
+  ])('until %d is, at 1000, %s', (pausedUntil, expected) => {
+    expect(pauseAt({ pausedUntil }, 1_000)).toBe(expected);
   });
 });

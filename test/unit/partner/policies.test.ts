@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { PartnerError, type PartnerErrorKind } from '../../../src/partner/partner-error.ts';
-import { nextPace, startInMs } from '../../../src/partner/request-budget.ts';
-import { isTrouble, retryDelayMs } from '../../../src/partner/retry-policy.ts';
+import { consequence, PartnerError, type PartnerErrorKind } from '../../../src/partner/partner-error.ts';
+import { startInMs } from '../../../src/partner/request-budget.ts';
+import { refusalWaitMs, retryDelayMs, verdictOf } from '../../../src/partner/retry-policy.ts';
 
 const error = (kind: PartnerErrorKind, retryAfterMs: number | null = null) =>
   new PartnerError(kind, '', { retryAfterMs });
@@ -33,27 +33,79 @@ describe('retryDelayMs', () => {
   });
 });
 
-describe('isTrouble', () => {
-  it.each<[PartnerErrorKind, boolean]>([
-    ['unavailable', true],
-    ['timeout', true],
-    ['network', true],
-    ['rate_limited', true],
-    ['invalid_response', false],
-    ['auth', false],
-    ['unexpected_status', false],
-    ['aborted', false],
+describe('verdictOf', () => {
+  it.each<[PartnerErrorKind, string | null]>([
+    ['unavailable', 'trouble'],
+    ['timeout', 'trouble'],
+    ['network', 'trouble'],
+    ['rate_limited', 'refused'],
+    ['invalid_response', null],
+    ['auth', null],
+    ['unexpected_status', null],
+    ['aborted', null],
   ])('%s is %j', (kind, expected) => {
-    expect(isTrouble(error(kind))).toBe(expected);
+    expect(verdictOf(error(kind))).toBe(expected);
   });
 });
 
-describe('nextPace', () => {
-  it('halves with trouble down to a sixteenth and comes back step by step', () => {
-    expect(nextPace(1, 'trouble')).toBe(0.5);
-    expect(nextPace(0.1, 'trouble')).toBe(1 / 16);
-    expect(nextPace(0.5, 'fine')).toBe(0.5 + 1 / 32);
-    expect(nextPace(1, 'fine')).toBe(1);
+describe('refusalWaitMs', () => {
+  const refused = (retryAfterMs: number | null, refusedInARow = 1, waitedMs = 0, readingMs = 0, random = 0) =>
+    refusalWaitMs(error('rate_limited', retryAfterMs), { refusedInARow, waitedMs, readingMs }, () => random);
+
+  it('is a second, doubled with each refusal in a row, six times', () => {
+    expect([1, 2, 3, 4, 5, 6, 7].map((inARow) => refused(null, inARow))).toEqual([
+      1_000,
+      2_000,
+      4_000,
+      8_000,
+      16_000,
+      32_000,
+      null,
+    ]);
+  });
+
+  it.each([
+    [0, 1, 1_000],
+    [5_000, 1, 5_000],
+    [5_000, 4, 8_000],
+    [60_000, 1, 60_000],
+    [60_001, 1, null],
+    [0, 7, null],
+  ])('after Retry-After %d ms and %d refusals in a row is %j', (retryAfterMs, inARow, expected) => {
+    expect(refused(retryAfterMs, inARow)).toBe(expected);
+  });
+
+  it('is up to a tenth longer, never shorter', () => {
+    expect(refused(10_000, 1, 0, 0, 0.999_999)).toBe(11_000);
+  });
+
+  // waited, read, expected
+  it.each([
+    [290_000, 0, 10_000],
+    [290_001, 0, null],
+    [290_001, 299_999, null],
+    [290_001, 300_001, 10_000],
+    [3_000_000, 3_010_000, 10_000],
+    [3_000_001, 3_010_000, null],
+  ])('adds up to five minutes, or to the time of reading: %d ms of %d', (waitedMs, readingMs, expected) => {
+    expect(refused(10_000, 1, waitedMs, readingMs)).toBe(expected);
+  });
+});
+
+describe('consequence', () => {
+  it.each<[PartnerErrorKind, number | null, string, string]>([
+    ['auth', 401, 'poll_ends', 'poll_ends'],
+    ['auth', 403, 'poll_ends', 'left_out'],
+    ['rate_limited', 429, 'poll_ends', 'poll_ends'],
+    ['aborted', null, 'poll_ends', 'poll_ends'],
+    ['unavailable', 503, 'left_out', 'left_out'],
+    ['timeout', null, 'left_out', 'left_out'],
+    ['network', null, 'left_out', 'left_out'],
+    ['invalid_response', 200, 'left_out', 'left_out'],
+    ['unexpected_status', 404, 'left_out', 'left_out'],
+  ])('of %s %j is %s for a list, %s for a filing', (kind, status, list, filing) => {
+    const failure = new PartnerError(kind, '', { status });
+    expect([consequence(failure, 'list'), consequence(failure, 'filing')]).toEqual([list, filing]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createRequestBudget } from '../../../src/partner/request-budget.ts';
+import type { Verdict } from '../../../src/partner/pace.ts';
+import { createRequestBudget, type RequestBudget } from '../../../src/partner/request-budget.ts';
 
 const never = new AbortController().signal;
 
@@ -9,6 +10,12 @@ afterEach(() => void vi.useRealTimers());
 async function settle(ms = 0): Promise<void> {
   // p-queue needs a few turns of the microtask queue between its steps.
   for (let turn = 0; turn < 20; turn += 1) await vi.advanceTimersByTimeAsync(turn === 0 ? ms : 0);
+}
+
+async function told(budget: RequestBudget, ...verdicts: Verdict[]): Promise<void> {
+  const spent = budget.spend(async (report) => verdicts.forEach(report), never);
+  await settle();
+  await spent;
 }
 
 describe('a request budget', () => {
@@ -30,18 +37,51 @@ describe('a request budget', () => {
 
   it('slows down in trouble, once a second at the most, and recovers with every answer', async () => {
     const budget = createRequestBudget({ maxRps: 10, concurrency: 4 });
-    budget.report('trouble');
-    budget.report('trouble');
-    expect(budget.pace()).toBe(0.5);
+    await told(budget, 'trouble', 'trouble');
+    expect(budget.pace().share).toBe(0.5);
     await settle(1_100);
-    budget.report('trouble');
-    expect(budget.pace()).toBe(0.25);
+    await told(budget, 'trouble');
+    expect(budget.pace().share).toBe(0.25);
+    await settle(2_100);
     const starts: number[] = [];
     for (let i = 0; i < 3; i += 1) void budget.spend(async () => void starts.push(performance.now()), never);
     await settle(10);
     expect(starts).toHaveLength(2);
-    for (let i = 0; i < 24; i += 1) budget.report('fine');
-    expect(budget.pace()).toBe(1);
+    await settle(2_100);
+    await told(budget, ...Array<Verdict>(24).fill('fine'));
+    expect(budget.pace().share).toBe(1);
+  });
+
+  it('keeps to what was accepted when more is refused', async () => {
+    const budget = createRequestBudget({ maxRps: 10, concurrency: 4 });
+    const verdicts: Verdict[] = ['fine', 'fine', 'fine', 'fine', 'fine', 'fine', 'refused', 'refused'];
+    const all = Promise.all(
+      verdicts.map((verdict) => budget.spend(async (report) => report(verdict), never)),
+    );
+    await settle();
+    await all;
+    expect(budget.pace()).toMatchObject({ acceptedRps: 6, refusedInARow: 1 });
+    await settle(1_100);
+    let started = 0;
+    for (let i = 0; i < 10; i += 1) void budget.spend(async () => void (started += 1), never);
+    await settle(500);
+    expect(started).toBe(6);
+  });
+
+  it('lets nothing start while it rests, and a request that waits go at once when it is aborted', async () => {
+    const budget = createRequestBudget({ maxRps: 10, concurrency: 4 });
+    const stop = new AbortController();
+    const work = vi.fn<() => Promise<void>>(async () => undefined);
+    budget.rest(60_000);
+    budget.rest(1_000);
+    const waiting = budget.spend(work, stop.signal).catch(() => 'let go');
+    await settle(59_000);
+    stop.abort();
+    expect(await waiting).toBe('let go');
+    expect(work).not.toHaveBeenCalled();
+    await settle(1_000);
+    await budget.spend(work, never);
+    expect(work).toHaveBeenCalledTimes(1);
   });
 
   it('lets a waiting request go when it is aborted', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '../../../src/polling/backoff-policy.ts';
+import { backoffMs, longestBackoffMs } from '../../../src/polling/backoff-policy.ts';
 
 describe('backoffMs', () => {
   it.each([
@@ -21,4 +21,15 @@ describe('backoffMs', () => {
       expect(backoffMs(failures, interval, after, () => random)).toBe(expected);
     },
   );
+});
+
+describe('longestBackoffMs', () => {
+  it.each([
+    [1_000, 3_600_000],
+    [15_000, 3_600_000],
+    [86_400_000, 1.2 * 86_400_000],
+  ])('at %d ms is %d ms', (interval, expected) => {
+    expect(longestBackoffMs(interval)).toBe(expected);
+    expect(backoffMs(99, interval, 1e15, () => 1)).toBeLessThanOrEqual(expected);
+  });
 });

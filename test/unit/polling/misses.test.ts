@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decodeMiss,
   encodeMiss,
+  isRetryDue,
   isSecondAbsence,
   missByAbsence,
   missByFailure,
@@ -49,6 +50,16 @@ describe('a miss', () => {
     });
     expect(waits).toEqual([15_000, 45_000, 105_000, 225_000, 465_000, 900_000, 900_000, 900_000]);
     expect(miss).toMatchObject({ since: 1000, knownUntil: 700, failures: 9 });
+  });
+
+  it.each([
+    [999, true],
+    [1_000, true],
+    [1_001, false],
+    [901_000, false],
+    [86_400_000, true],
+  ])('to be retried at %d is due at 1000: %j', (retryAt, expected) => {
+    expect(isRetryDue({ ...gone, retryAt }, 1_000)).toBe(expected);
   });
 
   it('keeps a 404 on record through failures, and counts from the 404 after them', () => {

@@ -1,0 +1,66 @@
+/** What an answer says about how often the service may be asked. */
+export type Verdict =
+  | 'fine' // it may be asked so often
+  | 'trouble' // 5xx, timeouts, broken connections: it is not well
+  | 'refused'; // 429: it is asked too often
+
+/** How often one account's service is asked, as learnt from its answers. */
+export interface Pace {
+  /** Requests a second that it is believed to accept. */
+  readonly acceptedRps: number;
+  /** The share of these in use: 1 when it is well, less while it is in trouble. */
+  readonly share: number;
+  /** Refusals since it last accepted a request. */
+  readonly refusedInARow: number;
+}
+
+const shareMin = 1 / 16;
+const shareGain = 1 / 32;
+// Requests a second; a service that accepts fewer cannot be polled.
+const rpsMin = 0.1;
+// Seconds in which an account that asks all the time gets from nothing to its whole ceiling.
+const recoveryS = 600;
+
+/** A service of which nothing is known; pure. */
+export function untriedPace(maxRps: number): Pace {
+  return { acceptedRps: maxRps, share: 1, refusedInARow: 0 };
+}
+
+/** The requests a second that may be sent; pure. */
+export function rpsOf({ acceptedRps, share }: Pace): number {
+  return Math.max(rpsMin, acceptedRps * share);
+}
+
+/**
+ * The pace after an answer; pure: additive increase, multiplicative decrease. A refusal after accepted requests lowers what is believed to
+ * be accepted to `inLastSecond`, the requests accepted in the second before it, and to half where that is no less or still less. Refusals
+ * that follow say nothing more about it. It comes back within ten minutes of steady requests, the share within 32 answers.
+ */
+export function nextPace(
+  pace: Pace,
+  verdict: Verdict,
+  { maxRps, inLastSecond }: { readonly maxRps: number; readonly inLastSecond: number },
+): Pace {
+  const { acceptedRps, share, refusedInARow } = pace;
+  switch (verdict) {
+    case 'fine':
+      return {
+        acceptedRps: Math.min(maxRps, acceptedRps + maxRps / recoveryS / acceptedRps),
+        share: Math.min(1, share + shareGain),
+        refusedInARow: 0,
+      };
+    case 'trouble':
+      return { ...pace, share: Math.max(shareMin, share / 2) };
+    case 'refused':
+      return {
+        ...pace,
+        acceptedRps: refusedInARow > 0 ? acceptedRps : fallenRps(acceptedRps, inLastSecond),
+        refusedInARow: refusedInARow + 1,
+      };
+  }
+}
+
+function fallenRps(acceptedRps: number, inLastSecond: number): number {
+  const half = Math.max(rpsMin, acceptedRps / 2);
+  return inLastSecond < acceptedRps ? Math.max(half, inLastSecond) : half;
+}

@@ -1,0 +1,54 @@
+import { PartnerError } from './partner-error.ts';
+import type { PartnerClient } from './partner-client.ts';
+import type { RequestBudget } from './request-budget.ts';
+import { refusalWaitMs } from './retry-policy.ts';
+
+export interface PatientClientDeps {
+  readonly client: PartnerClient;
+  readonly budget: Pick<RequestBudget, 'rest' | 'pace'>;
+  readonly random: () => number;
+}
+
+/**
+ * An account's client for one poll. A request that the service refuses (429) is sent again after a wait in which none of the account's is, so a list
+ * goes on where it was refused. When the waits would get too long (`refusalWaitMs`), this and all later refusals of the poll reject as
+ * those of the client do. A wait ends at once when the signal aborts.
+ */
+export function createPatientClient({ client, budget, random }: PatientClientDeps): PartnerClient {
+  const startedAt = performance.now();
+  let waitsUntil = startedAt;
+  let waitedMs = 0;
+  let isOver = false;
+
+  async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof PartnerError) || error.kind !== 'rate_limited') throw error;
+        isOver ||= !rests(error);
+        if (isOver) throw error;
+      }
+    }
+  }
+
+  function rests(refusal: PartnerError): boolean {
+    const now = performance.now();
+    const { refusedInARow } = budget.pace();
+    const readingMs = now - startedAt - waitedMs;
+    const waitMs = refusalWaitMs(refusal, { refusedInARow, waitedMs, readingMs }, random);
+    if (waitMs === null) return false;
+    budget.rest(waitMs);
+    // Requests that were under way together are waited for together.
+    const until = Math.max(waitsUntil, now + waitMs);
+    waitedMs += until - Math.max(waitsUntil, now);
+    waitsUntil = until;
+    return true;
+  }
+
+  return {
+    listFilings: (query, signal, onArrival) => patiently(() => client.listFilings(query, signal, onArrival)),
+    getFiling: (id, signal) => patiently(() => client.getFiling(id, signal)),
+    checkAccount: (signal) => patiently(() => client.checkAccount(signal)),
+  };
+}
