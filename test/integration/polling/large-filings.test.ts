@@ -1,3 +1,4 @@
+import { createKeys } from '../../../src/redis/keys.ts';
 import { logBeginning } from '../../../src/events/timeline.ts';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
@@ -45,6 +46,9 @@ test('the limit changes no id, and holds for filings that are read one by one', 
       watchAccount(client, `${redis.prefix}${filingBytesMax}`, partner, { filingBytesMax }),
     ),
   );
+  // One generation, for that is part of an id.
+  for (const limit of limits)
+    await client.hset(createKeys(`${redis.prefix}${limit}`).account('acme').polling, 'generation', 'g');
   for (const watched of watchers) await watched.poll();
   // A delta poll of an account that counts as large asks for what left the lists by its id.
   partner.put('f', { status: 'COMPLETED', completedAt: '2026-02-01T00:00:00.000Z' });
