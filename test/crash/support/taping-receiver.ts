@@ -16,26 +16,27 @@ export interface TapingReceiver extends AsyncDisposable {
   readonly callbacks: readonly TapedCallback[];
   /** Callbacks whose answer is not written yet. */
   waiting(): number;
-  /** Decides on every callback from now on; 200 at once at first. */
-  answer(decide: () => TapedAnswer): void;
+  /** Decides on every callback from now on, by the name of its subscriber; 200 at once at first. */
+  answer(decide: (subscriber: string) => TapedAnswer): void;
 }
 
 /** Starts one on loopback. */
 export async function startTapingReceiver(): Promise<TapingReceiver> {
   const callbacks: TapedCallback[] = [];
-  let decide = (): TapedAnswer => ({ status: 200 });
+  let decide = (_: string): TapedAnswer => ({ status: 200 });
   let waiting = 0;
 
   async function tape(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const arrivedAt = Date.now();
-    const { status, afterMs = 0 } = decide();
+    const subscription = request.url?.slice(1) ?? '';
+    const { status, afterMs = 0 } = decide(subscription);
     waiting += 1;
     if (afterMs > 0) await delay(afterMs);
     waiting -= 1;
     callbacks.push({
-      subscription: request.url?.slice(1) ?? '',
+      subscription,
       id: String(request.headers['webhook-id']),
       timestamp: String(request.headers['webhook-timestamp']),
       signature: String(request.headers['webhook-signature']),
