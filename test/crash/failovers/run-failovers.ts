@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest';
 import { checkConvergence, findUnconverged, type Convergence } from '../support/check-convergence.ts';
 import { writeEvidence } from '../support/expect-kept.ts';
 import { accounts, startWorld, type World } from '../support/world.ts';
+import { answerUnevenly } from './uneven-answers.ts';
 import type { FailoverGroup, FailoverWay } from './replication.ts';
 
 /** How to run failovers. */
@@ -31,13 +32,15 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
     filings,
     random,
   });
-  answerUnevenly(world, random);
+  const answers = answerUnevenly(world.receiver, random);
   await group.untilWhole();
   const unconverged = new Set<string>();
   let undone = 0;
   for (const [i, { name, run: fail }] of run.ways.entries()) {
     const stop = world.lives.run(run.perSecond, false);
+    const letGo = await answers.hold();
     const undoneBytes = await fail(() => untilHeard(world));
+    letGo();
     await untilHeard(world);
     await stop();
     const atRest = await world.settle();
@@ -64,15 +67,6 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
     [],
   );
   return findings;
-}
-
-// One receiver is quick, one fails now and then, one is slow now and then for longer than a failover takes, one is both.
-function answerUnevenly({ receiver }: World, random: () => number): void {
-  receiver.answer((subscriber) => {
-    const isSlow = subscriber.endsWith('.b') && random() < 0.03;
-    const fails = subscriber.startsWith('second') && random() < 0.05;
-    return { status: fails ? 503 : 200, afterMs: isSlow ? 4_000 + random() * 4_000 : random() * 50 };
-  });
 }
 
 async function untilHeard({ receiver: { callbacks } }: World): Promise<void> {

@@ -1,6 +1,5 @@
 import {
   baselineOf,
-  checkBytes,
   checkOrigin,
   checkSignature,
   countRepeats,
@@ -23,11 +22,11 @@ export interface Convergence {
 }
 
 /**
- * The rules that hold whatever Redis has forgotten; pure. Each subscriber's last word on each filing is what the partner service shows; a sequence
- * stands for one state; callbacks verify, belong to the subscriber's account and say what was served before. Repeats and gaps are free.
+ * The rules that hold whatever Redis has forgotten; pure. Each subscriber's last word on each filing is what the partner service shows; an id and a
+ * sequence stand for one state each; callbacks verify, belong to the subscriber's account and say what was served before. Repeats and gaps are free.
  */
 export function checkConvergence(journals: Journals): Convergence {
-  const violations = [...checkBytes(journals.callbacks, true), ...findUnconverged(journals)];
+  const violations = findUnconverged(journals);
   const servedSince = firstSights(journals);
   let events = 0;
   let repeats = 0;
@@ -36,6 +35,7 @@ export function checkConvergence(journals: Journals): Convergence {
     violations.push(...own.flatMap((callback) => checkSignature(subscriber, callback)));
     const taped = own.map(toEvent);
     const ofFilings = taped.filter(({ type }) => type.startsWith('filing.'));
+    violations.push(...checkIds(subscriber.id, ofFilings));
     violations.push(...ofFilings.flatMap((event) => checkOrigin(servedSince, subscriber, event)));
     for (const [filingId, chain] of Map.groupBy(ofFilings, (event) => event.filingId))
       violations.push(...checkSequences(`${filingId} at ${subscriber.id}`, chain));
@@ -78,6 +78,14 @@ export function findUnconverged({ dwells, subscribers, callbacks }: Journals): s
 
 function saidBy(event: TapedEvent): string {
   return stateKey(event.type === 'filing.removed' ? null : event);
+}
+
+// What else the filing's document holds may have changed before the change was detected again.
+function checkIds(subscriber: string, events: readonly TapedEvent[]): string[] {
+  return [...Map.groupBy(events, ({ id }) => id)].flatMap(([id, same]) => {
+    const said = new Set(same.map((event) => `${event.filingId} ${event.sequence} ${saidBy(event)}`));
+    return said.size === 1 ? [] : [`id: ${id} said ${[...said].join(' and ')} to ${subscriber}`];
+  });
 }
 
 function checkSequences(where: string, events: readonly TapedEvent[]): string[] {

@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TapedCallback } from './journals.ts';
 
-/** What a receiver answers; `afterMs` holds the answer back. */
+/** What a receiver answers; `afterMs` holds the answer back, and so does `after` until it resolves. */
 export interface TapedAnswer {
   readonly status: number;
   readonly afterMs?: number;
+  readonly after?: Promise<unknown>;
 }
 
 /** Subscribers at one address, told apart by path, that keep every callback as it came. */
@@ -31,9 +32,10 @@ export async function startTapingReceiver(): Promise<TapingReceiver> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const arrivedAt = Date.now();
     const subscription = request.url?.slice(1) ?? '';
-    const { status, afterMs = 0 } = decide(subscription);
+    const { status, afterMs = 0, after } = decide(subscription);
     waiting += 1;
     if (afterMs > 0) await delay(afterMs);
+    await after;
     waiting -= 1;
     callbacks.push({
       subscription,
