@@ -21,7 +21,7 @@ test.each([
     const ways = Array.from({ length: times }, () => group.ways)
       .flat()
       .slice(0, times);
-    const { events } = await runFailovers(group, { ways, perSecond: 20 + random() * 40, random });
+    const { events } = await runFailovers(group, { ways, daemons: 2, perSecond: 20 + random() * 40, random });
     expect(events).toBeGreaterThan(0);
   },
   3_600_000,

@@ -9,6 +9,7 @@ import type { FailoverGroup, FailoverWay } from './replication.ts';
 export interface FailoverRun {
   /** Ways to fail, in their order. */
   readonly ways: readonly FailoverWay[];
+  readonly daemons: number;
   /** Changes of filings in a second, all the time. */
   readonly perSecond: number;
   readonly random: () => number;
@@ -20,7 +21,7 @@ const callbacksWhileLagging = 20;
 const shownMax = 20;
 
 /**
- * Fails a group over again and again under two daemons while filings change. After each failover the changes pause until everything is at rest, and what each subscriber
+ * Fails a group over again and again under its daemons while filings change. After each failover the changes pause until everything is at rest, and what each subscriber
  * heard last of each filing is compared with what the partner service shows; at the end the whole journals are checked. Prints a line for each failover and one for the run. Fails on every
  * broken promise, and leaves journals and logs in a folder that it names then.
  */
@@ -28,7 +29,7 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
   const { random } = run;
   await using world = await startWorld({
     redisUrl: group.url,
-    roles: ['api,poll,deliver', 'api,poll,deliver'],
+    roles: Array.from({ length: run.daemons }, () => 'api,poll,deliver'),
     filings,
     random,
   });
