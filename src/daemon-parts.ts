@@ -2,7 +2,13 @@ import type { Logger } from 'pino';
 import { createAccountStore } from './accounts/account-store.ts';
 import { createTokenStore } from './accounts/token-store.ts';
 import type { Config } from './config.ts';
-import { logSparingly, reportAttempt, reportDisabled, reportExpired } from './daemon-reports.ts';
+import {
+  logSparingly,
+  reportAttempt,
+  reportDisabled,
+  reportExpired,
+  reportReplicas,
+} from './daemon-reports.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
 import { createDeliveryStore } from './delivery/delivery-store.ts';
 import { createDrainQueue } from './delivery/drain-queue.ts';
@@ -59,9 +65,11 @@ export async function createParts(
   { version, logger, random }: DaemonDeps,
   stack: AsyncDisposableStack,
 ) {
+  const metrics = createMetrics();
   const connections = stack.use(
     createRedisConnections(config.redis.url, {
       connectionName: 'filing-webhooks',
+      replicaWait: reportReplicas(config.redis.waitReplicas, logger, metrics),
       onStateChange: (change) =>
         change.up ? logger.info('redis.up') : logger.error({ reason: change.reason }, 'redis.down'),
     }),
@@ -99,7 +107,6 @@ export async function createParts(
   };
   const stores = storesOn(redis);
   const onError = logSparingly(logger, Date.now);
-  const metrics = createMetrics();
   const secrets = stack.use(
     await startSecretUpkeep(
       {

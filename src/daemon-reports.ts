@@ -3,6 +3,7 @@ import type { SubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import type { AttemptReport } from './delivery/account-for.ts';
 import type { Metrics } from './metrics.ts';
 import type { PollReport } from './polling/account-poller.ts';
+import type { ReplicaWait } from './redis/wait-replicas.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
 
 /** One wide log line and the metrics of each poll. A partner service's failure is a warning, not our error. */
@@ -78,6 +79,18 @@ export function reportDisabled(
     metrics.events.inc({ type });
     logger.warn({ account, subscription: id, reason }, 'subscription.disabled');
     await waker.wakeMatching(account, [{ type, state: '' }]);
+  };
+}
+
+/** What commits wait for; each one that too few replicas have is counted, and a line says when replicas are missing and when they are back. */
+export function reportReplicas(replicas: number, logger: Logger, metrics: Metrics): ReplicaWait {
+  return {
+    replicas,
+    onUnreplicated: () => metrics.unreplicatedCommits.inc(),
+    onChange(acknowledged) {
+      if (acknowledged === null) logger.info('redis.replicas_back');
+      else logger.warn({ wanted: replicas, acknowledged }, 'redis.replicas_missing');
+    },
   };
 }
 

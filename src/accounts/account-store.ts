@@ -1,6 +1,7 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { replaceField } from '../redis/replace-field.ts';
+import { untilReplicated } from '../redis/wait-replicas.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
@@ -131,11 +132,14 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
       const { partnerKey, ...rest } = settings;
       const sealedKey = sealer.seal(partnerKey, sealContext(account));
       const stored: StoredAccount = { v: 1, ...rest, sealedKey, createdAt: now, updatedAt: now };
-      if (await create(account, stored)) return { created: true };
-      const text = await redis.hget(keys.accounts, account);
-      const { createdAt } = text === null ? stored : parse(text);
-      await redis.hset(keys.accounts, account, JSON.stringify({ ...stored, createdAt }));
-      return { created: false };
+      const created = await create(account, stored);
+      if (!created) {
+        const text = await redis.hget(keys.accounts, account);
+        const { createdAt } = text === null ? stored : parse(text);
+        await redis.hset(keys.accounts, account, JSON.stringify({ ...stored, createdAt }));
+      }
+      await untilReplicated(redis, keys.accounts);
+      return { created };
     },
     async remove(account) {
       const removed = await redis.hdel(keys.accounts, account);

@@ -3,7 +3,7 @@ import { toLogEntry, type LogEntry } from '../events/event-log.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { ConnectionLostError, countLosses } from '../redis/connection-losses.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { committing, loadScript } from '../redis/scripts.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
 import type { DeliveryState } from '../subscriptions/subscription.ts';
 import type { Attempt, DeadLetter, ListedDeadLetter } from './delivery-records.ts';
@@ -127,7 +127,8 @@ type SettleReply = [0] | [1, number, number] | [1, number, number, string, strin
 /** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
 export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs: number): DeliveryStore {
   const claimScript = loadScript(new URL('claim.lua', import.meta.url));
-  const settleScript = loadScript(new URL('settle.lua', import.meta.url));
+  const lookScript = loadScript(new URL('settle.lua', import.meta.url));
+  const settleScript = committing(lookScript);
   const losses = countLosses(redis);
 
   async function list<T>(
@@ -159,7 +160,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
       if (losses() !== lossesBefore) throw new ConnectionLostError();
       const key = keys.account(account);
       const own = key.subscription(id);
-      const reply = await settleScript.run(
+      const reply = await (settlement === null ? lookScript : settleScript).run(
         redis,
         [
           key.subscriptions,

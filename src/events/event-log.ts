@@ -1,6 +1,6 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { committing, loadScript } from '../redis/scripts.ts';
 import { countLosses } from '../redis/connection-losses.ts';
 import type { NewEvent } from './event.ts';
 import { createRecentReads } from './recent-reads.ts';
@@ -42,7 +42,7 @@ const trimBatch = 500;
 
 /** The log in Redis streams, one per account, with ids `<position>-0`. */
 export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
-  const appendScript = loadScript(new URL('append-event.lua', import.meta.url));
+  const appendScript = committing(loadScript(new URL('append-event.lua', import.meta.url)));
   const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
 
   const losses = countLosses(redis);

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../events/event.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { committing, loadScript } from '../redis/scripts.ts';
 import { decodeState, encodeState, type FilingState } from './filing-state.ts';
 
 /** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
@@ -81,7 +81,7 @@ const idsAtOnceMax = 1_000;
 
 /** The snapshot in Redis hashes. */
 export function createSnapshotStore(redis: RedisClient, keys: Keys): SnapshotStore {
-  const commitScript = loadScript(new URL('commit-changes.lua', import.meta.url));
+  const commitScript = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
   const readScript = loadScript(new URL('read-states.lua', import.meta.url));
 
   // One argument and one reply instead of hundreds, which take a client longer than what is done with them.

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { freePort } from '../../../src/demo/redis-process.ts';
-import { startCluster, startClusterNode } from '../../integration/redis/topologies.ts';
+import { joinAsReplica, startCluster, startClusterNode } from '../../integration/redis/topologies.ts';
 import { moveSlot } from './move-slot.ts';
 import {
   failLagging,
@@ -9,6 +9,7 @@ import {
   joinMember,
   killAndRestart,
   stall,
+  syncAtOnce,
   until,
   type FailoverGroup,
   type Member,
@@ -16,6 +17,7 @@ import {
 
 // A replica may take over however long its link has been down.
 const args = [
+  ...syncAtOnce,
   ...['--cluster-node-timeout', '1500'],
   ...['--cluster-replica-validity-factor', '0'],
   ...['--cluster-allow-replica-migration', 'no'],
@@ -35,7 +37,8 @@ export async function startClusterOfSix(random: () => number): Promise<FailoverG
     primaries.map(async () => stack.use(await startClusterNode(await freePort(), args))),
   );
   const members = [...primaries, ...replicas].map((redis) => stack.use(joinMember(redis)));
-  for (const [i, primary] of members.slice(0, 3).entries()) await follow(members[i + 3] as Member, primary);
+  for (const [i, primary] of members.slice(0, 3).entries())
+    await joinAsReplica((members[i + 3] as Member).client, primary.client);
 
   const untilWhole = () =>
     until('a cluster is whole', async () => {
@@ -78,16 +81,6 @@ export async function startClusterOfSix(random: () => number): Promise<FailoverG
     untilWhole,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-}
-
-async function follow(replica: Member, primary: Member): Promise<void> {
-  const [, busPort = ''] = (await primary.client.config('GET', 'cluster-port')) as string[];
-  await replica.client.call('CLUSTER', 'MEET', '127.0.0.1', primary.redis.port, busPort);
-  const id = await primary.client.cluster('MYID');
-  await until('a replica knows its primary', async () => {
-    await replica.client.call('CLUSTER', 'REPLICATE', id);
-    return true;
-  });
 }
 
 async function seesWhole(member: Member): Promise<'primary' | 'replica' | null> {

@@ -31,6 +31,9 @@ export interface FailoverWay {
 // For elections that wait for deadlines, on a machine that may be under load.
 const patience = { timeout: 60_000, interval: 50 };
 
+/** Arguments of servers that are to serve a new replica at once, without waiting for more of them. */
+export const syncAtOnce = ['--repl-diskless-sync-delay', '0'];
+
 /** Opens a client on a server; disposing ends the client only. */
 export function joinMember(redis: PrivateRedis): Member {
   const client = new Redis(redis.url, { maxRetriesPerRequest: null, retryStrategy: () => 100 });

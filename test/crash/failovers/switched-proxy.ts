@@ -5,6 +5,7 @@ import {
   isPrimary,
   joinMember,
   mendReplication,
+  syncAtOnce,
   until,
   type FailoverGroup,
   type Member,
@@ -14,7 +15,9 @@ import { startSwitchingProxy } from './switching-proxy.ts';
 /** A Redis and its replica behind a proxy that goes over to the replica while that lags behind; the former primary follows it then. */
 export async function startSwitchedProxy(): Promise<FailoverGroup> {
   await using stack = new AsyncDisposableStack();
-  const servers = await Promise.all([1, 2].map(async () => stack.use(await startPrivateRedis())));
+  const servers = await Promise.all(
+    [1, 2].map(async () => stack.use(await startPrivateRedis({ args: syncAtOnce }))),
+  );
   const [first, second] = servers.map((redis) => stack.use(joinMember(redis))) as [Member, Member];
   await second.client.replicaof('127.0.0.1', first.redis.port);
   const proxy = stack.use(await startSwitchingProxy(first.redis.port));

@@ -10,6 +10,7 @@ import {
   joinMember,
   killAndRestart,
   stall,
+  syncAtOnce,
   until,
   type FailoverGroup,
   type Member,
@@ -18,7 +19,9 @@ import {
 /** A master and its replica, watched by three sentinels of which two must agree. The master is stalled or killed with its replica lagging behind. */
 export async function startThreeSentinels(): Promise<FailoverGroup> {
   await using stack = new AsyncDisposableStack();
-  const servers = await Promise.all([1, 2].map(async () => stack.use(await startPrivateRedis())));
+  const servers = await Promise.all(
+    [1, 2].map(async () => stack.use(await startPrivateRedis({ args: syncAtOnce }))),
+  );
   const [first, second] = servers.map((redis) => stack.use(joinMember(redis))) as [Member, Member];
   await second.client.replicaof('127.0.0.1', first.redis.port);
   await until('the replica follows', () => isFollowing(second));
