@@ -16,13 +16,13 @@ import {
 } from './replication.ts';
 
 // A replica may take over however long its link has been down.
-const args = [
-  ...syncAtOnce,
-  ...['--cluster-node-timeout', '1500'],
-  ...['--cluster-replica-validity-factor', '0'],
-  ...['--cluster-allow-replica-migration', 'no'],
-  ...['--cluster-require-full-coverage', 'no'],
-];
+const settings = {
+  'cluster-node-timeout': '1500',
+  'cluster-replica-validity-factor': '0',
+  'cluster-allow-replica-migration': 'no',
+  'cluster-require-full-coverage': 'no',
+};
+const args = [...syncAtOnce, ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
 // What the keys of an account, and those of the queues, are hashed by.
 const hashTags = ['default', 'second', '~queues'];
 
@@ -98,6 +98,6 @@ type SlotRange = readonly [from: number, to: number, ...nodes: (readonly [host: 
 // The primary first.
 async function portsOf(client: Redis, slot: number): Promise<number[]> {
   const ranges = (await client.cluster('SLOTS')) as unknown as SlotRange[];
-  const range = ranges.find(([from, to]) => from <= slot && slot <= to);
-  return (range?.slice(2) as [string, number][]).map(([, port]) => port);
+  const [, , ...nodes] = ranges.find(([from, to]) => from <= slot && slot <= to) ?? [0, 0];
+  return nodes.map(([, port]) => port);
 }

@@ -52,7 +52,7 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
  * From now on no replica gets what a primary writes, and none can follow it again, until `mendReplication` or a restart. Returns the primary's position in its
  * replication stream.
  */
-export async function breakReplication({ client }: Member): Promise<number> {
+async function breakReplication({ client }: Member): Promise<number> {
   await client.call('ACL', 'SETUSER', 'default', '-psync', '-sync');
   await client.call('CLIENT', 'KILL', 'TYPE', 'replica');
   return replicationOffset(client);
@@ -64,7 +64,7 @@ export async function mendReplication({ client }: Member): Promise<void> {
 }
 
 /** How much a server has ever written or copied, bytes. */
-export async function replicationOffset(client: Redis): Promise<number> {
+async function replicationOffset(client: Redis): Promise<number> {
   return Number(await replicationField(client, 'master_repl_offset'));
 }
 

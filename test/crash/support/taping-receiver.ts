@@ -24,7 +24,7 @@ export interface TapingReceiver extends AsyncDisposable {
 /** Starts one on loopback. */
 export async function startTapingReceiver(): Promise<TapingReceiver> {
   const callbacks: TapedCallback[] = [];
-  let decide = (_: string): TapedAnswer => ({ status: 200 });
+  let decide: (subscriber: string) => TapedAnswer = () => ({ status: 200 });
   let waiting = 0;
 
   async function tape(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -63,11 +63,11 @@ async function joinCluster(client: Redis, index: number, port: number, busPort: 
 
 /** Brings a new node into a cluster as the replica of one of its nodes; resolves when it is told to follow, which takes a moment more. */
 export async function joinAsReplica(replica: Redis, primary: Redis): Promise<void> {
-  const [, busPort = ''] = (await primary.config('GET', 'cluster-port')) as string[];
+  const [, busPort = ''] = await primary.config('GET', 'cluster-port');
   await replica.call('CLUSTER', 'MEET', '127.0.0.1', primary.options.port ?? 0, busPort);
   const id = await primary.cluster('MYID');
-  const join = () => replica.call('CLUSTER', 'REPLICATE', id).catch(String);
-  await expect.poll(join, { timeout: 20_000 }).toBe('OK');
+  const follow = () => replica.call('CLUSTER', 'REPLICATE', id).catch(String);
+  await expect.poll(follow, { timeout: 20_000 }).toBe('OK');
 }
 
 async function isWhole(client: Redis): Promise<boolean> {

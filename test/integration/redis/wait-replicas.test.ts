@@ -61,7 +61,8 @@ test('a commit is over when the replica has it, and not before', async () => {
   replica.signal('SIGSTOP');
   let isOver = false;
   const second = commit.run(redis, ['key'], []).finally(() => (isOver = true));
-  await expect.poll(() => connect(primary).get('key')).toBe('2');
+  const observer = connect(primary);
+  await expect.poll(() => observer.get('key')).toBe('2');
   expect(isOver).toBe(false);
   replica.signal('SIGCONT');
   expect(await second).toBe(2);
@@ -100,8 +101,9 @@ test('a connection that broke while a commit waited proves nothing', async () =>
   const { redis, reported } = await open(primary.url, { timeoutMs: never, restMs: never });
   replica.signal('SIGSTOP');
   const commits = [commit.run(redis, ['key'], []), commit.run(redis, ['key'], [])];
-  await expect.poll(() => connect(primary).info('clients')).toContain('blocked_clients:1');
-  await connect(primary).call('CLIENT', 'KILL', 'TYPE', 'normal');
+  const observer = connect(primary);
+  await expect.poll(() => observer.info('clients')).toContain('blocked_clients:1');
+  await observer.call('CLIENT', 'KILL', 'TYPE', 'normal');
   await Promise.allSettled(commits);
   expect(reported.slice(0, 2)).toEqual([0, 'commit']);
 });
