@@ -41,8 +41,8 @@ export async function untilReplicated(client: RedisClient, key: string): Promise
 }
 
 /**
- * One WAIT at a time for all commits of a connection, which takes no other commands meanwhile. That is why nothing waits for a while after one in vain: a replica
- * that is away would slow everything down to a commit a second.
+ * One WAIT at a time for all commits of a connection, which takes no other commands meanwhile. That is why nothing waits for a while after one
+ * in vain: a replica that is away would slow everything down to a commit a second.
  */
 function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10_000 }: ReplicaWait) {
   let current: Promise<boolean> = Promise.resolve(true);

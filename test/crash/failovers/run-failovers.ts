@@ -17,13 +17,15 @@ export interface FailoverRun {
 
 const filings = 30;
 const callbacksWhileLagging = 20;
+// A few times the worlds' SWEEP_INTERVAL_MS.
+const convergedMs = 10_000;
 // Violations in the message of a failed test; the evidence has the rest.
 const shownMax = 20;
 
 /**
- * Fails a group over again and again under its daemons while filings change. After each failover the changes pause until everything is at rest, and what each subscriber
- * heard last of each filing is compared with what the partner service shows; at the end the whole journals are checked. Prints a line for each failover and one for the run. Fails on every
- * broken promise, and leaves journals and logs in a folder that it names then.
+ * Fails a group over again and again under its daemons while filings change. After each failover the changes pause until everything is at rest,
+ * and what each subscriber heard last of each filing has to become what the partner service shows; at the end the whole journals are checked.
+ * Prints a line for each failover and one for the run. Fails on every broken promise, and leaves journals and logs in a folder that it names.
  */
 export async function runFailovers(group: FailoverGroup, run: FailoverRun): Promise<Convergence> {
   const { random } = run;
@@ -45,7 +47,7 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
     await untilHeard(world);
     await stop();
     const atRest = await world.settle();
-    const found = findUnconverged(world.journals()).filter((text) => !unconverged.has(text));
+    const found = (await untilConverged(world)).filter((text) => !unconverged.has(text));
     for (const text of found) unconverged.add(text);
     if (!atRest) unconverged.add(`rest: not at rest after failover ${i + 1}`);
     undone += undoneBytes;
@@ -68,6 +70,14 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
     [],
   );
   return findings;
+}
+
+// What is still not so when sweeps have had time to notice it.
+async function untilConverged(world: World): Promise<string[]> {
+  const look = () => findUnconverged(world.journals());
+  const converged = () => expect(look()).toEqual([]);
+  await vi.waitFor(converged, { timeout: convergedMs, interval: 250 }).catch(() => undefined);
+  return look();
 }
 
 async function untilHeard({ receiver: { callbacks } }: World): Promise<void> {
