@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import { checkConvergence, findUnconverged, type Convergence } from '../support/check-convergence.ts';
 import { writeEvidence } from '../support/expect-kept.ts';
 import { accounts, startWorld, type World } from '../support/world.ts';
-import { answerUnevenly } from './uneven-answers.ts';
+import { answerUnevenly, type UnevenAnswers } from './uneven-answers.ts';
 import type { FailoverGroup, FailoverWay } from './replication.ts';
 
 /** How to run failovers. */
@@ -41,11 +41,7 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
   let undone = 0;
   for (const [i, { name, run: fail }] of run.ways.entries()) {
     const stop = world.lives.run(run.perSecond, false);
-    const letGo = await answers.hold();
-    const undoneBytes = await fail(() => untilHeard(world));
-    letGo();
-    await untilHeard(world);
-    await stop();
+    const undoneBytes = await failOnce(world, answers, fail).finally(stop);
     const atRest = await world.settle();
     const found = (await untilConverged(world)).filter((text) => !unconverged.has(text));
     for (const text of found) unconverged.add(text);
@@ -70,6 +66,19 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
     [],
   );
   return findings;
+}
+
+// Receivers hold answers, hear what is undone then, and have to hear more when the group is whole again.
+async function failOnce(world: World, answers: UnevenAnswers, fail: FailoverWay['run']): Promise<number> {
+  try {
+    const letGo = await answers.hold();
+    const undoneBytes = await fail(() => untilHeard(world));
+    letGo();
+    await untilHeard(world);
+    return undoneBytes;
+  } catch (error) {
+    throw new Error(`${String(error)}; ${await writeEvidence(world)}`, { cause: error });
+  }
 }
 
 // What is still not so when sweeps have had time to notice it.
