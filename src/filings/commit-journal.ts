@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { FilingCommit } from './snapshot-store.ts';
+import type { FilingCommit } from './filing-commit.ts';
 
 /** A filing's event as other processes than the one that committed it know it. */
 export interface WitnessedEvent {
