@@ -8,6 +8,7 @@ import {
   reportBlocked,
   reportDisabled,
   reportExpired,
+  reportReplicas,
   reportRestored,
 } from './daemon-reports.ts';
 import { createBlockStore } from './delivery/block-store.ts';
@@ -68,9 +69,11 @@ export async function createParts(
   { version, logger, random }: DaemonDeps,
   stack: AsyncDisposableStack,
 ) {
+  const metrics = createMetrics();
   const connections = stack.use(
     createRedisConnections(config.redis.url, {
       connectionName: 'filing-webhooks',
+      replicaWait: reportReplicas(config.redis.waitReplicas, logger, metrics),
       onStateChange: (change) =>
         change.up ? logger.info('redis.up') : logger.error({ reason: change.reason }, 'redis.down'),
     }),
@@ -108,7 +111,6 @@ export async function createParts(
     };
   };
   const onError = logSparingly(logger, Date.now);
-  const metrics = createMetrics();
   const logRestored = reportRestored(logger, metrics);
   const stores = storesOn(redis, {
     async onRestored(restoration, generation) {

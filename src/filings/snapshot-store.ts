@@ -3,7 +3,7 @@ import { bodiesAtOnceMax, createEventLog } from '../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { committing, loadScript } from '../redis/scripts.ts';
 import { createCommitJournal } from './commit-journal.ts';
 import { decodeState, encodeState, type FilingState } from './filing-state.ts';
 import { restoreCommits, type Restoration } from './restore-commits.ts';
@@ -106,7 +106,7 @@ export function createSnapshotStore(
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
   const journal = createCommitJournal(redis, keys);
-  const commitScript = loadScript(new URL('commit-changes.lua', import.meta.url));
+  const commitScript = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
   const readScript = loadScript(new URL('read-states.lua', import.meta.url));
 
   // One argument and one reply instead of hundreds, which take a client longer than what is done with them.

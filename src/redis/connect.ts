@@ -4,6 +4,7 @@ import type { ClientUse, RedisClient } from './open-client.ts';
 import { createOutage } from './outage.ts';
 import type { RedisStateChange } from './outage.ts';
 import { describeRedis, parseRedisUrl } from './redis-url.ts';
+import { waitForReplicas, type ReplicaWait } from './wait-replicas.ts';
 
 export type { RedisClient, RedisStateChange };
 
@@ -13,6 +14,8 @@ export type RedisConnectionsOptions = {
   readonly onStateChange: (change: RedisStateChange) => void;
   /** Shown by CLIENT LIST, followed by what the client is for. */
   readonly connectionName: string;
+  /** What commits over `command` and `failFast` wait for; nothing when left out. */
+  readonly replicaWait?: ReplicaWait;
 };
 
 /** The process's clients, each made when first asked for and kept until `close`. All of them reconnect by themselves, for ever. */
@@ -50,6 +53,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
     if (known !== undefined) return known;
     const made = openClient(address, use, `${options.connectionName}:${use}`);
     clients.set(use, made);
+    if (options.replicaWait !== undefined && use !== 'blocking') waitForReplicas(made, options.replicaWait);
     outage.watch(made);
     return made;
   };
