@@ -4,7 +4,7 @@ import { logBeginning, type Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
-import { createCommitJournal } from './commit-journal.ts';
+import { createCommitJournal, type CommitJournal } from './commit-journal.ts';
 import { decodeState, encodeState, type FilingState } from './filing-state.ts';
 import { restoreCommits, type Restoration } from './restore-commits.ts';
 
@@ -87,9 +87,10 @@ export interface SnapshotStore {
   scan(account: string): AsyncIterable<(readonly [id: string, state: () => FilingState])[]>;
 }
 
-/** What follows from commits that Redis had lost. */
-export interface SnapshotHooks {
-  /** Called when they are made up for. */
+/** What a store that commits needs besides Redis. */
+export interface SnapshotOptions {
+  readonly journal: CommitJournal;
+  /** Called when commits that Redis had lost are made up for. */
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
 }
 
@@ -102,10 +103,9 @@ const commitsAtOnceMax = 200;
 export function createSnapshotStore(
   redis: RedisClient,
   keys: Keys,
-  { onRestored }: SnapshotHooks = { onRestored: () => Promise.resolve() },
+  { journal = createCommitJournal(redis, keys), onRestored }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
-  const journal = createCommitJournal(redis, keys);
   const commitScript = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
   const readScript = loadScript(new URL('read-states.lua', import.meta.url));
 
@@ -184,11 +184,9 @@ export function createSnapshotStore(
       },
       account,
       generation,
+      at,
     );
-    if (restoration === null) return;
-    // What is in the log now is the newest that is known, also where nothing had to be written.
-    await journal.note({ account, generation, head: await log.head(account), at, commits: [] });
-    await onRestored(restoration, generation);
+    if (restoration !== null) await onRestored?.(restoration, generation);
   }
 
   return {
@@ -211,7 +209,7 @@ export function createSnapshotStore(
       return results;
     },
     catchUp,
-    committedSince: journal.accountsSince,
+    committedSince: journal.committedSince,
 
     async counts(account) {
       const counts = await redis.hgetall(keys.account(account).counts);

@@ -31,6 +31,8 @@ export type RedisConnections = AsyncDisposable & {
   failFast(): RedisClient;
   /** For BullMQ workers, whose blocking reads outlive outages; BullMQ duplicates it as it needs. */
   blocking(): RedisClient;
+  /** For subscriptions to channels, which it takes up again by itself after each outage. */
+  listening(): RedisClient;
   /** Resolves when `command` and `failFast` answer; rejects after `timeoutMs` with the last reason. */
   untilReady(timeoutMs: number): Promise<void>;
   /** Resolves when Redis does not answer, asking it again and again; also when `signal` aborts. */
@@ -66,6 +68,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
     command: () => client('command'),
     failFast: () => client('failFast'),
     blocking: () => client('blocking'),
+    listening: () => client('listening'),
     async untilReady(timeoutMs) {
       const needed = [client('command'), client('failFast')];
       const inTime = await withDeadline(Promise.all(needed.map(untilClientReady)), timeoutMs);

@@ -40,13 +40,7 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
   const unconverged = new Set<string>();
   let undone = 0;
   for (const [i, { name, run: fail }] of run.ways.entries()) {
-    const stop = world.lives.run(run.perSecond, false);
-    let undoneBytes: number;
-    try {
-      undoneBytes = await failOnce(world, answers, fail);
-    } finally {
-      await stop();
-    }
+    const undoneBytes = await failOnce(world, run, answers, fail);
     const atRest = await world.settle();
     const found = (await untilConverged(world)).filter((text) => !unconverged.has(text));
     for (const text of found) unconverged.add(text);
@@ -73,8 +67,14 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
   return findings;
 }
 
-// Receivers hold answers, hear what is undone then, and have to hear more when the group is whole again.
-async function failOnce(world: World, answers: UnevenAnswers, fail: FailoverWay['run']): Promise<number> {
+// While filings change: receivers hold answers, hear what is undone then, and have to hear more when the group is whole again.
+async function failOnce(
+  world: World,
+  { perSecond }: FailoverRun,
+  answers: UnevenAnswers,
+  fail: FailoverWay['run'],
+): Promise<number> {
+  const stop = world.lives.run(perSecond, false);
   try {
     const letGo = await answers.hold();
     const undoneBytes = await fail(() => untilHeard(world));
@@ -83,6 +83,8 @@ async function failOnce(world: World, answers: UnevenAnswers, fail: FailoverWay[
     return undoneBytes;
   } catch (error) {
     throw new Error(`${String(error)}; ${await writeEvidence(world)}`, { cause: error });
+  } finally {
+    await stop();
   }
 }
 
