@@ -45,8 +45,6 @@ export function openClient(address: RedisAddress, use: ClientUse, connectionName
     sentinels: [...nodes],
     name: masterName,
     sentinelRetryStrategy: reconnectDelayMs,
-    // A master that stalled and comes back takes writes until it is demoted; who hears of its successor does not go on with it.
-    failoverDetector: true,
     ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
   });
 }
