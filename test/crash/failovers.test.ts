@@ -9,19 +9,25 @@ const failovers = Number(process.env['CRASH_FAILOVERS'] ?? 10);
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
 
 test.each([
-  ['the primaries of a cluster of six fail and slots move', startClusterOfSix, 0.5],
-  ['a proxy goes over to a replica without closing a connection', startSwitchedProxy, 0.3],
-  ['the master behind three sentinels fails', startThreeSentinels, 0.2],
+  ['the primaries of a cluster of six fail and slots move', startClusterOfSix, 0.5, false],
+  ['a proxy goes over to a replica without closing a connection', startSwitchedProxy, 0.3, false],
+  ['the master behind three sentinels fails', startThreeSentinels, 0.2, true],
 ])(
   `%s again and again, with replicas that lag: what each receiver heard last of each filing is so (seed ${seed})`,
-  async (_, start, share) => {
+  async (_, start, share, twoMasters) => {
     const random = createRandom(seed);
     await using group = await start(createRandom(seed));
     const times = Math.ceil(failovers * share);
     const ways = Array.from({ length: times }, () => group.ways)
       .flat()
       .slice(0, times);
-    const { events } = await runFailovers(group, { ways, daemons: 2, perSecond: 20 + random() * 40, random });
+    const { events } = await runFailovers(group, {
+      ways,
+      daemons: 2,
+      perSecond: 20 + random() * 40,
+      random,
+      twoMasters,
+    });
     expect(events).toBeGreaterThan(0);
   },
   3_600_000,
