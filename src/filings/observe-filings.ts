@@ -111,8 +111,11 @@ function take(commit: FilingCommit, result: CommitResult | undefined, tally: Tal
 }
 
 /** What is told of an event once it is in the log at that position; pure. */
-export function toRecorded({ body: _, ...event }: NewEvent, position: number): RecordedEvent {
-  return { ...event, position };
+export function toRecorded(
+  { id, type, filingId, state, omittedBytes }: NewEvent,
+  position: number,
+): RecordedEvent {
+  return { position, id, type, filingId, state, ...(omittedBytes === undefined ? {} : { omittedBytes }) };
 }
 
 interface Step {
