@@ -154,7 +154,7 @@ type SettleReply =
 
 // Read within a script, which copies them twice.
 const claimedBytesMax = bodiesAtOnceMax / 4;
-const claimedMax = 500;
+const claimedMax = 200;
 
 /** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
 export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs: number): DeliveryStore {

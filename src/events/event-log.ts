@@ -46,8 +46,8 @@ export interface EventLog {
 export const bodiesAtOnceMax = 1024 * 1024;
 
 // Both bound the time for which one script keeps Redis busy.
-const trimBatch = 500;
-const trimBytes = 4 * 1024 * 1024;
+const trimBatch = 200;
+const trimBytes = 2 * 1024 * 1024;
 
 /** The log in Redis: a stream of entries per account, with ids `<position>-0`, and a hash of their bodies. */
 export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
