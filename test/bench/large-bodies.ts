@@ -1,5 +1,7 @@
 import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Redis } from 'ioredis';
 import { scanEvents, scanNewestEvents, type EventFilter } from '../../src/api/event-scan.ts';
 import { createDeliveryStore, type Settlement } from '../../src/delivery/delivery-store.ts';
@@ -19,7 +21,7 @@ import { createDeliveryRig, type DeliveryRig } from './support/delivery-rig.ts';
 import { startPingProcess, type PingProcess } from './support/ping-process.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { startReceiverProcess } from './support/receiver-process.ts';
-import { print } from './support/statistics.ts';
+import { median, print } from './support/statistics.ts';
 
 const bodyBytes = 1_000_000;
 const eventsWanted = Number(process.env['BENCH_EVENTS'] ?? 10_000);
@@ -39,7 +41,8 @@ const everything: ReplayRequest = {
 
 /**
  * How long others wait for Redis while the product works on a log with bodies of a megabyte: for each operation the longest script and the
- * longest command of all, by Redis's own clock, and the longest wait of a second client that sends PING every millisecond.
+ * longest command of all, by Redis's own clock, and the longest wait of a second client that sends PING every millisecond. Then what this
+ * process keeps in memory of all that it has read.
  */
 export async function run(): Promise<void> {
   // Redis rounds a body up to a mebibyte.
@@ -51,13 +54,25 @@ export async function run(): Promise<void> {
   await using client = openClient(redis.url);
   const watch = createWatch(client.redis, pings);
   print('log', { events: events.toString(), 'bytes each': bodyBytes.toString() });
-  await watch('append, one script each', () =>
-    rig.fill(account, events - delivered - ofOneFiling, bodyBytes),
-  );
+  const before = memoryUse();
+  await watch('append, one script each', () => fill(rig, events - delivered - ofOneFiling));
   await appendToFiling(client.redis);
   await rig.subscribe(account, [receiver.url]);
-  await rig.fill(account, delivered, bodyBytes);
+  await fill(rig, delivered);
   await measure(client.redis, rig, watch);
+  await sleep(5_000);
+  const after = memoryUse();
+  print('kept 5 s later', {
+    'heap and buffers MiB': after.used - before.used,
+    'RSS MiB': after.rss - before.rss,
+  });
+}
+
+function memoryUse() {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { used: (heapUsed + external) / 2 ** 20, rss: rss / 2 ** 20 };
 }
 
 const keys = createKeys('bench');
@@ -66,6 +81,14 @@ const oneFiling = 'filing_with_many';
 function openClient(url: string): AsyncDisposable & { readonly redis: Redis } {
   const redis = new Redis(url);
   return { redis, [Symbol.asyncDispose]: async () => redis.disconnect() };
+}
+
+// In portions: the rig hands out the bodies.
+async function fill(rig: DeliveryRig, events: number): Promise<void> {
+  const portion = 50;
+  for (let filled = 0; filled < events; filled += portion)
+    // oxlint-disable-next-line no-await-in-loop
+    await rig.fill(account, Math.min(portion, events - filled), bodyBytes);
 }
 
 async function appendToFiling(redis: Redis): Promise<void> {
@@ -189,14 +212,15 @@ function createWatch(redis: Redis, pings: PingProcess): Watch {
     await sleep(50);
     const ping = await pings.longest();
     const slow = (await redis.call('SLOWLOG', 'GET', -1)) as [number, number, number, string[]][];
-    const commands = slow.map(([, , micros, [name = '']]) => ({
-      name: name.toUpperCase(),
-      ms: micros / 1_000,
-    }));
+    // What this looks with is none of it.
+    const commands = slow
+      .map(([, , micros, [name = '']]) => ({ name: name.toUpperCase(), ms: micros / 1_000 }))
+      .filter(({ name }) => name !== 'SLOWLOG');
     const scripts = commands.filter(({ name }) => name.startsWith('EVAL'));
     const longest = (some: typeof commands) => some.reduce((most, { ms }) => Math.max(most, ms), 0);
     print(operation, {
       ms: elapsed,
+      'median script': scripts.length === 0 ? '-' : median(scripts.map((script) => script.ms)),
       'longest script': longest(scripts),
       'longest command': longest(commands),
       [`over ${slowMs} ms`]: commands.filter(({ ms }) => ms > slowMs).length.toString(),

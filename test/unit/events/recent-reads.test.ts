@@ -69,13 +69,13 @@ test('what nobody asks for any more is let go after a second', async () => {
   }
 });
 
-test('no more than 32 MiB are kept, whatever the size of a body', async () => {
+test('no more than 8 MiB are kept, whatever the size of a body', async () => {
   const recently = createRecentReads(() => 0);
   let reads = 0;
   const read = (account: string) =>
     recently(account, after, 1, () => {
       reads += 1;
-      const entries = entriesOf('a').map((entry) => ({ ...entry, bytes: 16 * 1024 * 1024 }));
+      const entries = entriesOf('a').map((entry) => ({ ...entry, bytes: 4 * 1024 * 1024 }));
       return Promise.resolve({ entries, more: true });
     });
   await read('one');
