@@ -41,6 +41,7 @@ export const variables = {
     'fw-staging',
   ),
   REDIS_UNSAFE: withDefault(boolean, 'false', 'false'),
+  REDIS_WAIT_REPLICAS: withDefault(integer(0, 16), '0', '1'),
   HOST: withDefault(listenHost, '127.0.0.1', '0.0.0.0'),
   PORT: withDefault(integer(0, 65_535), '3000', '3000'),
   METRICS_PORT: optional(integer(0, 65_535), '9464'),

@@ -8,7 +8,12 @@ import type { TracingSettings } from './tracing/tracing.ts';
 
 /** What the operator decided. Times are milliseconds. */
 export type Config = {
-  readonly redis: { readonly url: string; readonly prefix: string; readonly unsafe: boolean };
+  readonly redis: {
+    readonly url: string;
+    readonly prefix: string;
+    readonly unsafe: boolean;
+    readonly waitReplicas: number;
+  };
   readonly http: { readonly host: string; readonly port: number };
   /** Where health and metrics are served beside the API, or without it; null when nowhere. */
   readonly metricsPort: number | null;
@@ -116,7 +121,12 @@ function findMissingHalf(env: Environment): string | null {
 
 function arrange(values: Values): Config {
   return {
-    redis: { url: values.REDIS_URL, prefix: values.REDIS_PREFIX, unsafe: values.REDIS_UNSAFE },
+    redis: {
+      url: values.REDIS_URL,
+      prefix: values.REDIS_PREFIX,
+      unsafe: values.REDIS_UNSAFE,
+      waitReplicas: values.REDIS_WAIT_REPLICAS,
+    },
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
     trustedProxies: values.TRUSTED_PROXIES ?? [],

@@ -8,6 +8,7 @@ import {
   reportBlocked,
   reportDisabled,
   reportExpired,
+  reportReplicas,
   reportRestored,
 } from './daemon-reports.ts';
 import { createBlockStore } from './delivery/block-store.ts';
@@ -21,9 +22,10 @@ import { createReplayStore } from './delivery/replay-store.ts';
 import { createSubscriptionDrainer } from './delivery/subscription-drainer.ts';
 import { createSubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import { createEventLog } from './events/event-log.ts';
+import { createCommitJournal } from './filings/commit-journal.ts';
 import { createCountHistory } from './filings/count-history.ts';
 import { createFilingListStore } from './filings/filing-list-store.ts';
-import { createSnapshotStore, type SnapshotHooks } from './filings/snapshot-store.ts';
+import { createSnapshotStore, type SnapshotOptions } from './filings/snapshot-store.ts';
 import { createLiveness } from './liveness.ts';
 import { createMetrics } from './metrics.ts';
 import { readAgain } from './polling/read-again.ts';
@@ -68,9 +70,11 @@ export async function createParts(
   { version, logger, random }: DaemonDeps,
   stack: AsyncDisposableStack,
 ) {
+  const metrics = createMetrics();
   const connections = stack.use(
     createRedisConnections(config.redis.url, {
       connectionName: 'filing-webhooks',
+      replicaWait: reportReplicas(config.redis.waitReplicas, logger, metrics),
       onStateChange: (change) =>
         change.up ? logger.info('redis.up') : logger.error({ reason: change.reason }, 'redis.down'),
     }),
@@ -88,13 +92,13 @@ export async function createParts(
   const clock = createRedisClock(redis);
   await clock.synchronise();
   const sealer = createSealer(config.encryptionKeys);
-  const storesOn = (client: RedisClient, hooks?: SnapshotHooks) => {
+  const storesOn = (client: RedisClient, committing?: SnapshotOptions) => {
     const log = createEventLog(client, keys);
     const outline = createLogOutline(client, keys);
     return {
       accounts: createAccountStore({ redis: client, keys, sealer, defaults: config.polling }),
       tokens: createTokenStore(client, keys),
-      snapshot: createSnapshotStore(client, keys, hooks),
+      snapshot: createSnapshotStore(client, keys, committing),
       filings: createFilingListStore(client, keys),
       countHistory: createCountHistory(client, keys),
       polling: createPollingStore(client, keys),
@@ -108,9 +112,10 @@ export async function createParts(
     };
   };
   const onError = logSparingly(logger, Date.now);
-  const metrics = createMetrics();
   const logRestored = reportRestored(logger, metrics);
+  const journal = createCommitJournal(redis, keys);
   const stores = storesOn(redis, {
+    journal,
     async onRestored(restoration, generation) {
       logRestored(restoration);
       const { account, restated } = restoration;
@@ -186,6 +191,7 @@ export async function createParts(
     onError,
     storesOn,
     stores,
+    journal,
     pollQueue,
     drainQueue,
     waker,

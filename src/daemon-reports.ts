@@ -5,6 +5,7 @@ import type { Restoration } from './filings/restore-commits.ts';
 import type { RecordedEvent } from './filings/observe-filings.ts';
 import type { Metrics } from './metrics.ts';
 import type { PollReport } from './polling/account-poller.ts';
+import type { ReplicaWait } from './redis/wait-replicas.ts';
 import type { Block, Subscription } from './subscriptions/subscription.ts';
 
 /** One wide log line and the metrics of each poll. A partner service's failure is a warning, not our error. */
@@ -113,6 +114,18 @@ export function reportBlocked(logger: Logger): (account: string, id: string, blo
   return (account, id, { reason, times, nextAt }) => {
     const line = { account, subscription: id, reason, times, nextAt: new Date(nextAt).toISOString() };
     logger.error(line, 'delivery.blocked');
+  };
+}
+
+/** What commits wait for; each one that too few replicas have is counted, and a line says when replicas are missing and when they are back. */
+export function reportReplicas(replicas: number, logger: Logger, metrics: Metrics): ReplicaWait {
+  return {
+    replicas,
+    onUnreplicated: () => metrics.unreplicatedCommits.inc(),
+    onChange(acknowledged) {
+      if (acknowledged === null) logger.info('redis.replicas_back');
+      else logger.warn({ wanted: replicas, acknowledged }, 'redis.replicas_missing');
+    },
   };
 }
 

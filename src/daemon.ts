@@ -5,6 +5,7 @@ import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
 import { reportEvents, reportPoll } from './daemon-reports.ts';
 import { putDefaultAccount } from './default-account.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
+import { listenForCommits } from './filings/commit-journal.ts';
 import { SnapshotLostError } from './filings/snapshot-store.ts';
 import { boundedCounts } from './gauges.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
@@ -50,6 +51,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   if (config.roles.has('deliver')) await startDelivery(parts, workers);
   if (config.roles.has('poll')) await startPolling(config, parts, workers);
   stack.defer(startUpkeep(config, parts));
+  if (config.roles.has('poll')) stack.defer(await startCatchingUp(parts));
   const url = config.roles.has('api') ? await startApi(config, deps, parts, workers) : null;
   const metricsUrl = await startMonitoring(config, parts, workers);
   deps.logger.info(
@@ -177,12 +179,8 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const repair = setInterval(() => {
     if (config.roles.has('poll')) repairSchedules(parts).catch(onError);
   }, repairEveryMs);
-  const catchUp = setInterval(() => {
-    catchUpAll(parts).catch(onError);
-  }, catchUpMs);
   return () => {
     clearInterval(repair);
-    clearInterval(catchUp);
     clearInterval(look);
     clearInterval(trim);
   };
@@ -192,7 +190,16 @@ async function trimLogs({ accounts, log }: Parts['stores'], before: number): Pro
   for (const { account } of await accounts.list()) await log.trim(account, before);
 }
 
-// What only this process remembers to have committed is made up for also where another one polls the account.
+// Hears of the commits of others, and makes up for its own that Redis has lost, also where another process polls the account.
+async function startCatchingUp(parts: Parts): Promise<() => void> {
+  const { connections, keys, journal, onError } = parts;
+  const listen = await listenForCommits(connections.listening(), keys, journal);
+  const catchUp = setInterval(() => {
+    Promise.all([listen(), catchUpAll(parts)]).catch(onError);
+  }, catchUpMs);
+  return () => clearInterval(catchUp);
+}
+
 async function catchUpAll({ stores: { snapshot, polling }, clock }: Parts): Promise<void> {
   for (const account of snapshot.committedSince(clock.now() - caughtUpMs)) {
     const { generation } = await polling.read(account);

@@ -25,6 +25,12 @@ export function createMetrics() {
     storeEmptied: new Gauge(
       common('store_emptied', 'Whether the store was found emptied under the running daemon (1) or not (0).'),
     ),
+    unreplicatedCommits: new Counter(
+      common(
+        'unreplicated_commits_total',
+        'Commits that fewer replicas had acknowledged in time than REDIS_WAIT_REPLICAS asks for.',
+      ),
+    ),
     accountHealth: new Gauge({
       ...common('account_health', 'How polling of an account stands: 1 for its state, 0 for the others.'),
       labelNames: ['account', 'state'],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { removeField, replaceField } from '../redis/replace-field.ts';
+import { untilReplicated } from '../redis/wait-replicas.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import { createIncarnations } from './incarnations.ts';
@@ -185,8 +186,10 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
           former !== null &&
           (await incarnations.isOpen(account, former.incarnation ?? ''))
         ) {
-          if (await replace(account, text, JSON.stringify({ ...former, ...replacing })))
+          if (await replace(account, text, JSON.stringify({ ...former, ...replacing }))) {
+            await untilReplicated(redis, keys.accounts);
             return { created: false };
+          }
           continue;
         }
         // Also where the keys are another incarnation's: a part of the cluster was set back, and what it holds is of neither.
@@ -195,7 +198,10 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
         const incarnation = nextOf(vacancy);
         await incarnations.open(account, incarnation);
         const created: StoredAccount = { ...replacing, incarnation, createdAt: now };
-        if (await replace(account, vacancy, JSON.stringify(created))) return { created: true };
+        if (await replace(account, vacancy, JSON.stringify(created))) {
+          await untilReplicated(redis, keys.accounts);
+          return { created: true };
+        }
       }
     },
     async remove(account) {

@@ -5,7 +5,7 @@ import { toOutline, withBody, type StreamEntry } from '../events/log-entry.ts';
 import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { committing, loadScript } from '../redis/scripts.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
 import type { DeliveryState } from '../subscriptions/subscription.ts';
 import type { Attempt, DeadLetter, ListedDeadLetter } from './delivery-records.ts';
@@ -159,7 +159,8 @@ const claimedMax = 200;
 /** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
 export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs: number): DeliveryStore {
   const claimScript = loadScript(new URL('claim.lua', import.meta.url));
-  const settleScript = loadScript(new URL('settle.lua', import.meta.url));
+  const lookScript = loadScript(new URL('settle.lua', import.meta.url));
+  const settleScript = committing(lookScript);
 
   async function list<T>(
     key: string,
@@ -190,7 +191,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
     async settle(account, id, { epoch, settles, version, endpointVersion, known }, settlement, now) {
       const key = keys.account(account);
       const own = key.subscription(id);
-      const reply = await settleScript.run(
+      const reply = await (settlement === null ? lookScript : settleScript).run(
         redis,
         [
           key.subscriptions,

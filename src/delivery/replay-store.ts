@@ -1,6 +1,6 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { committing, loadScript } from '../redis/scripts.ts';
 import type { Lane } from './lanes.ts';
 import { newReplayState, requestText, type Replay, type ReplayState } from './replay.ts';
 
@@ -42,7 +42,7 @@ export const replaysKept = 50;
 
 /** Replays in one hash per subscription, the lanes of the one that is worked on in another. */
 export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
-  const addScript = loadScript(new URL('add-replay.lua', import.meta.url));
+  const addScript = committing(loadScript(new URL('add-replay.lua', import.meta.url)));
   return {
     async add(account, subscription, replay) {
       const key = keys.account(account);

@@ -1,77 +1,93 @@
+import { randomUUID } from 'node:crypto';
 import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { FilingCommit } from './snapshot-store.ts';
+import type { FilingCommit } from './filing-commit.ts';
 
-/** Commits that one script wrote, and the newest event in the log behind them. */
-export interface CommitBatch {
-  readonly account: string;
-  readonly generation: string;
-  readonly head: Checkpoint;
-  /** When it was written, milliseconds on Redis's clock. */
-  readonly at: number;
-  /** Those with an event. */
-  readonly commits: readonly FilingCommit[];
-}
-
-/** A filing's last event of a batch, as other processes know it. */
+/** A filing's event as other processes than the one that committed it know it. */
 export interface WitnessedEvent {
   readonly filingId: string;
   readonly sequence: number;
   readonly status: string;
 }
 
-/** A batch as other processes know it. */
+/** What one script committed, as other processes know it. */
 export interface WitnessedBatch {
+  readonly account: string;
   readonly generation: string;
+  /** The newest event in the log behind it. */
   readonly head: Checkpoint;
   readonly events: readonly WitnessedEvent[];
 }
 
-/**
- * What was committed to the logs lately: by this process, whole, in its memory, and by all processes in outline, in a key that a Redis Cluster
- * keeps apart from the account's others. After Redis was set back both may know what it no longer does.
- */
-export interface CommitJournal {
-  /** The newest event that this process has seen in the log of this generation; null before the first. */
-  newest(account: string, generation: string): Checkpoint | null;
-  /** Notes what was committed. A crash before, or a node that is away, leaves the batch unknown to other processes. */
-  note(batch: CommitBatch): Promise<void>;
-  /** The batches of an account in memory, oldest first. */
-  remembered(account: string, generation: string): readonly CommitBatch[];
-  /** Drops these batches from memory. */
-  forget(batches: readonly CommitBatch[]): void;
-  /** Accounts with batches in memory that were written at that time (ms) or later. */
-  accountsSince(at: number): ReadonlySet<string>;
-  /** The batches of all processes, newest first, up to so many. */
-  witnessed(account: string, count: number): Promise<WitnessedBatch[]>;
+/** What one script of this process committed. */
+export interface CommitBatch extends Omit<WitnessedBatch, 'events'> {
+  /** When it was written, milliseconds on Redis's clock. */
+  readonly at: number;
+  /** Those with an event. */
+  readonly commits: readonly FilingCommit[];
 }
 
+/**
+ * What was committed to the logs lately. This process remembers its own commits whole, and those of others in outline: they are published, and
+ * kept in a key that a Redis Cluster holds apart from the account's others. After Redis was set back this is what it no longer knows.
+ */
+export interface CommitJournal {
+  /** The newest event that is known of the log of this generation; null before the first. */
+  newest(account: string, generation: string): Checkpoint | null;
+  /** Notes what this process committed and lets the others know. After a crash before that, or where Redis is away, they do not. */
+  note(batch: CommitBatch): Promise<void>;
+  /** Takes in what another process let know of, as `listen` gets it. */
+  hear(message: string): void;
+  /** This process's commits to the log behind a position, oldest first. */
+  ownBehind(account: string, generation: string, position: number): readonly CommitBatch[];
+  /** Events that others have committed behind a position, oldest first. */
+  othersBehind(account: string, generation: string, position: number): readonly WitnessedEvent[];
+  /** The newest batch in the key, by whichever process; null when there is none of this generation. */
+  newestKept(account: string, generation: string): Promise<Checkpoint | null>;
+  /** The events in the key behind a position, oldest first. */
+  keptBehind(account: string, generation: string, position: number): Promise<readonly WitnessedEvent[]>;
+  /** What was lost is made up for: `head` is the newest event that is known from now on, by the others as well. */
+  beginAt(head: Checkpoint, account: string, generation: string, at: number): Promise<void>;
+  /** Accounts that this process has committed events to at that time (ms) or later, as far as it remembers. */
+  committedSince(at: number): ReadonlySet<string>;
+}
+
+// Of bodies, and of the events of others.
 const rememberedBytesMax = 32 * 1024 * 1024;
-/** Batches that are kept for other processes. */
-export const witnessedMax = 1_000;
-const witnessedMs = 3_600_000;
+const heardMax = 100_000;
 
-/** Knows nothing yet of this process's own. */
+const keptMax = 1_000;
+const keptMs = 3_600_000;
+
+/** Knows nothing yet. */
 export function createCommitJournal(redis: RedisClient, keys: Keys): CommitJournal {
+  const process = randomUUID();
   const newest = new Map<string, { readonly generation: string; readonly head: Checkpoint }>();
-  // In the order of their commits.
-  const batches = new Set<CommitBatch>();
-  let bytes = 0;
+  const own = createMemory<CommitBatch>(rememberedBytesMax, bytesOf);
+  const heard = createMemory<WitnessedBatch>(heardMax, ({ events }) => events.length);
 
-  function drop(batch: CommitBatch): void {
-    if (batches.delete(batch)) bytes -= bytesOf(batch);
+  // News of others may be late.
+  function see(batch: Pick<WitnessedBatch, 'account' | 'generation' | 'head'>): void {
+    const known = newest.get(batch.account);
+    if (known?.generation === batch.generation && known.head.position > batch.head.position) return;
+    newest.set(batch.account, batch);
   }
 
-  function remember(batch: CommitBatch): void {
-    newest.set(batch.account, batch);
-    if (batch.commits.length === 0) return;
-    batches.add(batch);
-    bytes += bytesOf(batch);
-    for (const oldest of batches) {
-      if (bytes <= rememberedBytesMax) return;
-      drop(oldest);
-    }
+  async function share({ account, generation, head, commits }: CommitBatch): Promise<void> {
+    const events = commits.map(({ id, next }) => [id, next.sequence, next.status]);
+    const text = JSON.stringify([process, account, generation, head.position, head.timeline, events]);
+    const key = keys.witness(account);
+    await Promise.allSettled([
+      redis.pipeline().xadd(key, 'MAXLEN', '~', keptMax, '*', 'b', text).pexpire(key, keptMs).exec(),
+      redis.publish(keys.commits, text),
+    ]);
+  }
+
+  async function kept(account: string, generation: string, count: number): Promise<WitnessedBatch[]> {
+    const entries = await redis.xrevrange(keys.witness(account), '+', '-', 'COUNT', count);
+    const batches = entries.map(([, fields]) => toWitnessed(fields[1] ?? '[]').batch);
+    return batches.filter((batch) => batch.generation === generation);
   }
 
   return {
@@ -80,29 +96,75 @@ export function createCommitJournal(redis: RedisClient, keys: Keys): CommitJourn
       return known?.generation === generation ? known.head : null;
     },
     async note(batch) {
-      const { account, generation, head, commits } = batch;
-      remember(batch);
-      const events = commits.map(({ id, next }) => [id, next.sequence, next.status]);
-      const fields = ['g', generation, 'p', head.position, 't', head.timeline, 'e', JSON.stringify(events)];
-      const key = keys.witness(account);
-      await redis
-        .pipeline()
-        .xadd(key, 'MAXLEN', '~', witnessedMax, '*', ...fields)
-        .pexpire(key, witnessedMs)
-        .exec()
-        .catch(() => null);
+      see(batch);
+      own.add(batch);
+      await share(batch);
     },
-    remembered: (account, generation) =>
-      [...batches].filter((batch) => batch.account === account && batch.generation === generation),
-    forget(some) {
-      for (const batch of some) drop(batch);
+    hear(message) {
+      const { by, batch } = toWitnessed(message);
+      if (by === process) return;
+      see(batch);
+      heard.add(batch);
     },
-    accountsSince: (since) =>
-      new Set([...batches].flatMap(({ account, at }) => (at >= since ? account : []))),
-    async witnessed(account, count) {
-      const entries = await redis.xrevrange(keys.witness(account), '+', '-', 'COUNT', count);
-      return entries.map(([, fields]) => toWitnessed(fields));
+    ownBehind: own.behind,
+    othersBehind: (...args) => heard.behind(...args).flatMap(({ events }) => events),
+    async newestKept(account, generation) {
+      const [batch] = await kept(account, generation, 1);
+      return batch?.head ?? null;
     },
+    async keptBehind(account, generation, position) {
+      const batches = await kept(account, generation, keptMax);
+      const end = batches.findIndex(({ head }) => head.position <= position);
+      const behind = end < 0 ? batches : batches.slice(0, end);
+      return behind.toReversed().flatMap(({ events }) => events);
+    },
+    async beginAt(head, account, generation, at) {
+      newest.set(account, { generation, head });
+      await share({ account, generation, head, at, commits: [] });
+    },
+    committedSince: (since) =>
+      new Set([...own.all()].flatMap(({ account, at }) => (at >= since ? account : []))),
+  };
+}
+
+/**
+ * Has a journal hear of what other processes commit. To be called again now and then: behind a proxy that changes its target the
+ * connection holds and its subscription does not. Rejects when Redis does.
+ */
+export async function listenForCommits(
+  client: RedisClient,
+  keys: Pick<Keys, 'commits'>,
+  journal: Pick<CommitJournal, 'hear'>,
+): Promise<() => Promise<void>> {
+  const listen = async () => void (await client.subscribe(keys.commits));
+  client.on('message', (_: string, message: string) => journal.hear(message));
+  await listen();
+  return listen;
+}
+
+/** Batches in the order in which they came; when there is too much, the oldest go. */
+function createMemory<T extends Pick<WitnessedBatch, 'account' | 'generation' | 'head'>>(
+  sizeMax: number,
+  sizeOf: (batch: T) => number,
+) {
+  const batches = new Set<T>();
+  let size = 0;
+  return {
+    all: (): Iterable<T> => batches,
+    add(batch: T): void {
+      batches.add(batch);
+      size += sizeOf(batch);
+      for (const oldest of batches) {
+        if (size <= sizeMax) return;
+        batches.delete(oldest);
+        size -= sizeOf(oldest);
+      }
+    },
+    behind: (account: string, generation: string, position: number): readonly T[] =>
+      [...batches].filter(
+        (batch) =>
+          batch.account === account && batch.generation === generation && batch.head.position > position,
+      ),
   };
 }
 
@@ -110,12 +172,15 @@ function bytesOf({ commits }: CommitBatch): number {
   return commits.reduce((sum, { event }) => sum + (event?.body.length ?? 0), 0);
 }
 
-function toWitnessed(fields: readonly string[]): WitnessedBatch {
-  const [, generation = '', , position = '0', , timeline = '', , events = '[]'] = fields;
-  const list = JSON.parse(events) as [string, number, string][];
-  return {
-    generation,
-    head: { position: Number(position), timeline },
-    events: list.map(([filingId, sequence, status]) => ({ filingId, sequence, status })),
-  };
+function toWitnessed(text: string): { by: string; batch: WitnessedBatch } {
+  const [by, account, generation, position, timeline, events] = JSON.parse(text) as [
+    string,
+    string,
+    string,
+    number,
+    string,
+    [string, number, string][],
+  ];
+  const list = events.map(([filingId, sequence, status]) => ({ filingId, sequence, status }));
+  return { by, batch: { account, generation, head: { position, timeline }, events: list } };
 }

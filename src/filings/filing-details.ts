@@ -1,6 +1,6 @@
 import { stateAbbreviation } from '../events/event.ts';
 import type { FilingState } from './filing-state.ts';
-import type { FilingDetails } from './snapshot-store.ts';
+import type { FilingDetails } from './filing-commit.ts';
 
 const textLengthMax = 200;
 

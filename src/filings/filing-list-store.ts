@@ -3,7 +3,7 @@ import type { Keys } from '../redis/keys.ts';
 import { decodeState } from './filing-state.ts';
 import type { FilingState } from './filing-state.ts';
 import { createNewest } from './newest.ts';
-import type { FilingDetails } from './snapshot-store.ts';
+import type { FilingDetails } from './filing-commit.ts';
 
 /** A filing as last seen, and what people recognise it by; details are null while it is COMPLETED. */
 export interface ListedFiling {

@@ -3,7 +3,8 @@ import type { PartnerFiling } from '../partner/filing-schema.ts';
 import { detectChange, detectRemoval, type Detection, type Window } from './detect-change.ts';
 import { isLookedFor, toDetails } from './filing-details.ts';
 import { isShownBy, type FilingState } from './filing-state.ts';
-import type { CommitResult, FilingCommit, SnapshotStore, StoredState } from './snapshot-store.ts';
+import type { CommitResult, FilingCommit, StoredState } from './filing-commit.ts';
+import type { SnapshotStore } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log, without its body. */
 export interface RecordedEvent extends Omit<NewEvent, 'body'> {

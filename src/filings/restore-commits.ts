@@ -1,9 +1,9 @@
 import type { EventLog } from '../events/event-log.ts';
-import type { Checkpoint } from '../events/timeline.ts';
+import { isSameCheckpoint, type Checkpoint } from '../events/timeline.ts';
 import type { CommitJournal, WitnessedEvent } from './commit-journal.ts';
-import { witnessedMax } from './commit-journal.ts';
 import type { FilingState } from './filing-state.ts';
-import type { FilingCommit, SnapshotStore, StoredState } from './snapshot-store.ts';
+import type { FilingCommit, StoredState } from './filing-commit.ts';
+import type { SnapshotStore } from './snapshot-store.ts';
 
 /** What became of commits that Redis had lost. */
 export interface Restoration {
@@ -15,7 +15,7 @@ export interface Restoration {
 }
 
 export interface RestoreDeps {
-  readonly log: Pick<EventLog, 'commonWith'>;
+  readonly log: Pick<EventLog, 'commonWith' | 'head'>;
   readonly journal: CommitJournal;
   readonly read: SnapshotStore['read'];
   /** Commits without a look at what is known of the log; returns how many were written. */
@@ -27,20 +27,21 @@ const commitsMax = 200;
 /**
  * Finds out whether Redis was set back since the commits that this or another process has made, and makes up for it: what this process
  * remembers is committed anew, and of the rest the sequence is raised to what may have been delivered, so that the next event of each such
- * filing has a greater one. Null when nothing was lost. A crash in the middle leaves what is missing to the processes that know of it.
+ * filing has a greater one. `at` is when, milliseconds on Redis's clock. Null when nothing was lost. A crash in the middle leaves what is missing to the processes that know of it.
  */
 export async function restoreCommits(
   deps: RestoreDeps,
   account: string,
   generation: string,
+  at: number,
 ): Promise<Restoration | null> {
-  const { journal } = deps;
-  const lost = await lostOf(deps, account, journal.remembered(account, generation));
-  const witnessed = await lostEvents(deps, account, generation);
-  if (lost.length === 0 && witnessed === null) return null;
+  const { log, journal } = deps;
+  const common = await commonWithKnown(deps, account, generation);
+  if (common === null) return null;
+  const known = [account, generation, common.position] as const;
+  const uncertain = [...(await journal.keptBehind(...known)), ...journal.othersBehind(...known)];
   let restored = 0;
-  const uncertain = [...(witnessed ?? [])];
-  for (const { commits } of lost) {
+  for (const { commits } of journal.ownBehind(...known)) {
     // In the order in which they were made.
     // oxlint-disable-next-line no-await-in-loop
     const { open, collided } = await stillMissing(deps, account, commits);
@@ -48,47 +49,28 @@ export async function restoreCommits(
     restored += await deps.write(account, generation, open);
     uncertain.push(...collided);
   }
-  journal.forget(lost);
   const restated = await restate(deps, account, generation, uncertain);
+  await journal.beginAt(await log.head(account), account, generation, at);
   return { account, restored, restated };
 }
 
-/** Those at the end of the list that the log lacks: batches follow one another, so the first of them is found by bisection. */
-async function lostOf<T extends { readonly head: Checkpoint }>(
-  { log }: RestoreDeps,
-  account: string,
-  batches: readonly T[],
-): Promise<readonly T[]> {
-  let [low, high] = [0, batches.length];
-  // Nearly always nothing is lost, so the last is looked at first.
-  for (let middle = high - 1; low < high; middle = (low + high) >> 1) {
-    const batch = batches[middle];
-    if (batch === undefined) break;
-    // Each look decides where the next one goes.
-    // oxlint-disable-next-line no-await-in-loop
-    const common = await log.commonWith(account, batch.head);
-    if (common.position === batch.head.position) low = middle + 1;
-    else high = middle;
-  }
-  return batches.slice(low);
-}
-
-// Null when the newest batch is in the log.
-async function lostEvents(
-  deps: RestoreDeps,
+// Where the log parts from what is known of it; null where it does not.
+async function commonWithKnown(
+  { log, journal }: RestoreDeps,
   account: string,
   generation: string,
-): Promise<WitnessedEvent[] | null> {
-  const { log, journal } = deps;
-  const [newest] = await journal.witnessed(account, 1);
-  if (newest?.generation !== generation) return null;
-  const common = await log.commonWith(account, newest.head);
-  if (common.position === newest.head.position) return null;
-  const batches = await journal.witnessed(account, witnessedMax);
-  const shared = batches.findIndex(({ head }) => head.position <= common.position);
-  const after = shared < 0 ? batches : batches.slice(0, shared);
-  const lost = await lostOf(deps, account, after.toReversed());
-  return lost.filter((batch) => batch.generation === generation).flatMap(({ events }) => events);
+): Promise<Checkpoint | null> {
+  const seen = journal.newest(account, generation);
+  const kept = await journal.newestKept(account, generation);
+  const known = [seen, kept].filter((checkpoint) => checkpoint !== null);
+  if (seen !== null && kept !== null && isSameCheckpoint(seen, kept)) known.pop();
+  const parted: Checkpoint[] = [];
+  for (const checkpoint of known) {
+    // oxlint-disable-next-line no-await-in-loop
+    const common = await log.commonWith(account, checkpoint);
+    if (common.position < checkpoint.position) parted.push(common);
+  }
+  return parted.toSorted((a, b) => a.position - b.position)[0] ?? null;
 }
 
 // Of lost commits: those to be made again, and those whose sequence another process has given to something else meanwhile.

@@ -1,50 +1,13 @@
-import type { NewEvent } from '../events/event.ts';
-import { bodiesAtOnceMax, createEventLog } from '../events/event-log.ts';
+import { createEventLog } from '../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
-import { createCommitJournal } from './commit-journal.ts';
-import { decodeState, encodeState, type FilingState } from './filing-state.ts';
+import { committing, loadScript } from '../redis/scripts.ts';
+import { createCommitJournal, type CommitJournal } from './commit-journal.ts';
+import { commitArguments, inBatches, StoredState, toResult } from './filing-commit.ts';
+import type { CommitResult, FilingCommit } from './filing-commit.ts';
+import { decodeState, type FilingState } from './filing-state.ts';
 import { restoreCommits, type Restoration } from './restore-commits.ts';
-
-/** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
-export class StoredState {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  get state(): FilingState {
-    return decodeState(this.text);
-  }
-}
-
-/** What people recognise a filing by; see `isLookedFor` for which it is kept. */
-export interface FilingDetails {
-  readonly policyNumber: string | null;
-  readonly insuredsName: string | null;
-  readonly stateAbbr: string | null;
-  readonly filingType: string | null;
-  readonly premium: number | null;
-}
-
-/** One filing's step: written only if the stored state is still `previous`. */
-export interface FilingCommit {
-  readonly id: string;
-  readonly previous: StoredState | null;
-  readonly next: FilingState;
-  /** Null where none are to be kept; those kept before are dropped then, unless they are to stay as they are. */
-  readonly details: FilingDetails | null | 'kept';
-  readonly event: NewEvent | null;
-}
-
-/** What became of one commit. */
-export type CommitResult =
-  | { readonly kind: 'written'; readonly position: number | null } // position of the event in the log, null without one
-  | { readonly kind: 'conflict' } // somebody else wrote first: read the state again and decide again
-  | { readonly kind: 'baselined' }; // the baseline was completed meanwhile: a filing never seen is announced now
 
 /** The snapshot was emptied or its account removed while somebody worked on it: what they know of it is void. */
 export class SnapshotLostError extends Error {
@@ -87,26 +50,25 @@ export interface SnapshotStore {
   scan(account: string): AsyncIterable<(readonly [id: string, state: () => FilingState])[]>;
 }
 
-/** What follows from commits that Redis had lost. */
-export interface SnapshotHooks {
-  /** Called when they are made up for. */
+/** What a store that commits needs besides Redis. */
+export interface SnapshotOptions {
+  readonly journal: CommitJournal;
+  /** Called when commits that Redis had lost are made up for. */
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
 }
 
 const manyIds = 20;
 // Bounds the time that one script keeps Redis busy; Lua's `unpack` takes no more than 8000.
 const idsAtOnceMax = 1_000;
-const commitsAtOnceMax = 200;
 
 /** The snapshot in Redis hashes. */
 export function createSnapshotStore(
   redis: RedisClient,
   keys: Keys,
-  { onRestored }: SnapshotHooks = { onRestored: () => Promise.resolve() },
+  { journal = createCommitJournal(redis, keys), onRestored }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
-  const journal = createCommitJournal(redis, keys);
-  const commitScript = loadScript(new URL('commit-changes.lua', import.meta.url));
+  const commitScript = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
   const readScript = loadScript(new URL('read-states.lua', import.meta.url));
 
   // One argument and one reply instead of hundreds, which take a client longer than what is done with them.
@@ -184,11 +146,9 @@ export function createSnapshotStore(
       },
       account,
       generation,
+      at,
     );
-    if (restoration === null) return;
-    // What is in the log now is the newest that is known, also where nothing had to be written.
-    await journal.note({ account, generation, head: await log.head(account), at, commits: [] });
-    await onRestored(restoration, generation);
+    if (restoration !== null) await onRestored?.(restoration, generation);
   }
 
   return {
@@ -211,7 +171,7 @@ export function createSnapshotStore(
       return results;
     },
     catchUp,
-    committedSince: journal.accountsSince,
+    committedSince: journal.committedSince,
 
     async counts(account) {
       const counts = await redis.hgetall(keys.account(account).counts);
@@ -241,49 +201,6 @@ export function createSnapshotStore(
       } while (cursor !== '0');
     },
   };
-}
-
-function toResult(position: number): CommitResult {
-  if (position === -1) return { kind: 'conflict' };
-  if (position === -2) return { kind: 'baselined' };
-  return { kind: 'written', position: position === 0 ? null : position };
-}
-
-function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
-  return [
-    id,
-    previous?.text ?? '',
-    encodeState(next),
-    indexStatus(previous?.state ?? null),
-    indexStatus(next),
-    details === null ? '' : details === 'kept' ? '=' : JSON.stringify(details),
-    event?.id ?? '',
-    event?.type ?? '',
-    event?.state ?? '',
-    String(at),
-    event?.body ?? '',
-  ];
-}
-
-// Bounds what one script copies; a page has few large documents, or many small ones.
-function* inBatches(commits: readonly FilingCommit[]): Generator<readonly FilingCommit[]> {
-  let batch: FilingCommit[] = [];
-  let bytes = 0;
-  for (const commit of commits) {
-    const more = commit.event?.body.length ?? 0;
-    if (batch.length > 0 && (bytes + more > bodiesAtOnceMax || batch.length === commitsAtOnceMax)) {
-      yield batch;
-      [batch, bytes] = [[], 0];
-    }
-    batch.push(commit);
-    bytes += more;
-  }
-  if (batch.length > 0) yield batch;
-}
-
-// A removed filing keeps its state but stands in no count and no index.
-function indexStatus(state: FilingState | null): string {
-  return state === null || state.removed ? '' : state.status;
 }
 
 function pairs(fields: readonly string[]): (readonly [string, () => FilingState])[] {

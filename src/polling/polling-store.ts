@@ -3,7 +3,7 @@ import type { NewEvent } from '../events/event.ts';
 import { SnapshotLostError } from '../filings/snapshot-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { defineScript, loadScript } from '../redis/scripts.ts';
+import { committing, defineScript, loadScript } from '../redis/scripts.ts';
 import { decodeMiss, encodeMiss, type Miss } from './misses.ts';
 
 /** How polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
@@ -170,7 +170,7 @@ const dropLease = defineScript(
   `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
 );
 
-const tellScript = loadScript(new URL('tell-health.lua', import.meta.url));
+const tellScript = committing(loadScript(new URL('tell-health.lua', import.meta.url)));
 
 /** Polling's marks in Redis. */
 export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore {

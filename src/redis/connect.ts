@@ -4,6 +4,7 @@ import type { ClientUse, RedisClient } from './open-client.ts';
 import { createOutage } from './outage.ts';
 import type { RedisStateChange } from './outage.ts';
 import { describeRedis, parseRedisUrl } from './redis-url.ts';
+import { waitForReplicas, type ReplicaWait } from './wait-replicas.ts';
 
 export type { RedisClient, RedisStateChange };
 
@@ -13,6 +14,8 @@ export type RedisConnectionsOptions = {
   readonly onStateChange: (change: RedisStateChange) => void;
   /** Shown by CLIENT LIST, followed by what the client is for. */
   readonly connectionName: string;
+  /** What commits over `command` and `failFast` wait for; nothing when left out. */
+  readonly replicaWait?: ReplicaWait;
 };
 
 /** The process's clients, each made when first asked for and kept until `close`. All of them reconnect by themselves, for ever. */
@@ -28,6 +31,8 @@ export type RedisConnections = AsyncDisposable & {
   failFast(): RedisClient;
   /** For BullMQ workers, whose blocking reads outlive outages; BullMQ duplicates it as it needs. */
   blocking(): RedisClient;
+  /** For subscriptions to channels, which it takes up again by itself after each outage. */
+  listening(): RedisClient;
   /** Resolves when `command` and `failFast` answer; rejects after `timeoutMs` with the last reason. */
   untilReady(timeoutMs: number): Promise<void>;
   /** Resolves when Redis does not answer, asking it again and again; also when `signal` aborts. */
@@ -50,6 +55,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
     if (known !== undefined) return known;
     const made = openClient(address, use, `${options.connectionName}:${use}`);
     clients.set(use, made);
+    if (options.replicaWait !== undefined && use !== 'blocking') waitForReplicas(made, options.replicaWait);
     outage.watch(made);
     return made;
   };
@@ -62,6 +68,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
     command: () => client('command'),
     failFast: () => client('failFast'),
     blocking: () => client('blocking'),
+    listening: () => client('listening'),
     async untilReady(timeoutMs) {
       const needed = [client('command'), client('failFast')];
       const inTime = await withDeadline(Promise.all(needed.map(untilClientReady)), timeoutMs);

@@ -40,6 +40,8 @@ export interface Keys {
   readonly store: string;
   readonly probe: string;
   readonly accounts: string;
+  /** A channel, not a key: what processes have committed. */
+  readonly commits: string;
   /** What was committed to an account's log lately. Without its hash tag, so that it is set back with the account by chance only. */
   witness(account: string): string;
   account(account: string): AccountKeys;
@@ -87,6 +89,7 @@ export function createKeys(prefix: string): Keys {
     store: `${prefix}:store`,
     probe: `${prefix}:probe`,
     accounts: `${prefix}:accounts`,
+    commits: `${prefix}:commits`,
     witness: (account) => `${prefix}:witness:${account}`,
     account: (account) => accountKeys(`${prefix}:{${account}}`),
   };

@@ -7,7 +7,7 @@ import { restoreStringMethods } from './string-methods.ts';
 export type RedisClient = Redis | Cluster;
 
 /** What a client is for; `RedisConnections` says what that means. */
-export type ClientUse = 'command' | 'failFast' | 'blocking';
+export type ClientUse = 'command' | 'failFast' | 'blocking' | 'listening';
 
 // Reply mapping decides the type of a client; left alone, replies keep their RESP2 shapes.
 type NodeOptions = Omit<RedisOptions, 'replyMapping'>;
@@ -21,6 +21,7 @@ const optionsOf: Record<ClientUse, NodeOptions> = {
   command: { ...neverResent, commandTimeout: 10_000, socketTimeout: 15_000 },
   failFast: { ...neverResent, commandTimeout: 1_500, socketTimeout: 3_000, enableOfflineQueue: false },
   blocking: { maxRetriesPerRequest: null },
+  listening: { maxRetriesPerRequest: null },
 };
 
 /** A new client that begins to connect. It never gives up, and tells of errors by its `error` event only. */
@@ -44,6 +45,8 @@ export function openClient(address: RedisAddress, use: ClientUse, connectionName
     sentinels: [...nodes],
     name: masterName,
     sentinelRetryStrategy: reconnectDelayMs,
+    // A master that stalled and comes back takes writes until it is demoted; who hears of its successor does not go on with it.
+    failoverDetector: true,
     ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
   });
 }
@@ -64,7 +67,7 @@ function clusterOptions(use: ClientUse, shared: NodeOptions, tls: boolean) {
     enableOfflineQueue,
     clusterRetryStrategy: reconnectDelayMs,
     // A command whose node went away is not sent again, for the reason given at `command`.
-    ...(use === 'blocking' ? {} : { retryDelayOnFailover: 0 }),
+    ...(use === 'blocking' || use === 'listening' ? {} : { retryDelayOnFailover: 0 }),
     // Certificates name hosts; without resolving them here they are compared with names, not with addresses.
     ...(tls ? { dnsLookup: keepName } : {}),
   };

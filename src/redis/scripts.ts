@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Cluster, Redis } from 'ioredis';
+import type { RedisClient } from './open-client.ts';
+import { untilReplicated } from './wait-replicas.ts';
 
 /** An argument of a script; numbers are sent in decimal, Buffers byte for byte. */
 type ScriptArgument = string | number | Buffer;
 
-type Run = (
-  redis: Redis | Cluster,
-  keys: readonly string[],
-  args: readonly ScriptArgument[],
-) => Promise<unknown>;
+type Run = (redis: RedisClient, keys: readonly string[], args: readonly ScriptArgument[]) => Promise<unknown>;
 
 /** One Lua script. It runs atomically; in a Redis Cluster all `keys` must share a hash slot. Parse the reply, its type is not known here. */
 export type RedisScript = {
@@ -34,6 +31,18 @@ export function defineScript(lua: string): RedisScript {
       }
     };
   return { run: runWith('call'), runBuffer: runWith('callBuffer') };
+}
+
+/** The same script as a commit: it resolves when enough replicas have what it wrote, where the deployment wants that. */
+export function committing({ run, runBuffer }: RedisScript): RedisScript {
+  const andWait =
+    (first: Run): Run =>
+    async (redis, keys, args) => {
+      const reply = await first(redis, keys, args);
+      await untilReplicated(redis, keys[0] ?? '');
+      return reply;
+    };
+  return { run: andWait(run), runBuffer: andWait(runBuffer) };
 }
 
 /**

@@ -43,28 +43,36 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
   let id: string | null = null;
   let lost = false;
 
-  // The mark is changed last. Processes of the older version that still run find their store gone from then on, and stand still.
-  async function upgrade(mark: string): Promise<string> {
+  // The mark is changed first. Processes of the older version that still run find their store gone from then on: they poll and answer nothing
+  // any more, and can be started no more.
+  async function upgrade(upgraded: string): Promise<void> {
+    await redis.set(keys.store, upgraded + upgrading);
     await upgradeStore(redis, keys);
-    const upgraded = `${storeFormat} ${mark.replace(/^1 /, '')}`;
     await redis.set(keys.store, upgraded);
-    return upgraded;
   }
 
   return {
     async begin() {
       const fresh = (await redis.setnx(keys.store, `${storeFormat} ${randomUUID()}`)) === 1;
-      id = await redis.get(keys.store);
-      const format = formatOf(id ?? '');
-      if (format === 1) id = await upgrade(id ?? '');
-      else if (format !== storeFormat) throw new StoreFormatError(format);
+      const mark = (await redis.get(keys.store)) ?? '';
+      const format = formatOf(mark);
+      if (format !== 1 && format !== storeFormat) throw new StoreFormatError(format);
+      id = format === 1 ? `${storeFormat} ${mark.replace(/^1 /, '')}` : finished(mark);
+      if (format === 1 || mark.endsWith(upgrading)) await upgrade(id);
       return { fresh };
     },
     async check() {
-      if (!lost && id !== null) lost = (await redis.get(keys.store)) !== id;
+      if (!lost && id !== null) lost = finished((await redis.get(keys.store)) ?? '') !== id;
     },
     problem: () => (lost ? emptied : null),
   };
+}
+
+// Ends the mark while some process brings the store over; one that finds it does so, too, for the other may have ended.
+const upgrading = ' upgrading';
+
+function finished(mark: string): string {
+  return mark.endsWith(upgrading) ? mark.slice(0, -upgrading.length) : mark;
 }
 
 // The first stores were marked without a format.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { committing, loadScript } from '../redis/scripts.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { parseDeliveryState } from './delivery-state.ts';
 import { openSubscription, readSubscription, sealSubscription } from './stored-subscription.ts';
@@ -72,8 +72,8 @@ const idempotencyMs = 24 * 3_600_000;
 
 /** Subscriptions in Redis, signing secrets and custom headers sealed. */
 export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: Sealer): SubscriptionStore {
-  const createScript = loadScript(new URL('create-subscription.lua', import.meta.url));
-  const updateScript = loadScript(new URL('update-subscription.lua', import.meta.url));
+  const createScript = committing(loadScript(new URL('create-subscription.lua', import.meta.url)));
+  const updateScript = committing(loadScript(new URL('update-subscription.lua', import.meta.url)));
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
 
   async function read(account: string, id: string): Promise<(SubscriptionRecord & { text: string }) | null> {

@@ -116,6 +116,18 @@ test('an unsafe and an emptied Redis, and one that is away, show in the metrics'
   await expectSample(unsafe, 'filing_webhooks_ready', 0);
 }, 60_000);
 
+test('commits that no replica has show in the metrics and the log where one is to be waited for', async () => {
+  await using own = await startPrivateRedis();
+  await using waiting = await startDaemonProcess({ REDIS_URL: own.url, REDIS_WAIT_REPLICAS: '1' });
+  const settings = { baseUrl: sandbox.baseUrl, partnerKey: 'sandbox-key', pollIntervalMs: 3_600_000 };
+  await waiting.api.ok('PUT', '/v1/accounts/a', settings);
+  const samples = await scrape(waiting);
+  expect(samples.get('filing_webhooks_unreplicated_commits_total')).toBeGreaterThan(0);
+  expect(waiting.logs).toContainEqual(
+    expect.objectContaining({ msg: 'redis.replicas_missing', wanted: 1, acknowledged: 0 }),
+  );
+});
+
 test('the counts of an account are noted while it is polled, and told', async () => {
   const path = '/v1/accounts/default/counts';
   const { items } = await daemon.api.ok<{ items: { at: string; counts: Record<string, number> }[] }>(

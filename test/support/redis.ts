@@ -65,6 +65,8 @@ export type PrivateRedis = AsyncDisposable & {
   readonly directory: string;
   /** SIGKILL, as a crash would. */
   kill(): Promise<void>;
+  /** E.g. SIGSTOP: it stalls, with all its connections, until SIGCONT or `kill`. */
+  signal(signal: NodeJS.Signals): void;
   /** SIGTERM: an orderly end. */
   stop(): Promise<void>;
   /** Starts it again on the same port and data (killing it first if it still runs); `args` are added for this start only. */
@@ -96,6 +98,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions = {}): Prom
     port,
     directory,
     kill,
+    signal: (signal) => void process.kill(running.pid, signal),
     stop: () => running.end('SIGTERM'),
     async restart(extra = []) {
       await kill();

@@ -26,7 +26,7 @@ function problemsOf(env: Record<string, string | undefined>): readonly string[] 
 describe('the defaults', () => {
   test('are those of the contract', () => {
     expect(configOf({})).toEqual({
-      redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false },
+      redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false, waitReplicas: 0 },
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
       trustedProxies: [],
@@ -71,8 +71,13 @@ describe('right values', () => {
     [{ METRICS_PORT: '9464' }, { metricsPort: 9_464 }],
     [{ TRUSTED_PROXIES: '10.0.0.0/8, ::1/128' }, { trustedProxies: ['10.0.0.0/8', '::1/128'] }],
     [
-      { REDIS_URL: 'rediss://u:p@r:1/2', REDIS_PREFIX: 'a.b_c-1', REDIS_UNSAFE: 'true' },
-      { redis: { url: 'rediss://u:p@r:1/2', prefix: 'a.b_c-1', unsafe: true } },
+      {
+        REDIS_URL: 'rediss://u:p@r:1/2',
+        REDIS_PREFIX: 'a.b_c-1',
+        REDIS_UNSAFE: 'true',
+        REDIS_WAIT_REPLICAS: '2',
+      },
+      { redis: { url: 'rediss://u:p@r:1/2', prefix: 'a.b_c-1', unsafe: true, waitReplicas: 2 } },
     ],
     [{ ROLES: 'deliver, poll,poll' }, { roles: new Set(['deliver', 'poll'] as const) }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
@@ -204,6 +209,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   ],
   REDIS_PREFIX: ['a:b', '{a}', 'a b', 'ä', 'x'.repeat(65), '*'],
   REDIS_UNSAFE: wrongBooleans,
+  REDIS_WAIT_REPLICAS: [...wrongNumbers.filter((value) => value !== '0'), '17'],
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback', 'true', '1'],

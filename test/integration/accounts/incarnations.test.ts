@@ -9,8 +9,10 @@ import { createSnapshotStore, SnapshotLostError } from '../../../src/filings/sna
 import { createPollingStore } from '../../../src/polling/polling-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
+import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { testRedis } from '../../support/redis.ts';
+import { watchAccount, type SeenEvent } from '../../support/watched-account.ts';
 import { createHarness } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();
@@ -85,6 +87,26 @@ function stalling(command: 'get' | 'scan'): {
   });
   return { connection, stalled: stalled.promise, go: () => going.resolve() };
 }
+
+test('the same change of the same filing is another event after the account was removed and created again', async () => {
+  await using partner = await startHostilePartner();
+  const accounts = storeOn(client);
+  async function live(): Promise<SeenEvent[]> {
+    expect(await accounts.put('anew', settings, 1)).toEqual({ created: true });
+    const watched = await watchAccount(client, redis.prefix, partner, { account: 'anew' });
+    partner.rows = [partnerRow('f', 'PENDING')];
+    await watched.poll();
+    partner.put('f', { status: 'REJECTED', rejectionReason: 'Not signed' });
+    return watched.pollFor();
+  }
+  const before = await live();
+  expect(await accounts.remove('anew')).toBe(true);
+  const after = await live();
+  const brief = ({ type, filingId, sequence }: SeenEvent) => [type, filingId, sequence];
+  expect(before.map(brief)).toEqual([['filing.rejected', 'f', 1]]);
+  expect(after.map(brief)).toEqual(before.map(brief));
+  expect(after[0]?.id).not.toBe(before[0]?.id);
+});
 
 test.each(['get', 'scan'] as const)(
   'a removal that lingers before its %s takes nothing of the account created meanwhile',

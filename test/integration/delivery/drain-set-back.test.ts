@@ -7,15 +7,13 @@ import { createHarness, type Harness } from './drain-harness.ts';
 const redis = testRedis();
 afterAll(() => redis.cleanup());
 
-/** Answers what is held once it is let go, and everything else at once. */
-async function startHolding() {
-  const latch = createLatch();
-  const receiver = await startReceiver(async ({ filingId, attempt }) => {
+/** Answers the first attempt of what is held once the latch is open, and everything else at once. */
+const answering =
+  (latch = createLatch()) =>
+  async ({ filingId, attempt }: { readonly filingId: string; readonly attempt: number }) => {
     if (filingId === 'held' && attempt === 1) await latch.opened;
     return filingId === 'failing' && attempt === 1 ? 500 : 200;
-  });
-  return { receiver, letGo: latch.open };
-}
+  };
 
 const heard = (receiver: { readonly accepted: readonly { readonly filingId: string }[] }) =>
   receiver.accepted.map(({ filingId }) => filingId);
@@ -32,8 +30,8 @@ async function drainAll(harness: Harness, id: string): Promise<void> {
 
 describe('Redis is set back under a drain, and no connection is lost', () => {
   test('what takes the positions of lost events is delivered, whatever the drain had made of those', async () => {
-    const { receiver, letGo } = await startHolding();
-    await using _ = receiver;
+    const latch = createLatch();
+    await using receiver = await startReceiver(answering(latch));
     await using harness = createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('held', 'a', 'b');
@@ -44,7 +42,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
     await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-6' }));
     await setBack();
     await harness.append('x1', 'x2', 'x3', 'x4');
-    letGo();
+    latch.open();
     expect((await drained).wakeAt).toBeLessThanOrEqual(Date.now());
     await drainAll(harness, id);
     expect(new Set(heard(receiver))).toEqual(
@@ -53,8 +51,8 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
   });
 
   test('an event whose waiting retry was lost with a settle is not passed over', async () => {
-    const { receiver, letGo } = await startHolding();
-    await using _ = receiver;
+    const latch = createLatch();
+    await using receiver = await startReceiver(answering(latch));
     await using harness = createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('failing', 'held');
@@ -69,7 +67,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
     await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ parked: 1 }));
     // The log is as it was; only what the drain has written is gone.
     await setBack?.();
-    letGo();
+    latch.open();
     expect(await drained).toEqual({ wakeAt: null });
     spy.mockRestore();
     await drainAll(harness, id);
@@ -77,8 +75,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
   });
 
   test('events that are read on the other timeline are not taken for the next ones', async () => {
-    const { receiver } = await startHolding();
-    await using _ = receiver;
+    await using receiver = await startReceiver(answering());
     await using harness = createHarness(redis, { maxInFlight: 1 });
     const id = await harness.subscribe(receiver.url);
     const setBack = await rememberKeys(harness.redis, harness.keys.base);
@@ -98,8 +95,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
 
 describe('a cursor that is not of the log', () => {
   test('because it is beyond its head, is brought back, and so are waiting retries', async () => {
-    const { receiver } = await startHolding();
-    await using _ = receiver;
+    await using receiver = await startReceiver(answering());
     await using harness = createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
@@ -113,8 +109,7 @@ describe('a cursor that is not of the log', () => {
   });
 
   test('goes back no further than the last 32nd, 1024th or 32768th event that both know', async () => {
-    const { receiver } = await startHolding();
-    await using _ = receiver;
+    await using receiver = await startReceiver(answering());
     await using harness = createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
@@ -135,8 +130,8 @@ describe('a cursor that is not of the log', () => {
 });
 
 test('an event that is recorded after a change of the filters was answered is judged by the new ones', async () => {
-  const { receiver, letGo } = await startHolding();
-  await using _ = receiver;
+  const latch = createLatch();
+  await using receiver = await startReceiver(answering(latch));
   await using harness = createHarness(redis);
   const id = await harness.subscribe(receiver.url, { eventTypes: ['filing.paid', 'filing.pending'] });
   await harness.append('held');
@@ -155,7 +150,7 @@ test('an event that is recorded after a change of the filters was answered is ju
   });
   await harness.append('unwanted');
   await vi.waitFor(() => expect(heard(receiver)).toContain('wanted'));
-  letGo();
+  latch.open();
   await drained;
   spy.mockRestore();
 });

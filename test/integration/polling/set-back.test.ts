@@ -62,6 +62,16 @@ describe.each([
     expect(await watched.pollFor()).toEqual([]);
   });
 
+  it('a process that knows of nothing finds the same change again under the same id', async () => {
+    const { watched, other, setAllBack } = await baselined(largeFrom, partnerRow('b', 'PENDING'));
+    partner.put('b', { status: 'REJECTED', rejectionReason: 'Not signed' });
+    const [told] = await watched.pollFor();
+    await setAllBack();
+    const again = await other.pollFor();
+    expect(again.map(brief)).toEqual([['b', 'filing.rejected', 'REJECTED', 1]]);
+    expect(again[0]?.id).toBe(told?.id);
+  });
+
   it('a process that did not commit it restates what may have been told, with a greater sequence', async () => {
     const { watched, other, setBack } = await baselined(
       largeFrom,

@@ -13,11 +13,16 @@ const slotCount = 16_384;
 /** Three masters without replicas, each with a third of the slots. */
 export type TestCluster = AsyncDisposable & { readonly url: string; readonly nodes: readonly PrivateRedis[] };
 
-/** Starts a Redis Cluster and waits until every node calls it whole; `lastNodeArgs` are for the third node alone. */
-export async function startCluster(lastNodeArgs: readonly string[] = []): Promise<TestCluster> {
+/** Starts a Redis Cluster and waits until every node calls it whole; `lastNodeArgs` are for the third node alone, `args` for each. */
+export async function startCluster(
+  lastNodeArgs: readonly string[] = [],
+  args: readonly string[] = [],
+): Promise<TestCluster> {
   const busPorts = [await freePort(), await freePort(), await freePort()];
   const nodes = await Promise.all(
-    busPorts.map((busPort, index) => startClusterNode(busPort, index === 2 ? lastNodeArgs : [])),
+    busPorts.map((busPort, index) =>
+      startClusterNode(busPort, [...args, ...(index === 2 ? lastNodeArgs : [])]),
+    ),
   );
   const clients = nodes.map((node) => new Redis(node.url));
   await Promise.all(
@@ -36,7 +41,8 @@ export async function startCluster(lastNodeArgs: readonly string[] = []): Promis
   };
 }
 
-function startClusterNode(busPort: number, extra: readonly string[]): Promise<PrivateRedis> {
+/** Starts a node that belongs to no cluster yet. */
+export function startClusterNode(busPort: number, extra: readonly string[]): Promise<PrivateRedis> {
   const cluster = [
     '--cluster-enabled',
     'yes',
@@ -53,6 +59,15 @@ async function joinCluster(client: Redis, index: number, port: number, busPort: 
   const last = Math.ceil((slotCount * (index + 1)) / 3) - 1;
   await client.cluster('ADDSLOTSRANGE', first, last);
   if (index > 0) await client.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort);
+}
+
+/** Brings a new node into a cluster as the replica of one of its nodes; resolves when it is told to follow, which takes a moment more. */
+export async function joinAsReplica(replica: Redis, primary: Redis): Promise<void> {
+  const [, busPort = ''] = await primary.config('GET', 'cluster-port');
+  await replica.call('CLUSTER', 'MEET', '127.0.0.1', primary.options.port ?? 0, busPort);
+  const id = await primary.cluster('MYID');
+  const follow = () => replica.call('CLUSTER', 'REPLICATE', id).catch(String);
+  await expect.poll(follow, { timeout: 20_000 }).toBe('OK');
 }
 
 async function isWhole(client: Redis): Promise<boolean> {
@@ -72,7 +87,8 @@ export async function startSentinel(): Promise<TestSentinel> {
   const master = await startPrivateRedis();
   const replica = await startPrivateRedis({ args: ['--replicaof', '127.0.0.1', String(master.port)] });
   const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-sentinel-'));
-  const sentinel = await startPrivateRedis({ executable: await writeSentinel(folder, master.port) });
+  const executable = await writeSentinel(folder, { masterPort: master.port, quorum: 1, downAfterMs: 500 });
+  const sentinel = await startPrivateRedis({ executable });
   const client = new Redis(sentinel.url);
   await expect
     .poll(async () => String(await client.call('SENTINEL', 'REPLICAS', 'main')), { timeout: 20_000 })
@@ -89,12 +105,18 @@ export async function startSentinel(): Promise<TestSentinel> {
   };
 }
 
-/** A sentinel wants a configuration file, as the first argument, that it may rewrite. */
-async function writeSentinel(folder: string, masterPort: number): Promise<string> {
+/**
+ * Writes what starts a sentinel of the master `main`, to be run in place of redis-server; one to a folder. A sentinel wants a configuration file, as the
+ * first argument, that it may rewrite.
+ */
+export async function writeSentinel(
+  folder: string,
+  { masterPort, quorum, downAfterMs }: { masterPort: number; quorum: number; downAfterMs: number },
+): Promise<string> {
   const server = findExecutable(['redis-server', 'valkey-server'], process.env['PATH'] ?? '');
   const settings = [
-    `sentinel monitor main 127.0.0.1 ${masterPort} 1`,
-    'sentinel down-after-milliseconds main 500',
+    `sentinel monitor main 127.0.0.1 ${masterPort} ${quorum}`,
+    `sentinel down-after-milliseconds main ${downAfterMs}`,
     'sentinel failover-timeout main 2000',
   ];
   await writeFile(join(folder, 'sentinel.conf'), `${settings.join('\n')}\n`);

@@ -1,0 +1,88 @@
+import type { NewEvent } from '../events/event.ts';
+import { bodiesAtOnceMax } from '../events/event-log.ts';
+import { decodeState, encodeState, type FilingState } from './filing-state.ts';
+
+/** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
+export class StoredState {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get state(): FilingState {
+    return decodeState(this.text);
+  }
+}
+
+/** What people recognise a filing by; see `isLookedFor` for which it is kept. */
+export interface FilingDetails {
+  readonly policyNumber: string | null;
+  readonly insuredsName: string | null;
+  readonly stateAbbr: string | null;
+  readonly filingType: string | null;
+  readonly premium: number | null;
+}
+
+/** One filing's step: written only if the stored state is still `previous`. */
+export interface FilingCommit {
+  readonly id: string;
+  readonly previous: StoredState | null;
+  readonly next: FilingState;
+  /** Null where none are to be kept; those kept before are dropped then, unless they are to stay as they are. */
+  readonly details: FilingDetails | null | 'kept';
+  readonly event: NewEvent | null;
+}
+
+/** What became of one commit. */
+export type CommitResult =
+  | { readonly kind: 'written'; readonly position: number | null } // position of the event in the log, null without one
+  | { readonly kind: 'conflict' } // somebody else wrote first: read the state again and decide again
+  | { readonly kind: 'baselined' }; // the baseline was completed meanwhile: a filing never seen is announced now
+
+const commitsAtOnceMax = 200;
+
+/** Commits in their order, as many at a time as one script may write: it copies their bodies. */
+export function* inBatches(commits: readonly FilingCommit[]): Generator<readonly FilingCommit[]> {
+  let batch: FilingCommit[] = [];
+  let bytes = 0;
+  for (const commit of commits) {
+    const more = commit.event?.body.length ?? 0;
+    if (batch.length > 0 && (bytes + more > bodiesAtOnceMax || batch.length === commitsAtOnceMax)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(commit);
+    bytes += more;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** A commit as commit-changes.lua takes it, recorded at a time (ms). */
+export function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
+  return [
+    id,
+    previous?.text ?? '',
+    encodeState(next),
+    indexStatus(previous?.state ?? null),
+    indexStatus(next),
+    details === null ? '' : details === 'kept' ? '=' : JSON.stringify(details),
+    event?.id ?? '',
+    event?.type ?? '',
+    event?.state ?? '',
+    String(at),
+    event?.body ?? '',
+  ];
+}
+
+/** What commit-changes.lua replied for a commit. */
+export function toResult(position: number): CommitResult {
+  if (position === -1) return { kind: 'conflict' };
+  if (position === -2) return { kind: 'baselined' };
+  return { kind: 'written', position: position === 0 ? null : position };
+}
+
+// A removed filing keeps its state but stands in no count and no index.
+function indexStatus(state: FilingState | null): string {
+  return state === null || state.removed ? '' : state.status;
+}
