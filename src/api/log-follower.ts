@@ -1,9 +1,10 @@
-import type { EventLog, LogEntry } from '../events/event-log.ts';
+import { bodiesAtOnceMax, type EventLog, type LogEntry } from '../events/event-log.ts';
+import { fitting } from '../events/log-entry.ts';
 import { isSameCheckpoint, mayFollow, type Checkpoint } from '../events/timeline.ts';
 
 /** What came next in a log. */
 export interface Following {
-  /** Oldest first; empty when there was nothing to be read. */
+  /** Oldest first, a megabyte of bodies or one of them at most; empty when there was nothing to be read. */
   readonly entries: readonly LogEntry[];
   /** Where to go on from; before where the listener was when Redis was set back. */
   readonly position: Checkpoint;
@@ -41,6 +42,8 @@ interface Tail {
 }
 
 const recentMax = 256;
+// Of bodies; the text that listeners get of them is kept beside them.
+const recentBytesMax = 4 * 1024 * 1024;
 const catchUpBatch = 100;
 
 /** A follower that looks every `followMs`, for at most so many listeners per account and in all. While Redis is away it keeps looking; listeners that are behind fail and come again. */
@@ -139,11 +142,15 @@ async function look(log: EventLog, tail: Tail): Promise<boolean> {
     const { entries, more } = await log.readAfter(tail.account, from, recentMax);
     const [first] = entries;
     if (first !== undefined && !mayFollow(from, first)) return setBack(log, tail, from);
-    tail.recent = [...tail.recent, ...entries].slice(-recentMax);
+    tail.recent = latest([...tail.recent, ...entries]);
     tail.head = entries.at(-1) ?? (more ? from : head);
   } else return setBack(log, tail, from);
   wake(tail);
   return tail.head.position < head.position;
+}
+
+function latest(entries: readonly LogEntry[]): readonly LogEntry[] {
+  return fitting(entries.slice(-recentMax).toReversed(), recentBytesMax).toReversed();
 }
 
 // Redis was set back: everybody goes on from where the two logs part, for other events may have taken the positions behind it.
@@ -164,8 +171,12 @@ function isBehind({ head }: Tail, after: Checkpoint): boolean {
 async function readBehind(log: EventLog, tail: Tail, after: Checkpoint): Promise<Following> {
   const [oldest] = tail.recent;
   const isRecent = oldest !== undefined && oldest.position <= after.position + 1;
+  // A listener that reads slowly holds what it was given.
   const entries = isRecent
-    ? tail.recent.filter(({ position }) => position > after.position)
+    ? fitting(
+        tail.recent.filter(({ position }) => position > after.position),
+        bodiesAtOnceMax,
+      )
     : (await log.readAfter(tail.account, after, catchUpBatch)).entries;
   const [first] = entries;
   if (first !== undefined && !mayFollow(after, first))

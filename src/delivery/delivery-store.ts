@@ -107,7 +107,7 @@ export interface Listed<T> {
 /** What delivery writes about a subscription, and what the API reads of it. */
 export interface DeliveryStore {
   /**
-   * Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are wanted, `known` the drain after
+   * Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are wanted at most, `known` the drain after
    * whose last write the caller has the lanes, if any. A cursor that is not of the log's timeline is brought back to where the two part.
    */
   claim(account: string, id: string, entries: number, known: DrainFence | null): Promise<Claim | null>;
@@ -154,6 +154,7 @@ type SettleReply =
 
 // Read within a script, which copies them twice.
 const claimedBytesMax = bodiesAtOnceMax / 4;
+const claimedMax = 200;
 
 /** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
 export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs: number): DeliveryStore {
@@ -179,12 +180,13 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
       const key = keys.account(account);
       const own = key.subscription(id);
       const epoch = randomBytes(9).toString('base64url');
+      const wanted = Math.min(entries, claimedMax);
       const reply = await claimScript.runBuffer(
         redis,
         [key.subscriptions, own.state, own.lanes, key.head, key.events, key.bodies, own.replays],
-        [id, entries, claimedBytesMax, epoch, known?.epoch ?? '', known?.settles ?? ''],
+        [id, wanted, claimedBytesMax, epoch, known?.epoch ?? '', known?.settles ?? ''],
       );
-      return reply === null ? null : toClaim(reply as ClaimReply, entries);
+      return reply === null ? null : toClaim(reply as ClaimReply, wanted);
     },
     async settle(account, id, { epoch, settles, version, endpointVersion, known }, settlement, now) {
       const key = keys.account(account);

@@ -52,14 +52,18 @@ export interface DeliveryTrackDeps {
   readonly retryMs: readonly number[];
   readonly random: () => number;
   readonly readyMax: number;
+  /** How many could be started now. */
+  readonly places: () => number;
 }
 
 // Maximum of events behind others of their filing. What was delivered between them is written with each outcome, range by range.
 const followersMax = 1_000;
+// Maximum of bytes of bodies that wait for a place in flight.
+const readyBytesMax = 1024 * 1024;
 
 /** A track at the place where its progress and lanes are. */
 export function createDeliveryTrack(deps: DeliveryTrackDeps): DeliveryTrack {
-  const { progress, lanes, isBusy, retryMs, random, readyMax } = deps;
+  const { progress, lanes, isBusy, retryMs, random, readyMax, places } = deps;
   const untried = createFirstTries();
 
   function laneOfFailed({ filingId, position }: Turn, now: number) {
@@ -106,7 +110,10 @@ export function createDeliveryTrack(deps: DeliveryTrackDeps): DeliveryTrack {
       return failed.exhausted;
     },
     free: untried.free,
-    hasRoom: () => untried.ready() < readyMax && untried.followers() < followersMax,
+    hasRoom: () =>
+      untried.followers() < followersMax &&
+      untried.ready() < readyMax &&
+      (untried.readyBytes() < readyBytesMax || untried.ready() < places()),
     ready: untried.ready,
   };
 }

@@ -149,7 +149,7 @@ export function createDrainRun(
   }
 
   async function land(work: Work): Promise<Landed> {
-    const entry = work.entry ?? (await deps.log.readAt(account, [work.position]))[0] ?? null;
+    const entry = work.entry ?? (await deps.log.readAt(account, [work.position])).entries[0] ?? null;
     if (entry === null) return { kind: 'expired', work };
     if (!wants(entry)) return { kind: 'unwanted', work };
     const { subscription, send } = opened;
@@ -196,7 +196,9 @@ export function createDrainRun(
       feed.takeIn(read);
       dirty = true;
     }
-    if (await replays.readOn()) dirty = true;
+    // Where one depends on the one before.
+    // oxlint-disable-next-line no-await-in-loop
+    for (let reads = 0; reads < readsMax && (await replays.readOn()); reads += 1) dirty = true;
     return null;
   }
 

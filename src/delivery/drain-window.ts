@@ -112,6 +112,7 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
       retryMs: rules.retryMs,
       random: rules.random,
       readyMax: 2 * rules.maxInFlight,
+      places: () => rules.maxInFlight - flying.size,
     });
   }
 

@@ -22,11 +22,13 @@ export interface FirstTries {
   /** The filing's event in flight is settled: the next one gets ready. */
   free(filingId: string): void;
   ready(): number;
+  /** Bytes of the bodies of those that are ready. */
+  readyBytes(): number;
   followers(): number;
 }
 
-// Bodies kept of events that wait behind others of their filing; beyond that a busy filing costs a number per event.
-const bodiesKeptMax = 100;
+// Bytes of bodies kept of events that wait behind others of their filing; beyond that a busy filing costs a number per event.
+const keptBytesMax = 1024 * 1024;
 
 /** No events yet. */
 export function createFirstTries(): FirstTries {
@@ -34,17 +36,18 @@ export function createFirstTries(): FirstTries {
   const inReady = new Set<string>();
   const behind = new Map<string, Untried[]>();
   let followers = 0;
-  let bodiesKept = 0;
+  let keptBytes = 0;
+  let readyBytes = 0;
 
   function forget({ entry }: Untried): void {
     followers -= 1;
-    if (entry !== null) bodiesKept -= 1;
+    keptBytes -= entry?.bytes ?? 0;
   }
 
   function addBehind(entry: LogEntry): void {
     const { position, filingId } = entry;
-    const keep = bodiesKept < bodiesKeptMax;
-    if (keep) bodiesKept += 1;
+    const keep = keptBytes + entry.bytes <= keptBytesMax;
+    if (keep) keptBytes += entry.bytes;
     followers += 1;
     const queue = behind.get(filingId);
     const waiting: Untried = { position, filingId, entry: keep ? entry : null };
@@ -57,6 +60,7 @@ export function createFirstTries(): FirstTries {
       const { position, filingId } = entry;
       if (busy || inReady.has(filingId) || behind.has(filingId)) return addBehind(entry);
       ready.push({ position, filingId, entry });
+      readyBytes += entry.bytes;
       inReady.add(filingId);
     },
     take(isBusy) {
@@ -64,6 +68,7 @@ export function createFirstTries(): FirstTries {
       const [first] = index < 0 ? [] : ready.splice(index, 1);
       if (first === undefined) return null;
       inReady.delete(first.filingId);
+      readyBytes -= first.entry?.bytes ?? 0;
       return first;
     },
     leaveFollowers(filingId) {
@@ -80,9 +85,11 @@ export function createFirstTries(): FirstTries {
       if (first === undefined) return;
       forget(first);
       ready.unshift(first);
+      readyBytes += first.entry?.bytes ?? 0;
       inReady.add(filingId);
     },
     ready: () => ready.length,
+    readyBytes: () => readyBytes,
     followers: () => followers,
   };
 }

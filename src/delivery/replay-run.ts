@@ -70,9 +70,9 @@ export function createReplayRun(deps: ReplayRunDeps, { replay, state, lanes }: O
     }
     const start = indexOfFirst(positions, readTo + 1);
     const next = positions.slice(start, start + deps.batch);
-    const found = await deps.log.readAt(deps.account, next);
-    const end = next.length < deps.batch ? last : (next.at(-1) ?? last);
-    return { entries: found.filter((entry) => entry !== null), upTo: end };
+    const { entries, more } = await deps.log.readAt(deps.account, next);
+    if (more) return { entries, upTo: entries.at(-1)?.position ?? readTo };
+    return { entries, upTo: next.length < deps.batch ? last : (next.at(-1) ?? last) };
   }
 
   function passOver(to: number): void {

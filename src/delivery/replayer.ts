@@ -158,7 +158,7 @@ async function selectFiling(
 ): Promise<Selection> {
   const { account } = subscription;
   const past = (await log.positionsOf(account, filingId)).filter((position) => position <= delivery.cursor);
-  const entries = await log.readAt(account, past);
+  const entries = await log.outlineAt(account, past);
   const positions = entries.flatMap((entry) =>
     entry !== null && matches(subscription, request, entry) ? entry.position : [],
   );
@@ -178,7 +178,7 @@ async function selectDeadLetters(
     // oxlint-disable-next-line no-await-in-loop
     const page: Listed<ListedDeadLetter> = await deps.delivery.deadLetters(account, id, before, deadPageSize);
     // oxlint-disable-next-line no-await-in-loop
-    const entries = await deps.log.readAt(
+    const entries = await deps.log.outlineAt(
       account,
       page.items.map(({ position }) => position),
     );

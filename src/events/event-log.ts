@@ -10,7 +10,7 @@ export type { LogEntry, OutlinedEntry };
 /** A stretch of the log, without those of its entries that were trimmed while it was read. */
 export interface LogRead {
   readonly entries: readonly LogEntry[];
-  /** Whether the log may go on behind it. False: it went to the log's end. */
+  /** Whether there may be others behind it. False: it went to the log's end, or to that of the positions asked for. */
   readonly more: boolean;
 }
 
@@ -26,8 +26,8 @@ export interface EventLog {
   commonWith(account: string, checkpoint: Checkpoint): Promise<Checkpoint>;
   /** The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies come to more than a megabyte. */
   readAfter(account: string, after: Checkpoint, count: number): Promise<LogRead>;
-  /** The entries at these positions, all bodies included; null for those that were trimmed. */
-  readAt(account: string, positions: readonly number[]): Promise<(LogEntry | null)[]>;
+  /** The entries at these positions that are still in the log: fewer, with `more`, where their bodies come to more than a megabyte. */
+  readAt(account: string, positions: readonly number[]): Promise<LogRead>;
   /** Up to `count` entries after a position, oldest first, without their bodies. */
   outlineAfter(account: string, position: number, count: number): Promise<OutlinedEntry[]>;
   /** Up to `count` entries before a position, newest first, without their bodies. */
@@ -46,8 +46,8 @@ export interface EventLog {
 export const bodiesAtOnceMax = 1024 * 1024;
 
 // Both bound the time for which one script keeps Redis busy.
-const trimBatch = 500;
-const trimBytes = 16 * 1024 * 1024;
+const trimBatch = 200;
+const trimBytes = 2 * 1024 * 1024;
 
 /** The log in Redis: a stream of entries per account, with ids `<position>-0`, and a hash of their bodies. */
 export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
@@ -85,11 +85,16 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
     return loaded;
   }
 
-  async function read(account: string, position: number, count: number): Promise<LogRead> {
-    const outline = await outlineAfter(account, position, count);
+  async function readFirst(account: string, outline: readonly OutlinedEntry[]): Promise<LogRead> {
     const some = fitting(outline, bodiesAtOnceMax);
     const entries = (await loadSome(account, some)).filter((entry) => entry !== null);
-    return { entries, more: outline.length === count || some.length < outline.length };
+    return { entries, more: some.length < outline.length };
+  }
+
+  async function read(account: string, position: number, count: number): Promise<LogRead> {
+    const outline = await outlineAfter(account, position, count);
+    const { entries, more } = await readFirst(account, outline);
+    return { entries, more: more || outline.length === count };
   }
 
   return {
@@ -104,11 +109,10 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
       recently(account, after, count, () => read(account, after.position, count)),
     readAt: async (account, positions) => {
       const outline = await outlineAt(account, positions);
-      const loaded = await load(
+      return readFirst(
         account,
         outline.filter((entry) => entry !== null),
       );
-      return outline.map((entry) => (entry === null ? null : (loaded.shift() ?? null)));
     },
     outlineAfter,
     async outlineBefore(account, position, count) {

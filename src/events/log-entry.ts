@@ -49,7 +49,10 @@ export function withBody({ inlineBody, ...entry }: OutlinedEntry, body: Buffer |
 }
 
 /** The first entries whose bodies come to no more than `bytesMax` in all; one at least, if there is any. */
-export function fitting(entries: readonly OutlinedEntry[], bytesMax: number): readonly OutlinedEntry[] {
+export function fitting<Entry extends Pick<OutlinedEntry, 'bytes'>>(
+  entries: readonly Entry[],
+  bytesMax: number,
+): readonly Entry[] {
   let bytes = 0;
   const end = entries.findIndex((entry, i) => {
     bytes += entry.bytes;

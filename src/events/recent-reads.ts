@@ -14,30 +14,51 @@ interface Stretch {
   readonly read: Promise<LogRead>;
   readonly readAt: number;
   readonly timer: NodeJS.Timeout;
+  /** Of its bodies; 0 while it is being read. */
+  bytes: number;
 }
 
 const keptMs = 1_000;
 const stretchesMax = 32;
+const bytesMax = 8 * 1024 * 1024;
 
 /**
  * Remembers for a second what was read last: subscriptions that work through the same log, as they do after each burst of events, would
  * otherwise all read and decode it. A stretch that went to the end of the log is read anew, and so is one that does not follow from the
- * asker's checkpoint: Redis was set back between the two. At most 32 stretches of a megabyte are kept. Entries must not be changed by
- * those who get them.
+ * asker's checkpoint: Redis was set back between the two. At most 32 stretches and 8 MiB of bodies are kept. Entries must not be changed
+ * by those who get them.
  */
 export function createRecentReads(now: () => number): RecentReads {
   const recent = new Map<string, Stretch>();
+  let bytes = 0;
 
   function forget(key: string): void {
-    clearTimeout(recent.get(key)?.timer);
+    const stretch = recent.get(key);
+    if (stretch === undefined) return;
+    clearTimeout(stretch.timer);
     recent.delete(key);
+    bytes -= stretch.bytes;
+  }
+
+  function makeRoom(): void {
+    for (const oldest of recent.keys()) {
+      if (recent.size <= stretchesMax && bytes <= bytesMax) return;
+      forget(oldest);
+    }
   }
 
   function remember(key: string, read: Promise<LogRead>): void {
     forget(key);
-    recent.set(key, { read, readAt: now(), timer: setTimeout(forget, keptMs, key).unref() });
-    const [oldest] = recent.keys();
-    if (recent.size > stretchesMax && oldest !== undefined) forget(oldest);
+    const timer = setTimeout(forget, keptMs, key).unref();
+    const stretch: Stretch = { read, readAt: now(), timer, bytes: 0 };
+    recent.set(key, stretch);
+    makeRoom();
+    read.then(({ entries }) => {
+      if (recent.get(key) !== stretch) return;
+      for (const entry of entries) stretch.bytes += entry.bytes;
+      bytes += stretch.bytes;
+      makeRoom();
+    }, ignore);
   }
 
   return async (account, after, count, read) => {
@@ -52,6 +73,9 @@ export function createRecentReads(now: () => number): RecentReads {
     return reading;
   };
 }
+
+// Its reader is told.
+function ignore(): void {}
 
 function follows(after: Checkpoint, { entries: [first] }: LogRead): boolean {
   return first === undefined || mayFollow(after, first);

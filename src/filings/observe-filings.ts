@@ -6,15 +6,9 @@ import { isShownBy, type FilingState } from './filing-state.ts';
 import type { CommitResult, FilingCommit, StoredState } from './filing-commit.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
-/** An event that a commit has put into the log. */
-export interface RecordedEvent {
+/** An event that a commit has put into the log, without its body. */
+export interface RecordedEvent extends Omit<NewEvent, 'body'> {
   readonly position: number;
-  readonly id: string;
-  readonly type: string;
-  readonly filingId: string;
-  readonly state: string;
-  /** Bytes of the filing, only where it was too large to be part of the event. */
-  readonly omittedBytes?: number;
 }
 
 /** The document of a filing as the partner service returned it; null where it returned none. */
@@ -113,8 +107,16 @@ function take(commit: FilingCommit, result: CommitResult | undefined, tally: Tal
   if (result?.kind !== 'written') return false;
   if (commit.previous === null) tally.added += 1;
   if (commit.event !== null && result.position !== null)
-    tally.events.push({ ...commit.event, position: result.position });
+    tally.events.push(toRecorded(commit.event, result.position));
   return true;
+}
+
+/** What is told of an event once it is in the log at that position; pure. */
+export function toRecorded(
+  { id, type, filingId, state, omittedBytes }: NewEvent,
+  position: number,
+): RecordedEvent {
+  return { position, id, type, filingId, state, ...(omittedBytes === undefined ? {} : { omittedBytes }) };
 }
 
 interface Step {

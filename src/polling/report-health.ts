@@ -1,5 +1,5 @@
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
-import type { RecordedEvent } from '../filings/observe-filings.ts';
+import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
 import { healthState } from './account-health.ts';
 import type { PolledAccount, PollOutcome } from './poll-account.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
@@ -65,7 +65,7 @@ export async function reportHealth(
     before: marks,
     after: { authFailed: type === 'account.auth_failed', staleReported: type === 'account.stale' },
   });
-  return position === null ? null : { ...event, position };
+  return position === null ? null : toRecorded(event, position);
 }
 
 function isoOrNull(ms: number): string | null {

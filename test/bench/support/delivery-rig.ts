@@ -31,8 +31,8 @@ export interface FilledEvent {
 export interface DeliveryRig extends AsyncDisposable {
   /** Registers subscriptions of an account, one per URL. */
   subscribe(account: string, urls: readonly string[]): Promise<void>;
-  /** Appends an event for each of so many filings. */
-  fill(account: string, events: number): Promise<FilledEvent[]>;
+  /** Appends an event for each of so many filings, whose notes are of so many bytes (900). */
+  fill(account: string, events: number, notesBytes?: number): Promise<FilledEvent[]>;
   /** Wakes the account's subscriptions. */
   wake(account: string): Promise<void>;
   /** Callbacks acknowledged and written so far. */
@@ -102,7 +102,8 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
     async subscribe(account, urls) {
       await Promise.all(urls.map((url) => subscriptions.create(newSubscription(account, url), null)));
     },
-    fill: (account, events) => fillLog(redis, keys.account(account), account, events),
+    fill: (account, events, notesBytes = usualNotes) =>
+      fillLog(redis, keys.account(account), account, events, notesBytes),
     wake: (account) => waker.wakeMatching(account, [{ type: eventType, state: 'TX' }]),
     delivered: () => delivered,
     untilDelivered: (count) =>
@@ -121,23 +122,28 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
 
 const eventType = 'filing.pending';
 
+// About 1.5 KB of body, as that of a filing with its usual fields.
+const usualNotes = 900;
 const appendedAtOnce = 200;
+const appendedBytes = 1024 * 1024;
 
 async function fillLog(
   redis: RedisClient,
   keys: Pick<AccountKeys, 'head' | 'events' | 'bodies' | 'filingEvents'>,
   account: string,
   events: number,
+  notesBytes: number,
 ): Promise<FilledEvent[]> {
   const head = toCheckpoint((await redis.get(keys.head)) ?? '0').position;
   const filled: FilledEvent[] = [];
   const written = [keys.head, keys.events, keys.bodies, keys.filingEvents];
+  const atOnce = Math.max(1, Math.min(appendedAtOnce, Math.floor(appendedBytes / notesBytes)));
   let fields: (string | number)[] = [];
   for (let position = head + 1; position <= head + events; position += 1) {
-    const { id, filingId, body } = eventOf(account, position);
+    const { id, filingId, body } = eventOf(account, position, notesBytes);
     filled.push({ id, body: Buffer.from(body) });
     fields.push(id, eventType, filingId, 'TX', Date.now(), body);
-    if (filled.length % appendedAtOnce !== 0 && position < head + events) continue;
+    if (filled.length % atOnce !== 0 && position < head + events) continue;
     // In the order of the log.
     // oxlint-disable-next-line no-await-in-loop
     await appendScript.run(redis, written, fields);
@@ -146,8 +152,7 @@ async function fillLog(
   return filled;
 }
 
-// A body of about 1.5 KB, as that of a filing with its usual fields.
-function eventOf(account: string, position: number) {
+function eventOf(account: string, position: number, notesBytes: number) {
   const filingId = `filing_${String(position).padStart(8, '0')}`;
   const side = { status: 'PENDING', completedAt: null, rejectionReason: null, removed: false };
   const document = {
@@ -156,7 +161,7 @@ function eventOf(account: string, position: number) {
     policyNumber: `GL-2026-${position}`,
     filingState: { id: 'a', name: 'Texas', stateAbbr: 'TX' },
     premium: 12_400.5,
-    notes: 'x'.repeat(900),
+    notes: 'x'.repeat(notesBytes),
   };
   return buildFilingEvent({
     account,

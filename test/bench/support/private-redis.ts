@@ -9,12 +9,15 @@ export interface PrivateRedis extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a durable Redis of its own; throws where there is no redis-server. */
-export async function startPrivateRedis(appendfsync: 'always' | 'everysec'): Promise<PrivateRedis> {
+/** Starts a Redis of its own, durable unless it is to keep everything in memory alone; throws where there is no redis-server. */
+export async function startPrivateRedis(
+  appendfsync: 'always' | 'everysec' | 'in memory',
+): Promise<PrivateRedis> {
   const executable = findExecutable(['redis-server', 'valkey-server'], process.env['PATH'] ?? '');
   if (executable === null) throw new Error('benchmarks need redis-server or valkey-server in PATH');
   const directory = await mkdtemp(join(tmpdir(), 'filing-webhooks-bench-'));
-  const running = await startOnFreePort({ executable, directory, args: durableArgs(appendfsync) });
+  const args = appendfsync === 'in memory' ? ['--save', ''] : durableArgs(appendfsync);
+  const running = await startOnFreePort({ executable, directory, args });
   return {
     url: `redis://127.0.0.1:${running.port}`,
     async [Symbol.asyncDispose]() {

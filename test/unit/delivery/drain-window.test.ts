@@ -27,7 +27,7 @@ const outcomes = {
   slow: { kind: 'slow_down', code: 'slow_down', retryAfterMs: 5_000, reason: '' },
 } as const satisfies Record<string, CallbackOutcome>;
 
-function entry(position: number, filingId: string): LogEntry {
+function entry(position: number, filingId: string, bytes = 0): LogEntry {
   return {
     position,
     id: `evt_${position}`,
@@ -36,7 +36,7 @@ function entry(position: number, filingId: string): LogEntry {
     state: '',
     recordedAt: 0,
     timeline: '',
-    bytes: 0,
+    bytes,
     body: Buffer.alloc(0),
   };
 }
@@ -171,6 +171,23 @@ describe('the window of a drain', () => {
     window.take(entry(9, 'a'), true);
     window.take(entry(10, 'x'), true);
     expect(startAll(0)).toMatchObject([{ track: 'live', position: 10 }]);
+  });
+
+  it('reads large events only for the places that are free, small ones ahead', () => {
+    const { window, startAll, finish } = openWindow('');
+    let position = 0;
+    const takeIn = (bytes: number) => {
+      const before = position;
+      for (; window.hasRoom(); position += 1) window.take(entry(position + 1, `f${position}`, bytes), true);
+      return position - before;
+    };
+    expect(takeIn(1024 * 1024)).toBe(3);
+    const [first] = startAll(0);
+    expect(takeIn(1024 * 1024)).toBe(1);
+    expect(takeIn(1)).toBe(0);
+    finish(first, outcomes.delivered, 0);
+    startAll(0);
+    expect(takeIn(1)).toBe(6);
   });
 
   it('reads only so far beyond a slow filing that what is done between its events stays a few kilobytes', () => {

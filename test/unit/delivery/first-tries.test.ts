@@ -4,7 +4,7 @@ import type { LogEntry } from '../../../src/events/event-log.ts';
 
 const nobody = () => false;
 
-function entry(position: number, filingId: string): LogEntry {
+function entry(position: number, filingId: string, bytes = 0): LogEntry {
   return {
     position,
     id: `evt_${position}`,
@@ -13,7 +13,7 @@ function entry(position: number, filingId: string): LogEntry {
     state: '',
     recordedAt: 0,
     timeline: '',
-    bytes: 0,
+    bytes,
     body: Buffer.alloc(0),
   };
 }
@@ -55,17 +55,29 @@ describe('first tries', () => {
     expect(tries.take(nobody)).toBeNull();
   });
 
-  it('keep the bodies of a hundred followers and the positions of all', () => {
+  it('keep the bodies of a megabyte of followers and the positions of all', () => {
     const tries = createFirstTries();
-    for (let position = 1; position <= 150; position += 1) tries.add(entry(position, 'a'), false);
-    const bodies = Array.from({ length: 150 }, () => {
+    for (let position = 1; position <= 15; position += 1) tries.add(entry(position, 'a', 100_000), false);
+    const bodies = Array.from({ length: 15 }, () => {
       const next = tries.take(nobody);
       tries.free('a');
       return next?.entry != null;
     });
-    expect(bodies).toEqual(Array.from({ length: 150 }, (_, i) => i <= 100));
-    tries.add(entry(151, 'a'), true);
+    expect(bodies).toEqual(Array.from({ length: 15 }, (_, i) => i <= 10));
+    tries.add(entry(16, 'a', 1_000_000), true);
     tries.free('a');
     expect(tries.take(nobody)?.entry).not.toBeNull();
+  });
+
+  it('count the bytes of what is ready', () => {
+    const tries = createFirstTries();
+    tries.add(entry(1, 'a', 100), false);
+    tries.add(entry(2, 'a', 10), false);
+    tries.add(entry(3, 'b', 1), false);
+    expect(tries.readyBytes()).toBe(101);
+    tries.take(nobody);
+    expect(tries.readyBytes()).toBe(1);
+    tries.free('a');
+    expect(tries.readyBytes()).toBe(11);
   });
 });

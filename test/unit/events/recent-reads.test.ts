@@ -69,6 +69,26 @@ test('what nobody asks for any more is let go after a second', async () => {
   }
 });
 
+test('no more than 8 MiB are kept, whatever the size of a body', async () => {
+  const recently = createRecentReads(() => 0);
+  let reads = 0;
+  const read = (account: string) =>
+    recently(account, after, 1, () => {
+      reads += 1;
+      const entries = entriesOf('a').map((entry) => ({ ...entry, bytes: 4 * 1024 * 1024 }));
+      return Promise.resolve({ entries, more: true });
+    });
+  await read('one');
+  await read('two');
+  await read('one');
+  expect(reads).toBe(2);
+  await read('three');
+  await read('two');
+  expect(reads).toBe(3);
+  await read('one');
+  expect(reads).toBe(4);
+});
+
 test('a read that fails fails for its own reader only', async () => {
   const recently = createRecentReads(() => 0);
   const failing = recently('k', after, 1, () => Promise.reject(new Error('away')));

@@ -1,0 +1,32 @@
+import { afterAll, expect, test } from 'vitest';
+import { createLogFollower } from '../../../src/api/log-follower.ts';
+import { createEventLog } from '../../../src/events/event-log.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { appendEvent, paidEvent } from '../../support/append-script.ts';
+import { testRedis } from '../../support/redis.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+const client = redis.connect();
+const keys = createKeys(redis.prefix);
+const log = createEventLog(client, keys);
+const never = new AbortController().signal;
+const at = (position: number) => ({ position, timeline: '' });
+
+test('keeps four megabytes of the latest bodies for listeners, and gives each a megabyte at a time', async () => {
+  const follower = createLogFollower(log, 5, { perAccount: 1, inAll: 1 });
+  using followed = follower.follow('a');
+  const next = async (position: number) => (await followed?.next(at(position), 10, never))?.entries ?? [];
+  // The follower has looked, so that what comes is new to it.
+  await next(0);
+  const body = JSON.stringify({ notes: 'x'.repeat(500_000) });
+  for (let i = 1; i <= 20; i += 1)
+    await appendEvent(client, keys.account('a'), { ...paidEvent('f'), id: `evt_${i}`, body }, i);
+  await expect.poll(() => next(19)).toHaveLength(1);
+  expect(await log.trim('a', 1_000)).toBe(20);
+  expect(await next(11)).toEqual([]);
+  const kept = await next(12);
+  expect(kept.map(({ position }) => position)).toEqual([13, 14]);
+  expect((await next(14)).map(({ position }) => position)).toEqual([15, 16]);
+  follower.stop();
+});
