@@ -188,10 +188,10 @@ export function createDrainRun(
       // Where to read next depends on what was read.
       // oxlint-disable-next-line no-await-in-loop
       const read = await feed.read();
-      // After reading, not before: what was recorded after a change of the settings was answered is judged by the new ones, and what is read
-      // after Redis was set back is not taken in.
+      // What is recorded after a change of the settings was answered is judged by the new ones, and what is read after Redis was set back is not
+      // taken in: so whatever is newer than the last settle is followed by a look.
       // oxlint-disable-next-line no-await-in-loop
-      const stop = await write(null, now());
+      const stop = feed.isKnown(read) ? null : await write(null, now());
       if (stop !== null) return stop;
       feed.takeIn(read);
       dirty = true;

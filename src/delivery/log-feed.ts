@@ -1,5 +1,5 @@
 import type { EventLog, LogEntry, LogRead } from '../events/event-log.ts';
-import type { Checkpoint } from '../events/timeline.ts';
+import { mayFollow, type Checkpoint } from '../events/timeline.ts';
 import { toExpiredLetter } from './delivery-records.ts';
 import type { DeadLetter } from './delivery-records.ts';
 import type { DrainWindow } from './drain-window.ts';
@@ -16,6 +16,8 @@ export interface LogFeed {
   mayRead(): boolean;
   /** Reads what comes next, without taking it in. */
   read(): Promise<FedRead>;
+  /** Whether all of a stretch was in the log when the head was last heard of, on the timeline of what was taken in. */
+  isKnown(read: FedRead): boolean;
   /** Takes a stretch in. Redis must not have been set back since before it was read: a settle or a look afterwards finds that out. */
   takeIn(read: FedRead): void;
   /** The newest event that was taken in or found trimmed away. */
@@ -59,6 +61,11 @@ export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
     async read() {
       const before = head;
       return { ...(await deps.log.readAfter(deps.account, known, batch)), head: before };
+    },
+    isKnown({ entries, head: before }) {
+      const [first, last] = [entries[0], entries.at(-1)];
+      if (first === undefined || last === undefined) return false;
+      return last.position <= before.position && mayFollow(known, first);
     },
     takeIn({ entries, more, head: before }) {
       for (const entry of entries) {
