@@ -1,7 +1,7 @@
 -- Functions on an account's log, for the scripts that include this file.
 --
 -- The head is '<position> <timeline>'. A timeline says which entries lie up to a position: four hashes over the ids of all entries, up to
--- the position itself and up to the last multiples of 32, 1024 and 32768 that are not beyond it. Whoever holds a position and its timeline
+-- the position itself and up to the last multiples of 32, 1024 and 32768 that are not beyond it. A holder of a position and its timeline
 -- can find out how far the log is still the one that it knew, also after Redis was set back and other entries took these positions.
 -- Entries of before timelines have none, and their hash counts as the one of the empty log.
 local hash_length = 12
