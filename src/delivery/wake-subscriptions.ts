@@ -16,7 +16,7 @@ export interface SubscriptionWaker {
   wakeMatching(account: string, events: readonly Matchable[]): Promise<void>;
   /** Those that lag behind the log or have an attempt due: whatever a crash kept from being woken. */
   wakeLagging(account: string): Promise<void>;
-  /** Those that could not be drained, however long they were to rest: a process that starts may have what the former lacked. */
+  /** Wakes subscriptions that could not be drained, however long they were to rest: a process that starts may have what the former lacked. */
   wakeBlocked(account: string): Promise<void>;
 }
 
