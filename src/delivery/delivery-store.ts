@@ -39,7 +39,10 @@ export interface DrainFence {
 }
 
 /** The part of the delivery state that tells how far delivery has got. */
-export type ProgressFields = Pick<DeliveryState, 'cursor' | 'done' | 'parked'>;
+export type ProgressFields = Pick<DeliveryState, 'cursor' | 'done' | 'parked'> & {
+  /** Of the cursor; null where the drain does not know it, and the log has it looked up. */
+  readonly timeline: string | null;
+};
 
 /** The part that tells how the endpoint does, `release` to be taken back included. */
 export type EndpointFields = Pick<
@@ -113,7 +116,8 @@ export interface DeliveryStore {
   claim(account: string, id: string, entries: number, known: DrainFence | null): Promise<Claim | null>;
   /**
    * Writes all of it or, for a drain that is no longer the latest or under which Redis was set back, nothing; null only looks. `version` and
-   * `endpointVersion` are those of the settings which the drain works with, `known` the newest event that it has taken in, `now` milliseconds on Redis's clock.
+   * `endpointVersion` are those of the settings which the drain works with, `known` the newest event that it has taken in, `foundAt` the log's head when that was last found in it, null when it was not yet;
+   * `now` milliseconds on Redis's clock.
    */
   settle(
     account: string,
@@ -122,6 +126,7 @@ export interface DeliveryStore {
       readonly version: number;
       readonly endpointVersion: number;
       readonly known: Checkpoint;
+      readonly foundAt: Checkpoint | null;
     },
     settlement: Settlement | null,
     now: number,
@@ -188,9 +193,10 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
       );
       return reply === null ? null : toClaim(reply as ClaimReply, wanted);
     },
-    async settle(account, id, { epoch, settles, version, endpointVersion, known }, settlement, now) {
+    async settle(account, id, drain, settlement, now) {
       const key = keys.account(account);
       const own = key.subscription(id);
+      const { known, foundAt } = drain;
       const reply = await (settlement === null ? lookScript : settleScript).run(
         redis,
         [
@@ -208,12 +214,13 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
         ],
         [
           id,
-          epoch,
-          settles,
-          version,
-          endpointVersion,
+          drain.epoch,
+          drain.settles,
+          drain.version,
+          drain.endpointVersion,
           known.position,
           known.timeline,
+          foundAt === null ? '' : `${foundAt.position} ${foundAt.timeline}`,
           Math.max(0, now - retentionMs),
           settlement === null ? '' : '1',
           ...settleArguments(settlement),

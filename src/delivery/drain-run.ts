@@ -128,7 +128,6 @@ export function createDrainRun(
   let lookMs = firstLookMs;
 
   adopt(claim);
-  feed.headIs(claim.head);
   if (pauseAt(health, now()) === 'impossible') {
     window.release(now());
     dirty = true;
@@ -137,6 +136,7 @@ export function createDrainRun(
     feed.takeIn({ ...claim.read, head: claim.head });
     dirty = true;
   }
+  feed.headIs(claim.head);
 
   function adopt({ settings, delivery, replays: unfinished }: Standing): void {
     opened = deps.open(account, id, settings);
@@ -173,7 +173,7 @@ export function createDrainRun(
 
   // Takes up what others have changed, too. Null only looks.
   async function write(settlement: Settlement | null, at: number): Promise<Stop | null> {
-    const drain = { epoch, settles, version, endpointVersion, known: feed.known() };
+    const drain = { epoch, settles, version, endpointVersion, known: feed.known(), foundAt: feed.foundAt() };
     const written = await deps.store.settle(account, id, drain, settlement, at);
     lost = written.kind !== 'settled';
     if (written.kind !== 'settled') return written.kind;
@@ -210,6 +210,7 @@ export function createDrainRun(
     const settlement: Settlement = {
       progress: progressChanges.since({
         cursor: progress.cursor(),
+        timeline: feed.timelineOf(progress.cursor()),
         done: progress.done(),
         parked: lanes.parked(),
       }),

@@ -22,8 +22,12 @@ export interface LogFeed {
   takeIn(read: FedRead): void;
   /** The newest event that was taken in or found trimmed away. */
   known(): Checkpoint;
-  /** The newest event in the log, as far as known. */
+  /** The newest event in the log when that was last found in it; null when it was not yet. */
+  foundAt(): Checkpoint | null;
+  /** The newest event in the log, which holds what was taken in. */
   headIs(head: Checkpoint): void;
+  /** The timeline of a cursor; null when it was not taken in. The positions before it are forgotten. */
+  timelineOf(cursor: number): string | null;
   /** Takes what it found trimmed away since the last call: given up, to be written. */
   takeExpired(): DeadLetter[];
 }
@@ -45,13 +49,21 @@ export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
   const { window, progress, batch } = deps;
   let head = cursor;
   let known = cursor;
+  let found = cursor;
   let expired: DeadLetter[] = [];
+  // What was taken in, from the cursor on.
+  const trail = [cursor];
+
+  function knowTo(checkpoint: Checkpoint): void {
+    known = checkpoint;
+    trail.push(checkpoint);
+  }
 
   // Positions are given out without gaps: those that are not in the log any more were trimmed away.
   function expireTo({ position, timeline }: Checkpoint): void {
     if (position <= known.position) return;
     const events = progress.markRange(known.position + 1, position);
-    known = { position, timeline };
+    knowTo({ position, timeline });
     if (events > 0)
       expired.push(toExpiredLetter({ position, filingId: '', attempts: 0 }, events, deps.now()));
   }
@@ -70,14 +82,21 @@ export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
     takeIn({ entries, more, head: before }) {
       for (const entry of entries) {
         expireTo({ position: entry.position - 1, timeline: '' });
-        known = entry;
+        knowTo(entry);
         if (!progress.isDone(entry.position)) window.take(entry, deps.wants(entry));
       }
       if (!more) expireTo(before);
     },
     known: () => known,
+    foundAt: () => (found === known ? head : null),
     headIs(newest) {
       head = newest;
+      found = known;
+    },
+    timelineOf(position) {
+      while ((trail[0]?.position ?? Infinity) < position) trail.shift();
+      const [first] = trail;
+      return first?.position === position ? first.timeline : null;
     },
     takeExpired() {
       const taken = expired;

@@ -30,7 +30,9 @@ function eventFields({ event, at }: { readonly event: NewEvent; readonly at: num
 }
 
 function fields(values: object): (string | number)[] {
-  return Object.entries(values).flatMap(([name, value]: [string, unknown]) => [name, fieldText(value)]);
+  return Object.entries(values).flatMap(([name, value]: [string, unknown]) =>
+    value === null ? [] : [name, fieldText(value)],
+  );
 }
 
 function fieldText(value: unknown): string | number {

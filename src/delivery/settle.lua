@@ -4,10 +4,11 @@
 -- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events  9 resting  10 bodies
 --       11 lanes of the oldest unfinished replay
 -- ARGV  subscription id, epoch, number of settles of this drain so far, version, endpoint version, the newest position of the log that the drain
---       knows, its timeline, oldest stream id kept of attempts and dead letters, '1' = writes something,
+--       knows, its timeline, the head as it was when these were last found in the log ('' = not yet), oldest stream id kept of attempts and
+--       dead letters, '1' = writes something,
 --       then lists, each preceded by its length in values:
---       progress as fields and values; endpoint as fields and values; lanes as filing and JSON ('' = empty now);
---       attempts; dead letters; ids of dead letters that were delivered after all; lanes of the replay, likewise;
+--       progress as fields and values, without the cursor's timeline where the drain does not know it; endpoint as fields and values; lanes
+--       as filing and JSON ('' = empty now); attempts; dead letters; ids of dead letters that were delivered after all; lanes of the replay, likewise;
 --       replay as id, its state ('' = as before) and '1' when it is finished; an event as id, type, recorded at (ms)
 --       and body; disabling as reason and such an event
 -- Reply { 1, head, its timeline, enabled }, followed, if the settings have changed, by { settings, state fields and values, ids of
@@ -17,11 +18,11 @@
 local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion')
 -- The list of subscriptions goes first when an account is removed, the state some time later.
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return { 0 } end
-if not is_same_log(KEYS[7], KEYS[8], tonumber(ARGV[6]), ARGV[7]) then return { -1 } end
+local head_now = redis.call('GET', KEYS[7]) or '0'
+if head_now ~= ARGV[8] and not is_same_log(KEYS[7], KEYS[8], tonumber(ARGV[6]), ARGV[7]) then return { -1 } end
 if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end
 local same, same_endpoint = state[2] == ARGV[4], (state[5] or '0') == ARGV[5]
-local enabled, oldest_kept, at = state[3], ARGV[8], 10
-if ARGV[9] == '1' then redis.call('HINCRBY', KEYS[2], 'settles', 1) end
+local enabled, oldest_kept, at = state[3], ARGV[9], 11
 local function list()
   local from = at + 1
   at = from + tonumber(ARGV[at])
@@ -39,26 +40,34 @@ local function append(first)
   append_event(KEYS[7], KEYS[8], KEYS[10], ARGV[first], ARGV[first + 1], '', '', ARGV[first + 2], ARGV[first + 3])
 end
 
+local fields = ARGV[10] == '1' and { 'settles', ARGV[3] + 1 } or {}
+local cursor, timeline
 local from, to = list()
-if to >= from then redis.call('HSET', KEYS[2], unpack(ARGV, from, to)) end
 for i = from, to, 2 do
-  if ARGV[i] == 'cursor' then
-    redis.call('HSET', KEYS[2], 'timeline', timeline_at(KEYS[7], KEYS[8], tonumber(ARGV[i + 1])) or '')
-  end
+  fields[#fields + 1], fields[#fields + 2] = ARGV[i], ARGV[i + 1]
+  if ARGV[i] == 'cursor' then cursor = tonumber(ARGV[i + 1]) end
+  if ARGV[i] == 'timeline' then timeline = ARGV[i + 1] end
+end
+if cursor and not timeline then
+  fields[#fields + 1], fields[#fields + 2] = 'timeline', timeline_at(KEYS[7], KEYS[8], cursor) or ''
 end
 from, to = list()
-if same_endpoint and to >= from then
-  redis.call('HSET', KEYS[2], unpack(ARGV, from, to))
+if same_endpoint then
   for i = from, to, 2 do
+    fields[#fields + 1], fields[#fields + 2] = ARGV[i], ARGV[i + 1]
     if ARGV[i] == 'pausedUntil' and enabled ~= '0' then
       if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
       else redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
     end
   end
 end
+if #fields > 0 then redis.call('HSET', KEYS[2], unpack(fields)) end
 write_lanes(KEYS[3])
 from, to = list()
-for i = from, to do redis.call('XADD', KEYS[4], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i]) end
+for i = from, to do
+  if i == from then redis.call('XADD', KEYS[4], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i])
+  else redis.call('XADD', KEYS[4], '*', 'a', ARGV[i]) end
+end
 from, to = list()
 for i = from, to do redis.call('XADD', KEYS[5], 'MINID', '~', oldest_kept, '*', 'd', ARGV[i]) end
 from, to = list()
@@ -89,7 +98,7 @@ if to >= from and same_endpoint and enabled == '1' then
   append(from + 1)
 end
 
-local head, timeline = read_head(KEYS[7])
-if same then return { 1, head, timeline, tonumber(enabled) } end
-return { 1, head, timeline, tonumber(enabled), redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[2]),
+local head, head_timeline = read_head(KEYS[7])
+if same then return { 1, head, head_timeline, tonumber(enabled) } end
+return { 1, head, head_timeline, tonumber(enabled), redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[2]),
   redis.call('HGET', KEYS[6], 'running') or '' }

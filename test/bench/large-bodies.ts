@@ -154,7 +154,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     const claim = await delivery.claim(account, id, 40, null);
     if (claim === null) throw new Error('no subscription');
     const { epoch, version, endpointVersion } = claim.delivery;
-    const drain = { epoch, settles: 0, version, endpointVersion, known: claim.head };
+    const drain = { epoch, settles: 0, version, endpointVersion, known: claim.head, foundAt: claim.head };
     const { kind } = await delivery.settle(account, id, drain, withDeadLetters(head), Date.now());
     if (kind !== 'settled') throw new Error(kind);
   });

@@ -93,6 +93,51 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
   });
 });
 
+test('events that a second master answered with are not taken for those of the first', async () => {
+  await using receiver = await startReceiver(answering());
+  await using harness = createHarness(redis, { maxInFlight: 1 });
+  const id = await harness.subscribe(receiver.url);
+  const toSecond = await rememberKeys(harness.redis, harness.keys.base);
+  await harness.append('a', 'b', 'c', 'd', 'e', 'f');
+  const { readAfter } = harness.log;
+  const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
+    const toFirst = await rememberKeys(harness.redis, harness.keys.base);
+    await toSecond();
+    await harness.append('1', '2', '3', '4', '5', '6');
+    const read = await readAfter(...args);
+    await toFirst();
+    return read;
+  });
+  await harness.drain(id);
+  spy.mockRestore();
+  await drainAll(harness, id);
+  expect(heard(receiver)).toEqual(expect.arrayContaining(['b', 'c', 'd', 'e', 'f']));
+  // It is not written that they were delivered, which would bring the cursor back before the first.
+  expect(heard(receiver).filter((filingId) => filingId === 'a')).toHaveLength(1);
+});
+
+describe('a cursor', () => {
+  test.each([
+    { at: 'at the newest event', events: ['a', 'b', 'c'], cursor: 3 },
+    { at: 'before one in flight', events: ['a', 'b', 'held', 'd', 'e'], cursor: 2 },
+    { at: 'between two reads', events: Array.from({ length: 100 }, (_, i) => `f${i}`), cursor: 100 },
+  ])('$at is written with the timeline of its entry', async ({ events, cursor }) => {
+    const latch = createLatch();
+    await using receiver = await startReceiver(answering(latch));
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...events);
+    const drained = harness.drain(id);
+    const last = events.length;
+    const done = cursor === last ? '' : `${cursor + 2}-${last}`;
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ cursor, done }));
+    const [entry] = await harness.log.outlineAt(harness.account, [cursor]);
+    expect(await harness.state(id)).toMatchObject({ timeline: entry?.timeline });
+    latch.open();
+    await drained;
+  });
+});
+
 describe('a cursor that is not of the log', () => {
   test('because it is beyond its head, is brought back, and so are waiting retries', async () => {
     await using receiver = await startReceiver(answering());
