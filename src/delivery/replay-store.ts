@@ -1,3 +1,4 @@
+import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
@@ -20,9 +21,9 @@ export interface StoredReplayState extends ReplayState {
 export interface ReplayStore {
   /**
    * Takes a replay in, to be worked on after those before it; atomic. Returns the id of the one that counts: an
-   * unfinished one of the same request goes before it.
+   * unfinished one of the same request goes before it. Its events were chosen from the log up to `cursor`.
    */
-  add(account: string, subscription: string, replay: Replay): Promise<AddedReplay>;
+  add(account: string, subscription: string, replay: Replay, cursor: Checkpoint): Promise<AddedReplay>;
   /** Null when there is none, or none any more: finished ones make room for newer ones. */
   load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
   /** How far it has got, without what it replays; null when there is none. */
@@ -35,6 +36,7 @@ export interface ReplayStore {
 export type AddedReplay =
   | { readonly kind: 'added'; readonly id: string }
   | { readonly kind: 'no_subscription' }
+  | { readonly kind: 'set_back' } // the log is not the one that its events were chosen from: choose again
   | { readonly kind: 'too_many' }; // as many as are kept wait to be worked on
 
 /** Replays kept of one subscription, finished ones included. */
@@ -44,13 +46,13 @@ export const replaysKept = 50;
 export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
   const addScript = committing(loadScript(new URL('add-replay.lua', import.meta.url)));
   return {
-    async add(account, subscription, replay) {
+    async add(account, subscription, replay, cursor) {
       const key = keys.account(account);
       const own = key.subscription(subscription);
       const state = newReplayState(replay);
       const reply = await addScript.run(
         redis,
-        [key.subscriptions, own.state, own.replays],
+        [key.subscriptions, own.state, own.replays, key.head, key.events],
         [
           subscription,
           replay.id,
@@ -59,9 +61,12 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
           JSON.stringify(state),
           state.finished ? '1' : '',
           replaysKept,
+          cursor.position,
+          cursor.timeline,
         ],
       );
       if (reply === 0) return { kind: 'no_subscription' };
+      if (reply === 2) return { kind: 'set_back' };
       return reply === 1 ? { kind: 'too_many' } : { kind: 'added', id: String(reply) };
     },
     async load(account, subscription, id) {

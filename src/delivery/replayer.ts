@@ -83,21 +83,11 @@ const nothing: Selection = { matched: 0, first: 1, last: 0, positions: [], lette
 export function createReplayer(deps: ReplayerDeps): Replayer {
   return {
     async start(account, id, request) {
-      const record = await deps.subscriptions.get(account, id);
-      if (record === null) throw new ReplayRefusedError('no_subscription');
-      const selection = await select(deps, record, request);
-      const replay: Replay = {
-        id: `rpl_${randomBytes(12).toString('hex')}`,
-        request,
-        createdAt: deps.now(),
-        ...selection,
-      };
-      const added = await deps.replays.add(account, id, replay);
-      if (added.kind !== 'added') throw new ReplayRefusedError(added.kind);
+      const { replay, added } = await chooseAndAdd(deps, account, id, request);
       await deps.queue.wake(account, [id]);
-      if (added.id === replay.id) return { id: replay.id, matched: replay.matched };
-      const former = await deps.replays.load(account, id, added.id);
-      return { id: added.id, matched: former?.replay.matched ?? replay.matched };
+      if (added === replay.id) return { id: replay.id, matched: replay.matched };
+      const former = await deps.replays.load(account, id, added);
+      return { id: added, matched: former?.replay.matched ?? replay.matched };
     },
     async progress(account, subscription, id) {
       const record = await deps.replays.load(account, subscription, id);
@@ -113,6 +103,30 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
       };
     },
   };
+}
+
+async function chooseAndAdd(
+  deps: ReplayerDeps,
+  account: string,
+  id: string,
+  request: ReplayRequest,
+): Promise<{ replay: Replay; added: string }> {
+  const record = await deps.subscriptions.get(account, id);
+  if (record === null) throw new ReplayRefusedError('no_subscription');
+  const { cursor, timeline } = record.delivery;
+  const upTo = await deps.log.commonWith(account, { position: cursor, timeline });
+  const standing = { ...record, delivery: { ...record.delivery, cursor: upTo.position } };
+  const replay: Replay = {
+    id: `rpl_${randomBytes(12).toString('hex')}`,
+    request,
+    createdAt: deps.now(),
+    ...(await select(deps, standing, request)),
+  };
+  const added = await deps.replays.add(account, id, replay, upTo);
+  if (added.kind === 'added') return { replay, added: added.id };
+  if (added.kind !== 'set_back') throw new ReplayRefusedError(added.kind);
+  // Redis was set back meanwhile.
+  return chooseAndAdd(deps, account, id, request);
 }
 
 function select(deps: ReplayerDeps, record: SubscriptionRecord, request: ReplayRequest): Promise<Selection> {

@@ -3,6 +3,7 @@ import type { ReplayRequest } from '../../../src/delivery/replay.ts';
 import { ReplayRefusedError } from '../../../src/delivery/replayer.ts';
 import { createLatch, startReceiver } from '../../support/receiver.ts';
 import { testRedis } from '../../support/redis.ts';
+import { rememberKeys } from '../../support/set-back.ts';
 import { createHarness, startReplay, type Harness } from './drain-harness.ts';
 
 const redis = testRedis();
@@ -259,6 +260,36 @@ describe('a replay', () => {
       matched: 1,
       delivered: 0,
     });
+  });
+
+  test('is chosen anew when Redis is set back while it is chosen', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('kept');
+    await harness.drain(id);
+    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    await harness.append('asked', 'other');
+    await harness.drain(id);
+    const { outlineAt } = harness.log;
+    const spy = vi.spyOn(harness.log, 'outlineAt').mockImplementationOnce(async (...args) => {
+      const chosen = await outlineAt(...args);
+      await setBack();
+      await harness.append('taken', 'asked');
+      return chosen;
+    });
+    const replay = await startReplay(harness, id, { filingId: 'asked' });
+    spy.mockRestore();
+    await harness.drain(id);
+    // It was on its way to the subscription when it was chosen at last.
+    expect(await progress(harness, id, replay)).toMatchObject({ matched: 0, state: 'finished' });
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual([
+      'kept',
+      'asked',
+      'other',
+      'taken',
+      'asked',
+    ]);
   });
 
   test('is refused for a subscription that is gone, and when too many wait', async () => {
