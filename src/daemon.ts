@@ -107,8 +107,7 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
       await waker.wakeMatching(account, events);
     },
     async upkeep(account) {
-      await waker.wakeLagging(account);
-      await noteCounts(stores, account, clock.now());
+      await Promise.all([waker.wakeLagging(account), noteCounts(stores, account, clock.now())]);
     },
     upkeepMs: pollUpkeepMs,
     onError,
