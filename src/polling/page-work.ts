@@ -12,8 +12,8 @@ export interface PageWork {
 }
 
 // Maximum of pages, and of bytes of pages, that are compared at once. With a round trip of half a second, two of which a changed page takes, that is
-// ten pages a second.
-const pagesMax = 10;
+// sixteen pages a second.
+const pagesMax = 16;
 const bytesMax = 2 * 1024 * 1024;
 
 /** Nothing under way yet. */
