@@ -197,6 +197,7 @@ export async function createParts(
     waker,
     egress,
     drainer,
+    callbacks: client,
     stopParts,
   };
 }

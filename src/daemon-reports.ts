@@ -62,6 +62,10 @@ export function reportAttempt(logger: Logger, metrics: Metrics): (report: Attemp
       logger.info(line, 'delivery.delivered');
       return;
     }
+    if (sent.outcome.kind === 'aborted') {
+      logger.info(line, 'delivery.aborted');
+      return;
+    }
     logger.warn({ ...line, reason: sent.outcome.reason }, 'delivery.failed');
     if (!deadLetter) return;
     metrics.deadLetters.inc();

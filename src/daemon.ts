@@ -33,6 +33,8 @@ const drainsAtOnce = 2_000;
 
 // How long each part may take to end; the stores and connections behind them need a few seconds more, and there are 30.
 const endMs = { polling: 5_000, delivery: 20_000 };
+// Milliseconds after which callbacks still in flight are aborted; the rest of the delivery's time is for recording that.
+const abortMs = 17_000;
 
 /**
  * Starts the parts that the configured roles name. Rejects when Redis cannot be reached (then nothing is left running)
@@ -63,7 +65,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
 }
 
 async function startDelivery(parts: Parts, workers: Part[]): Promise<void> {
-  const { connections, keys, drainQueue, drainer, stores, waker, tracing, clock, onError } = parts;
+  const { connections, keys, drainQueue, drainer, callbacks, stores, waker, tracing, clock, onError } = parts;
   const worker = createDrainWorker({
     connection: connections.blocking(),
     prefix: keys.queues,
@@ -74,7 +76,15 @@ async function startDelivery(parts: Parts, workers: Part[]): Promise<void> {
     now: clock.now,
     onError,
   });
-  workers.push({ name: 'delivery', deadlineMs: endMs.delivery, needsRedis: true, stop: worker.close });
+  async function stop(): Promise<void> {
+    const late = setTimeout(callbacks.abortAll, abortMs);
+    try {
+      await worker.close();
+    } finally {
+      clearTimeout(late);
+    }
+  }
+  workers.push({ name: 'delivery', deadlineMs: endMs.delivery, needsRedis: true, stop });
   for (const { account } of await stores.accounts.list()) await waker.wakeBlocked(account);
 }
 
@@ -107,8 +117,7 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
       await waker.wakeMatching(account, events);
     },
     async upkeep(account) {
-      await waker.wakeLagging(account);
-      await noteCounts(stores, account, clock.now());
+      await Promise.all([waker.wakeLagging(account), noteCounts(stores, account, clock.now())]);
     },
     upkeepMs: pollUpkeepMs,
     onError,

@@ -1,5 +1,5 @@
 import { createCallbackConnector } from './callback-connector.ts';
-import { failedBeforehand, runExchange } from './callback-exchange.ts';
+import { failedBeforehand, runExchange, type Abortable } from './callback-exchange.ts';
 import type { CallbackResult } from './callback-result.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import type { EgressPolicy } from './egress-policy.ts';
@@ -16,7 +16,6 @@ interface CallbackRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Sends callbacks. */
@@ -24,10 +23,15 @@ export interface CallbackClient {
   /**
    * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. If it meets a
    * kept connection that the receiver has given up meanwhile, it is sent once more on a new one at once: its
-   * webhook-id makes that safe (RFC 9110 §9.2.2). Rejects only if `signal` fires before the headers of the answer are here, or when close() ends it: neither is an
+   * webhook-id makes that safe (RFC 9110 §9.2.2). Rejects only when close() ends it, which is no
    * attempt, though the receiver may have got the request.
    */
   post(request: CallbackRequest): Promise<CallbackResult>;
+  /**
+   * Ends every callback under way, and each later one at once, as a failure `aborted`; where the headers of the answer are here, they count. For a process that
+   * ends: what came of its callbacks can still be written then.
+   */
+  abortAll(): void;
   /** Closes all connections at once. */
   close(): Promise<void>;
 }
@@ -82,8 +86,11 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   };
   const pool = createConnectionPool(connecting, keptSocketsMax);
   const targetOf = rememberTargets(options);
+  const underWay = new Set<Abortable>();
+  let isOver = false;
   return {
-    post({ url, headers, body, signal }) {
+    post({ url, headers, body }) {
+      if (isOver) return Promise.resolve(failedBeforehand('aborted'));
       const target = targetOf(url);
       if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
       const request = {
@@ -94,13 +101,17 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       };
       return runExchange((handler) => pool.dispatch(request, handler), {
         timeoutMs,
-        signal,
+        underWay,
         again: (handler, error) => {
           const stale = sockets.wasReused(error);
           if (stale) pool.dial(request, handler);
           return stale;
         },
       });
+    },
+    abortAll() {
+      isOver = true;
+      for (const exchange of underWay) exchange.abort();
     },
     close: pool.destroy,
   };

@@ -14,13 +14,20 @@ const BODY_BYTES_MAX = 16_384;
 const INTERIM_RESPONSES_MAX = 16;
 
 /**
- * The bounds of one exchange: a deadline for the whole of it, and the caller's wish to stop. `again` is asked once, when
+ * The bounds of one exchange: a deadline for the whole of it. `again` is asked once, when
  * the connection broke before any answer: it may dispatch the same handler anew, and says whether it did.
  */
 export interface ExchangeLimits {
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
   readonly again?: (handler: Dispatcher.DispatchHandler, error: Error) => boolean;
+  /** Where the exchange stands while it is under way. */
+  readonly underWay: Set<Abortable>;
+}
+
+/** An exchange under way. */
+export interface Abortable {
+  /** Ends it at once: it resolves as a failure `aborted`, or as the answer whose headers have arrived. */
+  abort(): void;
 }
 
 /**
@@ -34,7 +41,6 @@ export function runExchange(
   limits: ExchangeLimits,
 ): Promise<CallbackResult> {
   return new Promise((resolve, reject) => {
-    limits.signal?.throwIfAborted();
     dispatch(new Exchange(limits, resolve, reject));
   });
 }
@@ -48,13 +54,12 @@ export function failedBeforehand(code: CallbackFailureCode): CallbackFailure {
  * A class, for undici calls these methods for every callback: objects of one shape with shared methods are
  * what the engine likes.
  */
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange implements Dispatcher.DispatchHandler, Abortable {
   readonly #startedAt = performance.now();
-  readonly #signal: AbortSignal | undefined;
   readonly #resolve: (result: CallbackResult) => void;
   readonly #reject: (error: unknown) => void;
   readonly #deadline: NodeJS.Timeout;
-  readonly #onAbort: (() => void) | undefined;
+  readonly #underWay: Set<Abortable>;
   #again: ExchangeLimits['again'];
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
@@ -73,13 +78,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   ) {
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#signal = limits.signal;
     this.#again = limits.again;
+    this.#underWay = limits.underWay;
+    this.#underWay.add(this);
     this.#deadline = setTimeout(() => this.#cutOff('timeout'), limits.timeoutMs);
-    if (this.#signal !== undefined) {
-      this.#onAbort = () => this.#abandon(this.#signal?.reason);
-      this.#signal.addEventListener('abort', this.#onAbort);
-    }
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -127,6 +129,10 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#settle(this.#statusCode === 0 ? this.#failure(failureCodeOf(error)) : this.#response('broken'));
   }
 
+  abort(): void {
+    this.#cutOff('aborted');
+  }
+
   #isSentAgain(error: Error): boolean {
     const again = this.#again;
     this.#again = undefined;
@@ -163,7 +169,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #finish(): void {
     this.#settled = true;
     clearTimeout(this.#deadline);
-    if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#underWay.delete(this);
   }
 
   #response(body: CallbackResponse['body']): CallbackResponse {

@@ -14,6 +14,7 @@ export const FAILURE_DETAILS: Readonly<Record<CallbackFailureCode, string>> = {
   malformed_response: 'The answer is not valid HTTP/1.1.',
   response_too_large: 'The headers of the answer are too large.',
   sender_error: 'The callback could not be sent for a reason on the sending side.',
+  aborted: 'The sending process stopped before the receiver answered; the callback is sent again.',
 };
 
 const CODES: Readonly<Record<string, CallbackFailureCode>> = {

@@ -21,6 +21,7 @@ export const OUTCOME_KINDS = {
   malformed_response: 'retry',
   response_too_large: 'retry',
   sender_error: 'retry',
+  aborted: 'aborted',
 } as const;
 
 /** The stable name of an outcome in logs, metrics and attempts. */
@@ -50,7 +51,9 @@ export type CallbackOutcome =
       readonly code: 'slow_down';
       readonly retryAfterMs: number;
       readonly reason: string;
-    };
+    }
+  /** Cut off because this process ends: it says nothing about event or endpoint, spends nothing, and is sent again by the next drain. */
+  | { readonly kind: 'aborted'; readonly code: 'aborted'; readonly reason: string };
 
 /** A pause is never shorter, so that `Retry-After: 0` does not become a tight loop. */
 const SLOW_DOWN_MIN_MS = 1000;
@@ -63,6 +66,7 @@ const SLOW_DOWN_MIN_MS = 1000;
 export function classifyOutcome(result: CallbackResult): CallbackOutcome {
   if (result.kind === 'failure') {
     const { code, sent, detail } = result;
+    if (code === 'aborted') return { kind: 'aborted', code, reason: detail };
     return { kind: 'retry', code, sent, reason: detail };
   }
   const { statusCode } = result;

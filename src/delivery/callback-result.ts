@@ -9,7 +9,8 @@ export type CallbackFailureCode =
   | 'tls_error'
   | 'malformed_response'
   | 'response_too_large'
-  | 'sender_error';
+  | 'sender_error'
+  | 'aborted';
 
 /**
  * An answer whose status and headers arrived within the deadline. `excerpt` is the beginning of the body as

@@ -57,7 +57,7 @@ export interface DrainWindow {
   replayRestsUntil(): number;
   /** The next thing to send, now in flight; null when nothing may be sent now. */
   next(now: number): Work | null;
-  /** Takes in what came of it. Its filing stays in flight until `free`. */
+  /** Takes in what came of it. Its filing stays in flight until `free`. What was aborted stays undone, for the next drain: this one starts nothing more. */
   settle(work: Work, outcome: CallbackOutcome, now: number): Verdict;
   /** The event was not sent, for it is no longer in the log or no longer wanted: it is done with. */
   drop(work: Work, now: number): void;
@@ -194,6 +194,7 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
       return null;
     },
     settle(work, outcome, now) {
+      if (outcome.kind === 'aborted') return { givenUp: false, judged: false };
       const judged = work.releases === releases;
       const wasDown = isDown(health);
       const track = trackOf(work);

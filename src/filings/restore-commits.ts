@@ -60,16 +60,15 @@ async function commonWithKnown(
   account: string,
   generation: string,
 ): Promise<Checkpoint | null> {
-  const seen = journal.newest(account, generation);
-  const kept = await journal.newestKept(account, generation);
-  const known = [seen, kept].filter((checkpoint) => checkpoint !== null);
-  if (seen !== null && kept !== null && isSameCheckpoint(seen, kept)) known.pop();
-  const parted: Checkpoint[] = [];
-  for (const checkpoint of known) {
-    // oxlint-disable-next-line no-await-in-loop
+  const partedFrom = async (checkpoint: Checkpoint | null): Promise<Checkpoint[]> => {
+    if (checkpoint === null) return [];
     const common = await log.commonWith(account, checkpoint);
-    if (common.position < checkpoint.position) parted.push(common);
-  }
+    return common.position < checkpoint.position ? [common] : [];
+  };
+  const seen = journal.newest(account, generation);
+  const [kept, ofSeen] = await Promise.all([journal.newestKept(account, generation), partedFrom(seen)]);
+  const isSame = seen !== null && kept !== null && isSameCheckpoint(seen, kept);
+  const parted = [...ofSeen, ...(isSame ? [] : await partedFrom(kept))];
   return parted.toSorted((a, b) => a.position - b.position)[0] ?? null;
 }
 

@@ -13,6 +13,14 @@ export interface ReadWindow {
   readonly end: number;
 }
 
+/** A page and how it was read. */
+export interface PageAnswer {
+  readonly page: PartnerPage;
+  readonly window: ReadWindow;
+  /** Length of the answer's body, which the page holds on to. */
+  readonly bytes: number;
+}
+
 /** What a list request asks for; the service clamps `limit` to 1–100 (partner specification, Limits). */
 export interface ListQuery {
   readonly offset: number;
@@ -29,11 +37,7 @@ export interface PartnerClient {
    * `GET /partner/filings`. `onArrival` is called when a page has arrived and is still to be parsed: what it asks for is on its way
    * meanwhile. A page that turns out to be unreadable is asked for again, and arrives again.
    */
-  listFilings(
-    query: ListQuery,
-    signal: AbortSignal,
-    onArrival?: () => void,
-  ): Promise<{ page: PartnerPage; window: ReadWindow }>;
+  listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
   getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; window: ReadWindow }>;
   /** `GET /partner/me`: whether the service still knows this account. */
@@ -123,8 +127,8 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
       if (query.status !== undefined) search.set('status', query.status);
       const path = `partner/filings?${search.toString()}`;
       const understand = (answer: PartnerAnswer) => toPage(answer, onArrival);
-      const { read: page, window } = await read('filings', path, understand, signal);
-      return { page, window };
+      const { read: answered, window } = await read('filings', path, understand, signal);
+      return { ...answered, window };
     },
     async getFiling(id, signal) {
       const path = `partner/${encodeURIComponent(id)}`;
@@ -137,14 +141,14 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   };
 }
 
-async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<PartnerPage> {
+async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<Omit<PageAnswer, 'window'>> {
   expectOk(answer, 'filings');
   if (onArrival !== undefined) {
     onArrival();
     // Requests are written in the turns that follow; parsing a page takes as long as the service needs to answer.
     await nextTurn();
   }
-  return parseOr('filings', () => parsePage(answer.text));
+  return { page: parseOr('filings', () => parsePage(answer.text)), bytes: answer.bytes };
 }
 
 function toFiling(answer: PartnerAnswer, id: string): PartnerFiling | null {

@@ -8,6 +8,8 @@ export interface PartnerAnswer {
   readonly status: number;
   /** Decodes the body as UTF-8; bytes that are none stand as U+FFFD. */
   readonly text: () => string;
+  /** Length of the body. */
+  readonly bytes: number;
   /** From the moment of the answer, milliseconds; null without a `Retry-After` that can be read. */
   readonly retryAfterMs: number | null;
 }
@@ -44,6 +46,7 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
         return {
           status: statusCode,
           text: () => new TextDecoder().decode(body),
+          bytes: body.length,
           retryAfterMs: parseRetryAfter(headers['retry-after'], deps.clock.now()),
         };
       } catch (error) {

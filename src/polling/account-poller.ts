@@ -66,12 +66,11 @@ export function createAccountPoller(
   const takeLargeRead = createPlaces(largeReadsMax);
 
   return async (job, signal) => {
-    const account = await deps.accounts.getKeyed(job.account);
+    const [account] = await Promise.all([deps.accounts.getKeyed(job.account), deps.clock.synchronise()]);
     if (account === null) {
       await forget(job.account);
       return true;
     }
-    await deps.clock.synchronise();
     const upkeep = { everyMs: deps.upkeepMs, onError: deps.onError };
     return withUpkeep(
       () => deps.upkeep(job.account),

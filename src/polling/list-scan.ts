@@ -1,7 +1,7 @@
-import type { ListQuery, ReadWindow } from '../partner/partner-client.ts';
-import type { PartnerPage } from '../partner/filing-schema.ts';
+import type { ListQuery, PageAnswer } from '../partner/partner-client.ts';
 import { consequence, PartnerError } from '../partner/partner-error.ts';
 import type { IdPart, IdSet } from './id-set.ts';
+import { createPageWork } from './page-work.ts';
 import { createPagesAhead } from './pages-ahead.ts';
 import {
   advance,
@@ -26,21 +26,15 @@ export interface ScanResult {
   readonly failure: PartnerError | null;
 }
 
-/** A page and the time span in which it was read. */
-export interface FetchedPage {
-  readonly page: PartnerPage;
-  readonly window: ReadWindow;
-}
-
-/** One with what of it the poll had shown before. */
-export interface SeenPage extends FetchedPage {
+/** A page with what of it the poll had shown before. */
+export interface SeenPage extends PageAnswer {
   readonly sights: Sights;
 }
 
 export interface ScanDeps {
   /** Rejects with PartnerError and nothing else. `onArrival` is called as PartnerClient's `listFilings` does. */
-  readonly fetchPage: (query: ListQuery, onArrival: () => void) => Promise<FetchedPage>;
-  /** Called with each page in order, while the next ones may already be on their way. */
+  readonly fetchPage: (query: ListQuery, onArrival: () => void) => Promise<PageAnswer>;
+  /** Called with each page in order, while the work on those before may go on and the next ones be on their way. */
   readonly onPage: (seen: SeenPage) => Promise<void>;
   /** Ids that the poll has shown; the list's are added, those of quarantined records included. */
   readonly shown: IdSet;
@@ -60,7 +54,8 @@ const pageSize = 100;
 /**
  * Reads a list page by page (partner specification, `GET /partner/filings`), advancing by what each page held and
  * never by the limit asked for. A page that cannot be had is left out and asked for once more at the end. Rejects with
- * PartnerError when not even the first page can be had, or when the service refuses the account. No request outlives it.
+ * PartnerError when not even the first page can be had, or when the service refuses the account, and as `onPage` does. No request and no
+ * work on a page outlives it.
  */
 export async function scanList(deps: ScanDeps, request: ScanRequest): Promise<ScanResult> {
   const list = deps.shown.part();
@@ -68,20 +63,21 @@ export async function scanList(deps: ScanDeps, request: ScanRequest): Promise<Sc
   try {
     return await readOn(deps, scan);
   } finally {
-    await scan.pages.settled();
+    await Promise.all([scan.pages.settled(), scan.work.settled()]);
     list.end();
   }
 }
 
 async function readOn(deps: ScanDeps, scan: Scan): Promise<ScanResult> {
-  const { pages } = scan;
+  const { pages, work } = scan;
   for (;;) {
     const noted = scan.note(await pages.take());
     pages.turn();
     let { step } = noted;
     const interlude = step === 'continue' && !pages.isAsked() ? deps.interlude() : null;
     if (step === 'continue' && interlude === null) pages.ask();
-    if (noted.page !== null) await deps.onPage(noted.page);
+    if (noted.page !== null) await work.begin(noted.page.bytes, deps.onPage(noted.page));
+    if (step !== 'continue' || interlude !== null) await work.done();
     if (interlude !== null) await interlude();
     if (step === 'early') step = await scan.lookBehind();
     if (step !== 'continue') return scan.close(step);
@@ -89,7 +85,7 @@ async function readOn(deps: ScanDeps, scan: Scan): Promise<ScanResult> {
 }
 
 // Failures are values here, so that a page asked for ahead of time cannot fail behind anybody's back.
-type Answer = FetchedPage | PartnerError;
+type Answer = PageAnswer | PartnerError;
 
 type Scan = ReturnType<typeof openScan>;
 
@@ -115,7 +111,7 @@ function openScan(deps: ScanDeps, { status, trust }: ScanRequest, list: IdPart) 
     likelyNext: () => (deps.interlude() === null ? likelyNext(progress) : null),
   });
 
-  function take(fetched: FetchedPage): { readonly page: SeenPage; readonly fresh: number } {
+  function take(fetched: PageAnswer): { readonly page: SeenPage; readonly fresh: number } {
     let fresh = 0;
     const see = (id: string): boolean => {
       const sight = list.add(id);
@@ -146,6 +142,7 @@ function openScan(deps: ScanDeps, { status, trust }: ScanRequest, list: IdPart) 
 
   return {
     pages,
+    work: createPageWork(),
     /** Takes an answer into account and says what to do next; `page` null where it is none. */
     note(answer: Answer): { readonly step: ScanStep; readonly page: SeenPage | null } {
       if (answer instanceof PartnerError) {

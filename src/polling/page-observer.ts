@@ -50,16 +50,31 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
   let settled = 0;
   let witness: string | null = null;
   let lastTurn: Promise<unknown> = Promise.resolve();
+  const commits = new Set<Promise<unknown>>();
 
   async function observe({ page, window, sights }: SeenPage, status: string | undefined): Promise<number> {
     const { first, again } = sights;
     witness = page.filings.at(-1)?.id ?? witness;
     const old = marks.baselined && marks.hidden > 0 ? await findOld(first, status, page.total) : null;
     const announces = old === null ? () => marks.baselined : (id: string) => !old.has(id);
-    const added = await deps.commit(first.map(toObservation), window, announces);
-    if (again.length > 0) await settle(again, window);
+    const earlier = [...commits];
+    const added = await underWay(deps.commit(first.map(toObservation), window, announces));
+    if (again.length > 0) {
+      // What an earlier page has shown is in the snapshot then.
+      await Promise.allSettled(earlier);
+      await settle(again, window);
+    }
     if (page.quarantined.length > 0) await deps.missUnreadable(page.quarantined);
     return added;
+  }
+
+  async function underWay<T>(commit: Promise<T>): Promise<T> {
+    commits.add(commit);
+    try {
+      return await commit;
+    } finally {
+      commits.delete(commit);
+    }
   }
 
   async function settle(again: readonly PartnerFiling[], window: ReadWindow): Promise<void> {

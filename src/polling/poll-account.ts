@@ -87,7 +87,10 @@ export async function pollAccount(
   if (startedAt < marks.backoffUntil && !isWaitOver(marks, request)) return { kind: 'backing_off' };
 
   await deps.snapshot.catchUp(account.account, marks.generation, startedAt);
-  const counts = await deps.snapshot.counts(account.account);
+  const [counts, misses] = await Promise.all([
+    deps.snapshot.counts(account.account),
+    deps.polling.misses(account.account),
+  ]);
   const phase = phaseOf(account.account);
   const { largeFrom } = deps;
   const wanted = planPoll({
@@ -106,7 +109,6 @@ export async function pollAccount(
   const plan = giveBack === null ? 'delta' : wanted;
 
   const write = requestCounter(deps, account.account, marks.generation);
-  const misses = await deps.polling.misses(account.account);
   const input = { account, marks, misses, startedAt, signal };
   const interlude = createInterludes(deps, input, async (run, read, requests) => {
     await write(conclusion(run, read, deps.now()), requests);

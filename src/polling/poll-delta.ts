@@ -12,8 +12,7 @@ import { readVanished } from './vanished.ts';
  * tell whether anything settled moved. Null when only a sweep can tell.
  */
 export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutcome | null> {
-  const counts = await deps.snapshot.counts(run.account);
-  const before = await unsettledIds(run, deps);
+  const [counts, before] = await Promise.all([deps.snapshot.counts(run.account), unsettledIds(run, deps)]);
   const whole = await readLists(run, counts);
   const strangers = await readStrange(run, deps.snapshot, counts, deps.random);
   const vanished = [...before, ...strangers, ...run.dueMisses()].filter((id) => !run.shown.has(id));
@@ -58,9 +57,10 @@ async function readLists(run: PollRun, counts: Readonly<Record<string, number>>)
  */
 async function compareCounts(run: PollRun, deps: ReadDeps): Promise<'none' | 'some' | 'sweep'> {
   const [all, rejected] = await allEnded([run.countOf(), run.countOf('REJECTED')]);
-  const unknown = await lookForBorn(run, deps, all);
+  const known = await lookForBorn(run, deps, { all, counts: await deps.snapshot.counts(run.account) });
+  const unknown = unknownFilings(run, known);
   if (isSearchDue(deps.doubts, '', unknown, false)) return 'sweep';
-  const moved = await rejectedDifference(run, deps, rejected);
+  const moved = rejectedDifference(rejected, known.counts);
   if (isSearchDue(deps.doubts, 'REJECTED', moved, false)) {
     const { events } = run.tally();
     const left = await searchRejected(run, deps);
@@ -69,24 +69,28 @@ async function compareCounts(run: PollRun, deps: ReadDeps): Promise<'none' | 'so
   return unknown === 0 && moved === 0 ? 'none' : 'some';
 }
 
-async function lookForBorn(run: PollRun, { doubts }: ReadDeps, total: number | null): Promise<number | null> {
-  const difference = await unknownFilings(run, total);
-  if (total === null || difference === null || difference <= 0) return difference;
-  return isExplained(doubts, '', difference) ? difference : unknownFilings(run, await readEnds(run, total));
+/** The service's count of all filings, null when it gives none, and the known ones by status. */
+interface Known {
+  readonly all: number | null;
+  readonly counts: Readonly<Record<string, number>>;
 }
 
-async function unknownFilings(run: PollRun, total: number | null): Promise<number | null> {
-  return total === null ? null : total - ((await run.known()) - run.tally().gone);
+async function lookForBorn(run: PollRun, { snapshot, doubts }: ReadDeps, known: Known): Promise<Known> {
+  const difference = unknownFilings(run, known);
+  if (known.all === null || difference === null || difference <= 0) return known;
+  if (isExplained(doubts, '', difference)) return known;
+  const all = await readEnds(run, known.all);
+  return { all, counts: await snapshot.counts(run.account) };
 }
 
-async function rejectedDifference(
-  run: PollRun,
-  { snapshot }: ReadDeps,
-  total: number | null,
-): Promise<number | null> {
-  if (total === null) return null;
-  const counts = await snapshot.counts(run.account);
-  return total - (counts['REJECTED'] ?? 0);
+function unknownFilings(run: PollRun, { all, counts }: Known): number | null {
+  if (all === null) return null;
+  const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return all - (known - run.tally().gone);
+}
+
+function rejectedDifference(total: number | null, counts: Known['counts']): number | null {
+  return total === null ? null : total - (counts['REJECTED'] ?? 0);
 }
 
 async function searchRejected(run: PollRun, deps: ReadDeps): Promise<number | null> {
@@ -96,5 +100,5 @@ async function searchRejected(run: PollRun, deps: ReadDeps): Promise<number | nu
     trust: { atLeast: before.length, afterFullPage: false },
   });
   await run.readFilings(before.filter((id) => !run.shown.has(id)));
-  return rejectedDifference(run, deps, progress.total);
+  return rejectedDifference(progress.total, await deps.snapshot.counts(run.account));
 }

@@ -7,6 +7,7 @@ import {
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
 import type { PartnerError } from '../partner/partner-error.ts';
+import { allEnded } from './all-ended.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createIdSet, type IdSet } from './id-set.ts';
 import { knownUntil } from './known-until.ts';
@@ -126,12 +127,11 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   }
 
   async function forget(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
+    const missed = ids.flatMap((id) => {
       const miss = misses.get(id);
-      if (miss === undefined) continue;
-      misses.delete(id);
-      await deps.polling.clearMiss(account, id, miss);
-    }
+      return misses.delete(id) && miss !== undefined ? [{ id, miss }] : [];
+    });
+    await allEnded(missed.map(({ id, miss }) => deps.polling.clearMiss(account, id, miss)));
   }
 
   async function remember(id: string, miss: Miss): Promise<void> {
@@ -143,12 +143,13 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   async function missUnreadable(names: readonly string[]): Promise<void> {
     const strange = names.filter((name) => !misses.has(name)).slice(0, pageSize);
     const states = await deps.snapshot.read(account, strange);
-    for (const [i, name] of strange.entries()) {
+    const noted = strange.map(async (name, i) => {
       const state = states[i]?.state;
-      if (state === undefined) continue;
+      if (state === undefined) return;
       const until = knownUntil(marks, undefined, state, null);
       await remember(name, missByFailure(undefined, deps.now(), until, input.account.pollIntervalMs));
-    }
+    });
+    await allEnded(noted);
   }
 
   const reader = createFilingReader({

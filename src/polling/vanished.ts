@@ -18,8 +18,7 @@ export async function readVanished(run: PollRun, vanished: readonly string[]): P
   if (left.size > readSinglyMax) {
     await allEnded([findOnNewestPages(run, 'COMPLETED', left), findOnNewestPages(run, 'REJECTED', left)]);
   }
-  const sweepReads = Math.max(sweepReadsMin, (await run.known()) / 100);
-  if (left.size > sweepReads) return false;
+  if (left.size > sweepReadsMin && left.size > (await run.known()) / 100) return false;
   await run.readFilings([...left]);
   return true;
 }

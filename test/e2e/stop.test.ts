@@ -72,6 +72,11 @@ async function subscribe(daemon: DaemonProcess): Promise<string> {
   return (await daemon.api.ok<{ id: string }>('POST', subscriptions, body)).id;
 }
 
+async function unsubscribeAll({ api }: DaemonProcess): Promise<void> {
+  const { items } = await api.ok<{ items: { id: string }[] }>('GET', subscriptions);
+  await Promise.all(items.map(({ id }) => api.ok('DELETE', `${subscriptions}/${id}`)));
+}
+
 async function baselined(daemon: DaemonProcess): Promise<void> {
   await vi.waitFor(async () => {
     const { health } = await daemon.api.ok<{ health: { state: string } }>('GET', '/v1/accounts/default');
@@ -143,20 +148,45 @@ test('ends well before it has started', async () => {
   expect(lines(daemon, 'daemon.not_started')).toEqual([]);
 });
 
-test('a callback whose receiver hangs is left behind in time, and repeated by the next process', async () => {
-  const patient = { ...environment, DELIVERY_TIMEOUT_MS: '60000' };
+test('callbacks whose receiver hangs are aborted in time, which costs them nothing, and repeated by the next process', async () => {
+  const patient = { ...environment, DELIVERY_TIMEOUT_MS: '60000', DELIVERY_MAX_IN_FLIGHT: '50' };
   await using first = await startDaemonProcess(patient);
   await baselined(first);
-  await subscribe(first);
+  await unsubscribeAll(first);
+  const subscription = `${subscriptions}/${await subscribe(first)}`;
   const since = receiver.received.length;
+  const acceptedBefore = receiver.accepted.length;
   receiver.answer('hang');
-  await sandbox.set('f_hanging', { status: 'PENDING' });
-  await vi.waitFor(() => expect(receiver.inFlight()).toBeGreaterThan(0), 10_000);
-  const [hanging] = receiver.received.slice(since);
-  expect(await first.end('SIGTERM')).toBe(0);
-  expect(leftBehind(first)).toEqual(['delivery']);
+  const filings = Array.from({ length: 50 }, (_, i) => `f_hanging_${i}`);
+  await Promise.all(filings.map((id) => sandbox.set(id, { status: 'PENDING' })));
+  await vi.waitFor(() => expect(receiver.inFlight()).toBe(50), 20_000);
+  const hanging = receiver.received.slice(since).map(({ id }) => id);
+  const signalledAt = performance.now();
+  const ended = first.end('SIGTERM');
+  await isLogged(first, 'daemon.stopping');
+  const endedToo = first.end('SIGTERM');
+  expect([await ended, await endedToo]).toEqual([0, 0]);
+  expect(performance.now() - signalledAt).toBeLessThan(30_000);
+  expect(leftBehind(first)).toEqual([]);
+  expect(lines(first, 'delivery.aborted')).toHaveLength(50);
+
   receiver.answer(200);
   await using second = await startDaemonProcess(patient);
-  await vi.waitFor(() => expect(receiver.accepted.map(({ id }) => id)).toContain(hanging?.id), 30_000);
-  await second.end('SIGTERM');
+  await vi.waitFor(() => expect(receiver.accepted.length - acceptedBefore).toBe(50), 30_000);
+  expect(
+    receiver.accepted
+      .slice(acceptedBefore)
+      .map(({ id }) => id)
+      .toSorted(),
+  ).toEqual(hanging.toSorted());
+  await vi.waitFor(async () => {
+    const { items } = await second.api.ok<{ items: { outcome: string; attempt: number; eventId: string }[] }>(
+      'GET',
+      `${subscription}/attempts?limit=100`,
+    );
+    for (const outcome of ['aborted', 'delivered'])
+      expect(items.filter((item) => item.outcome === outcome && item.attempt === 1)).toHaveLength(50);
+  }, 10_000);
+  expect(await second.api.ok('GET', subscription)).toMatchObject({ state: 'active', consecutiveFailures: 0 });
+  expect(await second.end('SIGTERM')).toBe(0);
 }, 120_000);

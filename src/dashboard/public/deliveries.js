@@ -24,6 +24,15 @@ export function Stats({ attempts }) {
 }
 
 /**
+ * @param {string} outcome
+ * @returns {import('./parts.js').Tone}
+ */
+function toneOf(outcome) {
+  if (outcome === 'delivered') return 'good';
+  return outcome === 'aborted' ? 'plain' : 'bad';
+}
+
+/**
  * What was sent to a subscription and what came back, newest first.
  * @param {{ account: string, id: string }} props
  */
@@ -42,7 +51,7 @@ export function Attempts({ account, id }) {
       html`<${Badge} word=${attempt.eventType} />`,
       html`<${Subject} account=${account} filingId=${attempt.filingId} />`,
       attempt.attempt,
-      html`<${Badge} word=${attempt.outcome} tone=${attempt.outcome === 'delivered' ? 'good' : 'bad'} />`,
+      html`<${Badge} word=${attempt.outcome} tone=${toneOf(attempt.outcome)} />`,
       html`<${Text} value=${attempt.statusCode} />`,
       duration(attempt.durationMs),
       html`<span class="clamp answer"><${Text} value=${attempt.response} /></span>`,

@@ -18,6 +18,7 @@ function openClient(options: Partial<CallbackClientOptions> = {}): CallbackClien
   });
   return {
     post: (request) => client.post(request),
+    abortAll: () => client.abortAll(),
     close: () => client.close(),
     [Symbol.asyncDispose]: () => client.close(),
   };
@@ -185,45 +186,40 @@ describe('connections', () => {
   });
 });
 
-describe('a signal', () => {
-  it('that has fired keeps the request from being sent', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.end(OK));
-    await using client = openClient();
-    const signal = AbortSignal.abort(new Error('stopping'));
-    await expect(client.post({ url: receiver.url, headers: {}, body, signal })).rejects.toThrow('stopping');
-    expect(receiver.connections()).toBe(0);
-  });
-
-  it('that fires before the answer rejects with its reason and drops the connection', async () => {
-    const controller = new AbortController();
-    await using receiver = await startRawReceiver(() => controller.abort(new Error('stopping')));
-    await using client = openClient();
-    const posted = client.post({ url: receiver.url, headers: {}, body, signal: controller.signal });
-    await expect(posted).rejects.toThrow('stopping');
+describe('an abort of all', () => {
+  it('ends what waits for an answer as aborted, sent or not, and drops the connections', async () => {
+    await using receiver = await startRawReceiver(() => undefined);
+    await using client = openClient({ timeoutMs: 60_000 });
+    const post = () => client.post({ url: receiver.url, headers: {}, body });
+    const waiting = [post(), post()];
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(2));
+    const dialling = post();
+    client.abortAll();
+    const aborted = { kind: 'failure', code: 'aborted' };
+    expect(await Promise.all(waiting)).toMatchObject([1, 2].map(() => ({ ...aborted, sent: true })));
+    expect(await dialling).toMatchObject({ ...aborted, sent: false });
     await vi.waitFor(() => expect(receiver.open()).toBe(0));
   });
 
-  it('that fires during the body of an answer does not take the answer away', async () => {
-    const controller = new AbortController();
-    await using receiver = await startRawReceiver((socket) =>
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nok', () =>
-        setTimeout(() => controller.abort(), 50),
-      ),
-    );
+  it('sends nothing afterwards', async () => {
+    await using receiver = await startRawReceiver((socket) => socket.end(OK));
     await using client = openClient();
-    const result = await client.post({ url: receiver.url, headers: {}, body, signal: controller.signal });
-    expect(result).toMatchObject({ statusCode: 200, excerpt: 'ok', body: 'cut' });
+    client.abortAll();
+    const result = await client.post({ url: receiver.url, headers: {}, body });
+    expect(result).toMatchObject({ kind: 'failure', code: 'aborted', sent: false });
+    expect(receiver.connections()).toBe(0);
   });
 
-  it('is left without listeners afterwards', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.write(OK));
+  it('does not take an answer away whose body has not ended', async () => {
+    let hasAnswered = false;
+    await using receiver = await startRawReceiver((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nok', () => (hasAnswered = true));
+    });
     await using client = openClient();
-    const { signal } = new AbortController();
-    const added = vi.spyOn(signal, 'addEventListener');
-    const removed = vi.spyOn(signal, 'removeEventListener');
-    await client.post({ url: receiver.url, headers: {}, body, signal });
-    expect(added).toHaveBeenCalledTimes(1);
-    expect(removed.mock.calls).toEqual(added.mock.calls);
+    const posted = client.post({ url: receiver.url, headers: {}, body });
+    await vi.waitFor(() => expect(hasAnswered).toBe(true));
+    setTimeout(() => client.abortAll(), 50);
+    expect(await posted).toMatchObject({ statusCode: 200, excerpt: 'ok', body: 'cut' });
   });
 });
 

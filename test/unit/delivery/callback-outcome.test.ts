@@ -9,7 +9,9 @@ function isFailureCode(code: string): code is CallbackFailureCode {
   return code in FAILURE_DETAILS;
 }
 
-const failureCodes = Object.keys(OUTCOME_KINDS).filter(isFailureCode);
+const failureCodes = Object.keys(OUTCOME_KINDS)
+  .filter(isFailureCode)
+  .filter((code) => OUTCOME_KINDS[code] === 'retry');
 
 function answer(statusCode: number, more: Partial<CallbackResponse> = {}): CallbackResponse {
   return {
@@ -93,6 +95,11 @@ describe('classifyOutcome', () => {
       reason: detail,
     });
   });
+});
+
+it('takes what this side cut off for itself as neither delivered nor failed', () => {
+  const failure = { kind: 'failure', code: 'aborted', detail: 'x', sent: true, durationMs: 1 } as const;
+  expect(classifyOutcome(failure)).toEqual({ kind: 'aborted', code: 'aborted', reason: 'x' });
 });
 
 describe('failureCodeOf', () => {

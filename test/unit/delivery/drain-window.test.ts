@@ -26,6 +26,7 @@ const outcomes = {
   gone: { kind: 'gone', code: 'gone', reason: '' },
   slow: { kind: 'slow_down', code: 'slow_down', retryAfterMs: 5_000, reason: '' },
 } as const satisfies Record<string, CallbackOutcome>;
+const aborted: CallbackOutcome = { kind: 'aborted', code: 'aborted', reason: '' };
 
 function entry(position: number, filingId: string, bytes = 0): LogEntry {
   return {
@@ -113,6 +114,22 @@ describe('the window of a drain', () => {
     expect(finish(first, outcomes.retry, 10)).toEqual({ givenUp: false, judged: false });
     expect(lanes.get('a')).toMatchObject({ spent: 0, tried: 1, dueAt: 10 });
     expect(window.health()).toEqual(healthy);
+  });
+
+  it('leaves what was aborted where it was: not done, not failed, and no sign against the endpoint', () => {
+    const { window, startAll, finish, progress, lanes } = openWindow('abc');
+    const [first, second, third] = startAll(0);
+    finish(second, outcomes.retry, 1);
+    const health = window.health();
+    const [retry] = startAll(200);
+    const lane = lanes.get('b');
+    for (const work of [first, third, retry])
+      expect(finish(work, aborted, 300)).toEqual({ givenUp: false, judged: false });
+    expect([progress.cursor(), progress.done()]).toEqual([0, '2']);
+    expect(retry?.attempt).toBe(2);
+    expect(lanes.get('b')).toEqual(lane);
+    expect(lanes.parked()).toBe(1);
+    expect(window.health()).toEqual(health);
   });
 
   it('tries again within five minutes what could not be sent, however long the schedule waits', () => {
