@@ -44,7 +44,7 @@ async function readLists(run: PollRun, counts: Readonly<Record<string, number>>)
     knownUnsettled.map(async (status) => {
       const scan = await run.readList({
         status,
-        trust: { atLeast: counts[status] ?? 0, afterFullPage: true },
+        trust: { atLeast: counts[status] ?? 0, afterFullPage: 'always' },
       });
       whole &&= scan.end !== 'broken';
     }),
@@ -93,7 +93,7 @@ async function searchRejected(run: PollRun, deps: ReadDeps): Promise<number | nu
   const before = await deps.snapshot.idsIn(run.account, 'REJECTED');
   const { progress } = await run.readList({
     status: 'REJECTED',
-    trust: { atLeast: before.length, afterFullPage: false },
+    trust: { atLeast: before.length, afterFullPage: 'never' },
   });
   await run.readFilings(before.filter((id) => !run.shown.has(id)));
   return rejectedDifference(run, deps, progress.total);
