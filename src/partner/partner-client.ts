@@ -21,7 +21,7 @@ export interface PageAnswer {
   readonly bytes: number;
 }
 
-/** What a list request asks for; the service clamps `limit` to 1–100 (partner specification, Limits). */
+/** What a list request asks for; `limit` is from 1 to 100 (partner specification, Limits). What the service makes of others is unknown. */
 export interface ListQuery {
   readonly offset: number;
   readonly limit: number;

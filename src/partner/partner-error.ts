@@ -41,3 +41,11 @@ export function consequence(
   if (kind === 'auth') return request === 'filing' && status === 403 ? 'left_out' : 'poll_ends';
   return kind === 'rate_limited' || kind === 'aborted' ? 'poll_ends' : 'left_out';
 }
+
+/**
+ * Whether the service has understood a request and will not serve it, whenever it comes: 4xx, but about the key (401, 403), the time it took (408) or the
+ * pace (429); pure.
+ */
+export function isRefusal({ kind, status }: PartnerError): boolean {
+  return kind === 'unexpected_status' && status !== null && status >= 400 && status !== 408;
+}

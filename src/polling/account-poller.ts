@@ -10,6 +10,7 @@ import { largeAccountFilings } from './plan-poll.ts';
 import { pollAccount, type PollOutcome } from './poll-account.ts';
 import type { PollJob } from './poll-queue.ts';
 import type { PollingStore } from './polling-store.ts';
+import type { RefusedLists } from './refused-lists.ts';
 import { reportHealth } from './report-health.ts';
 import { withUpkeep } from './upkeep.ts';
 
@@ -53,6 +54,7 @@ interface Connection {
   readonly budget: RequestBudget;
   readonly requestsSent: () => number;
   readonly doubts: CountDoubts;
+  readonly refused: RefusedLists;
 }
 
 // The others of a process's polls are left for what is quickly done.
@@ -165,7 +167,8 @@ export function createAccountPoller(
       },
     });
     const requestsSent = () => sent;
-    return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, doubts: new Map() };
+    const memory = { doubts: new Map(), refused: new Map() };
+    return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, ...memory };
   }
 }
 

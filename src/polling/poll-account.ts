@@ -123,6 +123,8 @@ export async function pollAccount(
     return outcomeOf(delta === null ? 'sweep' : 'delta', read, run.tally());
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
+    // What is refused while nothing can be read is not refused for itself.
+    deps.refused.clear();
     const failures = marks.consecutiveFailures + 1;
     const retryInMs = backoffMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
     await write({

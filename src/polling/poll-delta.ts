@@ -3,17 +3,20 @@ import { concludeListSearch, isExplained, isSearchDue } from './count-doubt.ts';
 import { knownUnsettled } from './plan-poll.ts';
 import type { ReadDeps, ReadOutcome } from './poll-full.ts';
 import type { PollRun } from './poll-run.ts';
+import { unlessRefused } from './refused-lists.ts';
 import { readEnds } from './read-ends.ts';
 import { readStrange } from './strange-statuses.ts';
 import { readVanished } from './vanished.ts';
 
 /**
  * Reads what may have changed since the last poll: the unsettled lists, the filings that left them, and the counts that
- * tell whether anything settled moved. Null when only a sweep can tell.
+ * tell whether anything settled moved. Null when only a sweep can tell, as where the service refuses one of these lists.
  */
 export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutcome | null> {
+  if (knownUnsettled.some(run.isRefused)) return null;
   const [counts, before] = await Promise.all([deps.snapshot.counts(run.account), unsettledIds(run, deps)]);
   const whole = await readLists(run, counts);
+  if (whole === null) return null;
   const strangers = await readStrange(run, deps.snapshot, counts, deps.random);
   const vanished = [...before, ...strangers, ...run.dueMisses()].filter((id) => !run.shown.has(id));
   if (!(await readVanished(run, [...new Set(vanished)]))) return null;
@@ -36,19 +39,15 @@ async function unsettledIds(run: PollRun, { snapshot }: ReadDeps): Promise<strin
 }
 
 // All at once: the budget says how many really are, and a filing that moves between two of them meanwhile is either on one of
-// them or among the vanished.
-async function readLists(run: PollRun, counts: Readonly<Record<string, number>>): Promise<boolean> {
-  let whole = true;
-  await allEnded(
-    knownUnsettled.map(async (status) => {
-      const scan = await run.readList({
-        status,
-        trust: { atLeast: counts[status] ?? 0, afterFullPage: true },
-      });
-      whole &&= scan.end !== 'broken';
+// them or among the vanished. Null when the service refuses one of them.
+async function readLists(run: PollRun, counts: Readonly<Record<string, number>>): Promise<boolean | null> {
+  const scans = await allEnded(
+    knownUnsettled.map((status) => {
+      const trust = { atLeast: counts[status] ?? 0, afterFullPage: 'always' } as const;
+      return unlessRefused(run.readList({ status, trust }));
     }),
   );
-  return whole;
+  return scans.includes(null) ? null : scans.every((scan) => scan?.end !== 'broken');
 }
 
 /**
@@ -97,7 +96,7 @@ async function searchRejected(run: PollRun, deps: ReadDeps): Promise<number | nu
   const before = await deps.snapshot.idsIn(run.account, 'REJECTED');
   const { progress } = await run.readList({
     status: 'REJECTED',
-    trust: { atLeast: before.length, afterFullPage: false },
+    trust: { atLeast: before.length, afterFullPage: 'never' },
   });
   await run.readFilings(before.filter((id) => !run.shown.has(id)));
   return rejectedDifference(progress.total, await deps.snapshot.counts(run.account));

@@ -15,6 +15,7 @@ import { scanList, type ScanRequest, type ScanResult } from './list-scan.ts';
 import { isRetryDue, missByFailure, type Miss } from './misses.ts';
 import { createPageObserver } from './page-observer.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
+import { createListing, unlessRefused, type RefusedLists } from './refused-lists.ts';
 import { splitSights } from './split-sights.ts';
 
 /** What the reads of one poll need. */
@@ -22,6 +23,7 @@ export interface PollRunDeps {
   readonly client: PartnerClient;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
+  readonly refused: RefusedLists;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly now: () => number;
@@ -32,7 +34,11 @@ export interface PollRunDeps {
 
 /** What one poll works with. */
 export interface PollRunInput {
-  readonly account: { readonly account: string; readonly pollIntervalMs: number };
+  readonly account: {
+    readonly account: string;
+    readonly pollIntervalMs: number;
+    readonly sweepIntervalMs: number;
+  };
   readonly marks: PollingMarks;
   /** Known filings that could not be read, as they stood after the marks were read; kept up to date by this run. */
   readonly misses: Map<string, Miss>;
@@ -64,7 +70,9 @@ export interface PollRun {
   readPage(offset: number, status?: string): Promise<PageRead>;
   /** Ids on any page that this run has read, those of records that cannot be read included. */
   readonly shown: IdSet;
-  /** The service's count of filings in a status, or of all; null when it gives none. One request. */
+  /** Whether the service has refused the list of a status within the sweep interval: reading it rejects with that refusal. */
+  isRefused(status: string): boolean;
+  /** The service's count of filings in a status, or of all; null when it gives none or refuses that list. One request. */
   countOf(status?: string): Promise<number | null>;
   /** Reads filings one by one. 404 on two polls, while the account itself answers, removes a filing. */
   readFilings(ids: readonly string[]): Promise<void>;
@@ -100,6 +108,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   const { marks, misses, startedAt, signal } = input;
   const { account } = input.account;
   const shown = createIdSet();
+  const { listFilings, isRefused } = createListing({ ...deps, forMs: input.account.sweepIntervalMs });
   let events = 0;
   let added = 0;
   let overtaken = false;
@@ -182,7 +191,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
 
   async function readPage(offset: number, limit: number, status?: string): Promise<PageRead> {
     const query = { offset, limit, ...(status === undefined ? {} : { status }) };
-    const fetched = await deps.client.listFilings(query, signal);
+    const fetched = await listFilings(query, signal);
     const { total, length, filings, quarantined } = fetched.page;
     const sights = splitSights(filings, shown.add);
     for (const name of quarantined) shown.add(name);
@@ -198,7 +207,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     async readList(request) {
       const result = await scanList(
         {
-          fetchPage: (query, onArrival) => deps.client.listFilings(query, signal, onArrival),
+          fetchPage: (query, onArrival) => listFilings(query, signal, onArrival),
           onPage: async (seen) => void (await pages.observe(seen, request.status)),
           shown,
           interlude: input.interlude,
@@ -210,7 +219,11 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
       return result;
     },
     readPage: (offset, status) => readPage(offset, pageSize, status),
-    countOf: async (status) => (await readPage(0, 1, status)).total,
+    isRefused,
+    async countOf(status) {
+      if (status === undefined) return (await readPage(0, 1)).total;
+      return (await unlessRefused(readPage(0, 1, status)))?.total ?? null;
+    },
     readFilings: reader.read,
     shown,
     dueMisses: () => [...misses].filter(([, miss]) => isRetryDue(miss, deps.now())).map(([id]) => id),

@@ -1,14 +1,18 @@
 import type { PartnerPage } from '../partner/filing-schema.ts';
+import { isNewestFirst } from './newest-first.ts';
 
 /**
  * How far a list's `total` is believed where it says that the list has ended. A total that is too low must not hide what follows;
  * looking behind it costs a request.
  */
 export interface TotalTrust {
-  /** Lower totals are not believed. Infinity: none is. */
+  /** Lower totals are believed only where the list itself shows its end. Infinity: none is. */
   readonly atLeast: number;
-  /** Whether it is believed after a last page that is full. */
-  readonly afterFullPage: boolean;
+  /**
+   * Whether it is believed after a last page that is full: `newest_first` where the list stood still and that page shows its filings newest
+   * first, so that nothing born since the baseline can follow.
+   */
+  readonly afterFullPage: 'never' | 'newest_first' | 'always';
 }
 
 /** How far paging through a list has got; what `nextStep` decides from. */
@@ -36,6 +40,8 @@ export interface ScanProgress {
   readonly totalMin: number | null;
   /** True once two pages told different totals. */
   readonly totalMoved: boolean;
+  /** True when the last page shows its filings newest first, where that decides whether it was the last of the list. */
+  readonly newestFirst: boolean;
   readonly trust: TotalTrust;
 }
 
@@ -75,17 +81,27 @@ export function startOfScan(trust: TotalTrust): ScanProgress {
     totalMax: null,
     totalMin: null,
     totalMoved: false,
+    newestFirst: false,
     trust,
   };
 }
 
 /** Takes a page into account, of which `fresh` ids were new to the scan; pure. */
 export function advance(progress: ScanProgress, page: PartnerPage, fresh: number): ScanProgress {
-  const { pages, total } = progress;
+  const { pages, total, trust } = progress;
   const said = Math.min(page.limit ?? pageSize, pageSize);
+  const offset = progress.offset + page.length;
+  const fullLength =
+    pages === 0
+      ? said
+      : pages === 1
+        ? progress.lastLength
+        : Math.max(progress.fullLength, progress.lastLength);
+  const isLookedAt =
+    trust.afterFullPage === 'newest_first' && offset === page.total && page.length >= fullLength;
   return {
     ...progress,
-    offset: progress.offset + page.length,
+    offset,
     rows: progress.rows + page.length,
     pages: pages + 1,
     skippedInARow: 0,
@@ -93,12 +109,7 @@ export function advance(progress: ScanProgress, page: PartnerPage, fresh: number
     distinct: progress.distinct + fresh,
     firstLength: pages === 0 ? page.length : progress.firstLength,
     lastLength: page.length,
-    fullLength:
-      pages === 0
-        ? said
-        : pages === 1
-          ? progress.lastLength
-          : Math.max(progress.fullLength, progress.lastLength),
+    fullLength,
     total: page.total ?? total,
     totalMax: page.total === null ? progress.totalMax : Math.max(page.total, progress.totalMax ?? 0),
     totalMin:
@@ -106,6 +117,7 @@ export function advance(progress: ScanProgress, page: PartnerPage, fresh: number
         ? progress.totalMin
         : Math.min(page.total, progress.totalMin ?? Infinity),
     totalMoved: progress.totalMoved || (total !== null && page.total !== null && page.total !== total),
+    newestFirst: isLookedAt && isNewestFirst(page),
   };
 }
 
@@ -142,9 +154,14 @@ function repeatedEnd({ distinct, firstLength }: ScanProgress): ScanEnd {
   return distinct > firstLength ? 'short' : 'broken';
 }
 
-// Exactly as many as the total were served.
-function isTotalBelieved({ lastLength, fullLength, trust }: ScanProgress, total: number): boolean {
-  return total >= trust.atLeast && (trust.afterFullPage || lastLength < fullLength);
+// The specification's rule for the last page, `offset + limit >= total`, where exactly as many as the total were served. A total may lie, so the
+// list has to bear it out: by a page that is short (shorter than an earlier one, if the total is below what is known), or full and newest first.
+function isTotalBelieved(progress: ScanProgress, total: number): boolean {
+  const { pages, lastLength, fullLength, newestFirst, trust } = progress;
+  const isShort = lastLength < fullLength;
+  if (total < trust.atLeast) return trust.atLeast < Infinity && isShort && pages > 1;
+  if (isShort || trust.afterFullPage === 'always') return true;
+  return newestFirst && isSteady(progress);
 }
 
 /**

@@ -40,7 +40,7 @@ async function readStrangeList(run: PollRun, status: string): Promise<boolean> {
     const { length, total, strayed } = await run.readPage(0, status);
     if (strayed) return false;
     if (length < pageSize && (total ?? length) <= length) return true;
-    return (await run.readList({ status, trust: { atLeast: 0, afterFullPage: true } })).end !== 'broken';
+    return (await run.readList({ status, trust: { atLeast: 0, afterFullPage: 'always' } })).end !== 'broken';
   } catch (error) {
     if (error instanceof PartnerError && consequence(error, 'list') === 'left_out') return false;
     throw error;

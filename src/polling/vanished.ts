@@ -1,5 +1,6 @@
 import { allEnded } from './all-ended.ts';
 import type { PollRun } from './poll-run.ts';
+import { unlessRefused } from './refused-lists.ts';
 
 // Fewer than this are read one by one without further thought.
 const readSinglyMax = 3;
@@ -26,7 +27,8 @@ export async function readVanished(run: PollRun, vanished: readonly string[]): P
 async function findOnNewestPages(run: PollRun, status: string, left: Set<string>): Promise<void> {
   let offset = 0;
   for (let page = 0; page < pagesMax && left.size > readSinglyMax; page += 1) {
-    const read = await run.readPage(offset, status);
+    const read = await unlessRefused(run.readPage(offset, status));
+    if (read === null) return;
     const found = read.ids.filter((id) => left.delete(id)).length;
     if (found < foundPerPageMin) return;
     offset += read.length;

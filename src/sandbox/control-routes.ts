@@ -1,11 +1,23 @@
+import { Type } from 'typebox';
+import { UPLOAD_URL_LIFETIME_MS } from './decisions.ts';
 import { Faults } from './faults-schema.ts';
 import type { SandboxApp, SandboxDeps } from './sandbox-app.ts';
 import { SimulationBody } from './simulation.ts';
 
-/** `/_sandbox/faults`, `/_sandbox/simulation` and `/_sandbox/requests`. */
+const UploadsBody = Type.Object(
+  { lifetimeMs: Type.Optional(Type.Integer({ minimum: 0, maximum: UPLOAD_URL_LIFETIME_MS })) },
+  { additionalProperties: false },
+);
+
+/** `/_sandbox/faults`, `/_sandbox/simulation`, `/_sandbox/uploads` and `/_sandbox/requests`. */
 export function addControlRoutes(
   app: SandboxApp,
-  { injector, simulator, counter }: Pick<SandboxDeps, 'injector' | 'simulator' | 'counter'>,
+  {
+    injector,
+    simulator,
+    uploads,
+    counter,
+  }: Pick<SandboxDeps, 'injector' | 'simulator' | 'uploads' | 'counter'>,
 ): void {
   const presentFaults = () => ({ faults: injector.faults, concerned: injector.concerned });
 
@@ -19,6 +31,12 @@ export function addControlRoutes(
   app.put('/simulation', { schema: { body: SimulationBody } }, (request) => {
     simulator.set(request.body);
     return simulator.state();
+  });
+
+  app.get('/uploads', () => ({ lifetimeMs: uploads.lifetimeMs() }));
+  app.put('/uploads', { schema: { body: UploadsBody } }, (request) => {
+    uploads.setLifetime(request.body.lifetimeMs ?? UPLOAD_URL_LIFETIME_MS);
+    return { lifetimeMs: uploads.lifetimeMs() };
   });
 
   app.get('/requests', () => counter.counts());

@@ -29,7 +29,7 @@ export const ERROR_STATUS = {
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
-/** A signed upload URL may be used this long after it was issued, in milliseconds. */
+/** A signed upload URL may be used this long after it was issued, in milliseconds; the control interface may shorten it. */
 export const UPLOAD_URL_LIFETIME_MS = 15 * 60_000;
 
 /** The largest file that the storage takes, in bytes. */
@@ -40,6 +40,9 @@ export const JSON_BODY_BYTES_MAX = 1024 * 1024;
 
 /** A request must have arrived completely within this time, in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Connections are looked through for late requests this often, in milliseconds: so much later one may be answered. */
+export const LATE_REQUEST_CHECK_MS = 1_000;
 
 /** A connection on which nothing moves is closed after this time, in milliseconds; it also ends a `hang` fault. */
 export const IDLE_CONNECTION_MS = 120_000;

@@ -12,6 +12,7 @@ import {
   ID_LENGTH_MAX,
   IDLE_CONNECTION_MS,
   JSON_BODY_BYTES_MAX,
+  LATE_REQUEST_CHECK_MS,
   REQUEST_TIMEOUT_MS,
 } from './decisions.ts';
 import { addErrorHandlers, answerBrokenConnection, sendError } from './error-handler.ts';
@@ -21,6 +22,7 @@ import { addFilingRoutes } from './filing-routes.ts';
 import { createFilingStore } from './filing-store.ts';
 import { addKeyCheck } from './key-check.ts';
 import { watchMethods } from './method-not-allowed.ts';
+import { takeNullAsAbsent } from './null-input.ts';
 import type { Random } from './random.ts';
 import { createRequestCounter } from './request-counter.ts';
 import type { SandboxApp, SandboxDeps } from './sandbox-app.ts';
@@ -39,6 +41,8 @@ export interface SandboxOptions {
   readonly random?: Random;
   /** Nothing is logged without one. */
   readonly logger?: FastifyBaseLogger;
+  /** Milliseconds within which a request must have arrived; then it is answered with 408. */
+  readonly requestTimeoutMs?: number;
 }
 
 /**
@@ -47,7 +51,7 @@ export interface SandboxOptions {
  */
 export function createSandbox(options: SandboxOptions = {}): SandboxApp {
   const deps = createDeps(options);
-  const app = createApp(options.logger);
+  const app = createApp(options);
   app.removeContentTypeParser('text/plain');
   addErrorHandlers(app);
   app.get('/', () => SELF_DESCRIPTION);
@@ -68,6 +72,7 @@ const SELF_DESCRIPTION = {
     'POST /_sandbox/seed',
     'GET/PUT /_sandbox/faults',
     'GET/PUT /_sandbox/simulation',
+    'GET/PUT /_sandbox/uploads',
     'GET/DELETE /_sandbox/requests',
   ],
   documentation: 'docs/sandbox.md',
@@ -89,11 +94,17 @@ function createDeps(options: SandboxOptions): SandboxDeps {
   };
 }
 
-function createApp(logger: FastifyBaseLogger | undefined): SandboxApp {
+function createApp({ logger, requestTimeoutMs = REQUEST_TIMEOUT_MS }: SandboxOptions): SandboxApp {
   return fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     bodyLimit: JSON_BODY_BYTES_MAX,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
+    // Node gives headers twice the time and looks only every half minute unless the server is made with these.
+    http: {
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(LATE_REQUEST_CHECK_MS, requestTimeoutMs),
+    },
     connectionTimeout: IDLE_CONNECTION_MS,
     return503OnClosing: false,
     routerOptions: { maxParamLength: ID_LENGTH_MAX },
@@ -109,6 +120,7 @@ function addService(app: SandboxApp, deps: SandboxDeps): undefined {
   addFaultHooks(app, deps);
   addKeyCheck(app, deps.accounts);
   addErrorHandlers(app);
+  takeNullAsAbsent(app);
   addAccountRoutes(app);
   addUploadTicketRoute(app, deps);
   addFilingRoutes(app, deps);

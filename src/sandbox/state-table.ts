@@ -37,11 +37,21 @@ const NO_CARRIERS_FEE: Flags = {
   policyTaxable: true,
 };
 
+const TAXABLE_UNCHARGED: Flags = {
+  carriersFee: false,
+  carriersTaxable: true,
+  policyFee: false,
+  policyTaxable: true,
+};
+
 const percent = (value: number): Rate => ({ mode: 'PERCENTAGE_WITH_FEES', value });
 const percentVia = (value: number): Rate => ({ mode: 'PERCENTAGE_WITH_FEES_VIA', value });
 const manual = (value: number): Rate => ({ mode: 'MANUAL', value });
 
-/** Invented rates in the usual order of magnitude: together they use every mode and every combination of the booleans. */
+/**
+ * Invented rates in the usual order of magnitude: together they use every mode, and for each flat fee every combination of charged and
+ * taxable.
+ */
 export const STATE_TABLE: readonly StateRow[] = [
   {
     name: 'California',
@@ -87,7 +97,12 @@ export const STATE_TABLE: readonly StateRow[] = [
     ed: {
       documents: ['Endorsement'],
       notes: [],
-      rates: { ...rates(percent(3), percent(1.8)), lgt: manual(0), filingFee: manual(0), ...NO_CARRIERS_FEE },
+      rates: {
+        ...rates(percent(3), percent(1.8)),
+        lgt: manual(0),
+        filingFee: manual(0),
+        ...TAXABLE_UNCHARGED,
+      },
     },
   },
   {

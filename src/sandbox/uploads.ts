@@ -31,6 +31,10 @@ export interface Uploads {
   store(upload: Upload): void;
   /** The upload at a path, stored or not, or undefined. */
   find(storagePath: string): Upload | undefined;
+  /** Milliseconds for which tickets issued from now on are good. */
+  lifetimeMs(): number;
+  /** Changes that; with 0 tickets have expired when they are issued. */
+  setLifetime(ms: number): void;
 }
 
 /** No tickets yet; tickets signed by another instance are worth nothing here. */
@@ -38,6 +42,7 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
   const secret = randomBytes(32);
   const uploads = new Map<string, Upload>();
   const expiries = new Map<string, number>();
+  let lifetimeMs = UPLOAD_URL_LIFETIME_MS;
   const sign = (storagePath: string, expires: string): Buffer =>
     createHmac('sha256', secret).update(`${expires}\n${storagePath}`).digest();
 
@@ -50,8 +55,12 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
   };
 
   return {
+    lifetimeMs: () => lifetimeMs,
+    setLifetime(ms) {
+      lifetimeMs = ms;
+    },
     issue({ owner, fileName, filingId }) {
-      const expiresMs = deps.now() + UPLOAD_URL_LIFETIME_MS;
+      const expiresMs = deps.now() + lifetimeMs;
       forgetExpired(deps.now());
       const storagePath = `uploads/${owner}/${hexDigits(deps.random, 32)}/${plainName(fileName)}`;
       uploads.set(storagePath, { storagePath, owner, fileName, filingId, stored: false });

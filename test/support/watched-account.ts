@@ -126,6 +126,7 @@ export async function watchAccount(
     now: clock.now,
     random,
     doubts: new Map(),
+    refused: new Map(),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
     takeLargeRead: options.takeLargeRead ?? (() => () => undefined),

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { largeAccountFilings } from '../../../src/polling/plan-poll.ts';
 import { partnerRow, startHostilePartner, type HostilePartner } from '../../support/hostile-partner.ts';
 import { testRedis } from '../../support/redis.ts';
-import { watchAccount } from '../../support/watched-account.ts';
+import { watchAccount, type WatchedAccount } from '../../support/watched-account.ts';
 
 const redis = testRedis();
 const client = redis.connect();
@@ -70,6 +70,45 @@ describe('the cost model of docs/polling.md', () => {
       expect(await counted('delta')).toBe(cost.delta ?? cost.full + 1);
     },
   );
+
+  const dated = (count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      partnerRow(`f${i}`, 'PENDING', {
+        createdAt: new Date(Date.UTC(2026, 5, 1) - i * 60_000).toISOString(),
+      }),
+    );
+  const counted = async (watched: WatchedAccount) => {
+    const before = partner.requests.length;
+    expect((await watched.poll()).kind).toBe('complete');
+    return partner.requests.length - before;
+  };
+
+  it('a list that ends on a full page takes none more where it shows the newest first', async () => {
+    partner.rows = dated(300);
+    const watched = await watchAccount(client, `${redis.prefix}dated`, partner, {
+      largeFrom: largeAccountFilings,
+    });
+    await watched.poll();
+    expect(await counted(watched)).toBe(3);
+    partner.put('born', { status: 'COMPLETED', createdAt: '2026-07-01T00:00:00Z' });
+    partner.remove('f7');
+    expect(await counted(watched)).toBe(4);
+    expect((await watched.events()).map(({ filingId, type }) => [filingId, type])).toEqual([
+      ['born', 'filing.created'],
+    ]);
+  });
+
+  it('a list of several pages that has become shorter takes none more', async () => {
+    partner.rows = dated(1_000).map((row, i) => (i < 150 ? row : { ...row, status: 'COMPLETED' }));
+    const watched = await watchAccount(client, `${redis.prefix}shorter`, partner, {
+      largeFrom: largeAccountFilings,
+    });
+    await watched.poll();
+    // Two lists of one empty page, one of two, two counts.
+    expect(await counted(watched)).toBe(6);
+    partner.put('f7', { status: 'COMPLETED' });
+    expect(await counted(watched)).toBe(7);
+  });
 
   it('a filing that left its list takes one more, and so does a list that has become shorter', async () => {
     const [, cost] = costs;

@@ -116,6 +116,25 @@ describe.each([
   });
 });
 
+describe('a list whose count stands still at the end of a full page', () => {
+  const dated = (day: number) => ({ createdAt: `2026-01-${String(day).padStart(2, '0')}T00:00:00.000Z` });
+  it.each([
+    ['oldest', 'last', (i: number) => dated(1 + Math.floor(i / 10))],
+    ['newest', 'first', (i: number) => dated(28 - Math.floor(i / 10))],
+    ['in no order, oldest', 'last', (i: number) => dated(1 + ((i * 7) % 28))],
+  ])('shows what is born behind it all the same, %s first', async (_order, place, created) => {
+    partner.rows = mixed(200).map((row, i) => ({ ...row, ...created(i) }));
+    const watched = await watch({ largeFrom: 1000 });
+    await watched.poll();
+    editPages((page) => ({ ...page, total: 200 }));
+    await watched.poll();
+    const born = partnerRow('born', 'COMPLETED', dated(29));
+    partner.rows = place === 'last' ? [...partner.rows, born] : [born, ...partner.rows];
+    await watched.poll();
+    expect(types(await watched.events())).toEqual(['born filing.created']);
+  });
+});
+
 describe('a list that is not to be had', () => {
   it('repeats its first page for ever: no baseline, no phantom when it is mended', async () => {
     partner.rows = mixed(330);

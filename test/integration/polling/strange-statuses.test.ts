@@ -83,3 +83,70 @@ describe.each(onHold)('statuses beyond the specification, at a service that %s',
     expect((await watched.pollFor('sweep')).map(({ type }) => type)).toEqual(['filing.completed']);
   });
 });
+
+describe('a service that refuses the list of a status', () => {
+  const refuse = (refused: string, code = 400) => {
+    partner.misbehave = ({ status }) => (status === refused ? { status: code } : undefined);
+  };
+  const asked = (status: string) => partner.requests.filter((request) => request.status === status).length;
+
+  it('is not asked for it again until a sweep interval has passed', async () => {
+    partner.rows = [...rows(3, 'ON_HOLD'), ...rows(5, 'PENDING')];
+    refuse('ON_HOLD');
+    let ahead = Date.UTC(2026, 0, 1);
+    const clock = { now: () => Math.floor(performance.now()) + ahead, synchronise: async () => {} };
+    const watched = await watchAccount(client, `${redis.prefix}${tests}`, partner, {
+      clock,
+      sweepIntervalMs: 600_000,
+    });
+    for (let polls = 0; polls < 4; polls += 1, ahead += 100_000) await watched.poll();
+    expect(asked('ON_HOLD')).toBe(1);
+    partner.put('ON_HOLD1', { status: 'PAID' });
+    expect((await watched.pollFor()).map(({ type }) => type)).toEqual(['filing.paid']);
+    ahead += 600_000;
+    for (let polls = 0; polls < 4; polls += 1, ahead += 1_000) await watched.poll();
+    expect(asked('ON_HOLD')).toBe(2);
+  });
+
+  it('and fails to list it is asked for it by the next poll', async () => {
+    partner.rows = [...rows(3, 'ON_HOLD'), ...rows(5, 'PENDING')];
+    refuse('ON_HOLD', 500);
+    const watched = await watch();
+    for (let polls = 0; polls < 3; polls += 1) await watched.poll();
+    expect(asked('ON_HOLD')).toBe(3);
+  });
+
+  it.each(['UNPAID', 'PAID', 'PENDING'])('%s, is polled by its whole list', async (status) => {
+    partner.rows = [...rows(150, status), ...rows(200, 'COMPLETED')];
+    refuse(status);
+    const watched = await watch();
+    expect(await watched.poll()).toMatchObject({ kind: 'complete', mode: 'sweep' });
+    partner.put(`${status}7`, { status: 'REJECTED', rejectionReason: 'late' });
+    partner.put('COMPLETED7', { status, completedAt: null });
+    partner.put('born', { status });
+    const events = await watched.pollFor();
+    expect(events.map(({ filingId }) => filingId).toSorted()).toEqual(
+      ['COMPLETED7', `${status}7`, 'born'].toSorted(),
+    );
+    expect(asked(status)).toBe(1);
+  });
+
+  it('REJECTED, is polled as ever but for its count', async () => {
+    partner.rows = [...rows(50, 'PENDING'), ...rows(200, 'COMPLETED')];
+    refuse('REJECTED');
+    const watched = await watch();
+    for (let i = 0; i < 9; i += 1) partner.put(`PENDING${i}`, { status: 'REJECTED' });
+    expect(await watched.poll()).toMatchObject({ kind: 'complete', mode: 'delta', events: 9 });
+    expect(await watched.poll()).toMatchObject({ kind: 'complete', mode: 'delta', events: 0 });
+    expect(asked('REJECTED')).toBe(1);
+  });
+
+  it('because it refuses everything, is asked for it again as soon as it serves the others', async () => {
+    partner.rows = [...rows(50, 'PENDING'), ...rows(200, 'COMPLETED')];
+    const watched = await watch();
+    partner.misbehave = () => ({ status: 404 });
+    expect(await watched.poll()).toMatchObject({ kind: 'failed', reason: 'unexpected_status' });
+    partner.misbehave = () => undefined;
+    expect(await watched.poll()).toMatchObject({ kind: 'complete', mode: 'delta' });
+  });
+});

@@ -86,6 +86,23 @@ describe('The returned filing', () => {
     });
   });
 
+  it('null in a field that may be left out is as good as leaving it out', async () => {
+    const nulls = {
+      endorsementNumber: null,
+      endorsementEffectiveDate: null,
+      policyFee: null,
+      inspectionFee: null,
+      carriersFee: null,
+      lgtValue: null,
+      fmtValue: null,
+      declaredPaymentMethod: null,
+      userNotes: null,
+    };
+    const { status, body } = await create({ ...valid, ...nulls });
+    expect(status).toBe(200);
+    expect(body).toMatchObject(nulls);
+  });
+
   it('is a real record: it is tracked by its id from then on', async () => {
     const { body } = await create(valid);
     expect((await sandbox.call<Filing>('GET', `/${body.id}`)).body).toEqual(body);

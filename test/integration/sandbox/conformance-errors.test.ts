@@ -121,6 +121,19 @@ describe('Errors', () => {
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ code: 'MALFORMED_REQUEST' });
   });
 
+  it.each([
+    ['headers', 'GET /v1/partner/me HTTP/1.1\r\nhost: a'],
+    [
+      'body',
+      `POST /v1/partner/calculate HTTP/1.1\r\nhost: a\r\npartnerkey: ${KEY}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
+    ],
+  ])('a request whose %s do not arrive in time gets the documented body as well', async (_what, bytes) => {
+    await using hasty = await startSandbox({ requestTimeoutMs: 300 });
+    const answer = await sendRaw(hasty.url, bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('REQUEST_TIMEOUT');
+  });
+
   it('headers beyond the limit get the documented body as well', async () => {
     const answer = await sendRaw(sandbox.url, `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);

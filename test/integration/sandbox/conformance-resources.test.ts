@@ -170,11 +170,30 @@ describe('Quote', () => {
     ['premium', { premium: 1e10 }],
     ['premium', { premium: undefined }],
     ['policyFee', { policyFee: -5 }],
-    ['lgtValue', { lgtValue: null }],
+    ['lgtValue', { lgtValue: '7' }],
+    ['premium', { premium: null }],
   ])('a wrong %s is refused: %o', async (field, wrong) => {
     const answer = await sandbox.call('POST', '/calculate', quoteBody(wrong));
     expect(answer.status).toBe(422);
     expect(answer.body.details?.map((problem) => problem.field)).toEqual([field]);
+  });
+
+  it('null in a field that may be left out is as good as leaving it out', async () => {
+    const nulls = { policyFee: null, inspectionFee: null, carriersFee: null, lgtValue: null, fmtValue: null };
+    expect((await price(nulls)).body).toEqual((await price({})).body);
+  });
+
+  it.each([
+    ['both fees charged and taxed', 'TX', 'NEW_BUSINESS', 1120, 100, 20],
+    ['both charged and not taxed', 'NY', 'NEW_BUSINESS', 1000, 100, 20],
+    ['the policy fee neither charged nor taxable', 'FL', 'ENDORSEMENT_ADDITIONAL', 1100, 100, 0],
+    ['both taxable and not charged', 'KY', 'ENDORSEMENT_ADDITIONAL', 1000, 0, 0],
+  ])('flat fees are charged and taxed as the booleans say: %s', async (...row) => {
+    const [, stateAbbr, filingType, base, carriersFee, policyFee] = row;
+    const { body } = await price({ stateAbbr, filingType, carriersFee: 100, policyFee: 20 });
+    const lineOf = (name: string) => body.breakdown.find((line) => line.name === name);
+    expect(lineOf('stampingFee')?.base).toBe(base);
+    expect([lineOf('carriersFee')?.amount, lineOf('policyFee')?.amount]).toEqual([carriersFee, policyFee]);
   });
 
   it('a state that is not enabled is refused', async () => {

@@ -133,6 +133,11 @@ describe('GET /partner/filings', () => {
     expect(ids(await list('?q=both-of&status=UNPAID'))).toEqual([]);
   });
 
+  it.each(['', '%20'])('an empty q (%j) leaves the list as it is', async (q) => {
+    const [searched, whole] = await Promise.all([list(`?limit=100&q=${q}`), list('?limit=100')]);
+    expect(searched.body).toEqual(whole.body);
+  });
+
   it('only the caller’s own filings are listed', async () => {
     const own = await list('?limit=100', SECOND_KEY);
     expect(own.body.total).toBe(30);

@@ -38,6 +38,11 @@ describe('Upload ticket', () => {
     });
   });
 
+  it('without a filing, filingId may be null', async () => {
+    const body = { fileName: 'a.pdf', filingId: null };
+    expect((await sandbox.call('POST', '/upload-user-file', { body })).status).toBe(200);
+  });
+
   it('an unknown or foreign filingId is not found', async () => {
     const { id } = await sandbox.createFiling();
     const body = { fileName: 'a.pdf', filingId: id };
@@ -80,6 +85,29 @@ describe('Signed PUT', () => {
     nowMs += UPLOAD_URL_LIFETIME_MS;
     const late = await sandbox.put(uploadUrl, 'bytes');
     expect(late).toMatchObject({ status: 403, body: { code: 'UPLOAD_URL_EXPIRED' } });
+  });
+
+  it('expires at once, or later, as the control interface has it', async () => {
+    const before = await ticketFor({ fileName: 'a.pdf' });
+    const short = await sandbox.control('PUT', '/uploads', { lifetimeMs: 0 });
+    expect(short).toMatchObject({ status: 200, body: { lifetimeMs: 0 } });
+    const { uploadUrl } = await ticketFor({ fileName: 'a.pdf' });
+    expect(await sandbox.put(uploadUrl, 'bytes')).toMatchObject({
+      status: 403,
+      body: { code: 'UPLOAD_URL_EXPIRED' },
+    });
+    expect((await sandbox.put(before.uploadUrl, 'bytes')).status).toBe(200);
+    await sandbox.control('PUT', '/uploads', {});
+    const after = await ticketFor({ fileName: 'a.pdf' });
+    expect((await sandbox.control('GET', '/uploads')).body).toEqual({ lifetimeMs: UPLOAD_URL_LIFETIME_MS });
+    expect((await sandbox.put(after.uploadUrl, 'bytes')).status).toBe(200);
+  });
+
+  it.each([-1, UPLOAD_URL_LIFETIME_MS + 1, 1.5, '0'])('%j is no lifetime', async (lifetimeMs) => {
+    expect(await sandbox.control('PUT', '/uploads', { lifetimeMs })).toMatchObject({
+      status: 422,
+      body: { details: [{ field: 'lifetimeMs' }] },
+    });
   });
 
   it('needs the signature of exactly this path and time', async () => {

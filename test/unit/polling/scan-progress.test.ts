@@ -11,12 +11,22 @@ import {
   type TotalTrust,
 } from '../../../src/polling/scan-progress.ts';
 
-const never: TotalTrust = { atLeast: Infinity, afterFullPage: false };
-const wary: TotalTrust = { atLeast: 0, afterFullPage: false };
-const easy: TotalTrust = { atLeast: 0, afterFullPage: true };
+const never: TotalTrust = { atLeast: Infinity, afterFullPage: 'never' };
+const wary: TotalTrust = { atLeast: 0, afterFullPage: 'never' };
+const dated: TotalTrust = { atLeast: 0, afterFullPage: 'newest_first' };
+const easy: TotalTrust = { atLeast: 0, afterFullPage: 'always' };
 
 /** One page of a story: how many filings, how many of them new, and what the service says. `skip` is a page left out. */
-type Told = { length: number; fresh?: number; total: number | null; limit?: number | null } | 'skip';
+type Told =
+  | {
+      length: number;
+      fresh?: number;
+      total: number | null;
+      limit?: number | null;
+      /** Days on which its filings were created, from the top; the last for the others too. */
+      days?: readonly number[];
+    }
+  | 'skip';
 
 function tell(trust: TotalTrust, pages: readonly Told[]): ScanProgress {
   let progress = startOfScan(trust);
@@ -26,8 +36,17 @@ function tell(trust: TotalTrust, pages: readonly Told[]): ScanProgress {
   return progress;
 }
 
-function pageOf({ length, total, limit = 100 }: Exclude<Told, 'skip'>): PartnerPage {
-  return { filings: [], quarantined: [], length, total, limit };
+function pageOf({ length, total, limit = 100, days }: Exclude<Told, 'skip'>): PartnerPage {
+  const filings = Array.from({ length: days === undefined ? 0 : length }, (_, i) => ({
+    id: `f${i}`,
+    status: 'PAID',
+    completedAt: null,
+    rejectionReason: null,
+    document: () => ({
+      createdAt: `2026-01-${String(days?.[i] ?? days?.at(-1)).padStart(2, '0')}T00:00:00Z`,
+    }),
+  }));
+  return { filings, quarantined: [], length, total, limit };
 }
 
 const full = (total: number | null) => ({ length: 100, total });
@@ -51,7 +70,72 @@ describe('nextStep', () => {
     ['a clamp that is told', wary, [clamped(20, 40), clamped(20, 40)], 'continue'],
     ['a clamp that is not told', wary, [clamped(20, 40, 100), clamped(20, 40, 100)], 'continue'],
     ['a clamp that is not told, trusting', easy, [clamped(20, 40, 100), clamped(20, 40, 100)], 'complete'],
-    ['a total below what is known', { atLeast: 30, afterFullPage: true }, [clamped(20, 20, 100)], 'continue'],
+    [
+      'exactly the total on full pages, newest first',
+      dated,
+      [full(200), { ...full(200), days: [20, 19, 19, 18] }],
+      'complete',
+    ],
+    [
+      'exactly the total on full pages, oldest first',
+      dated,
+      [full(200), { ...full(200), days: [18, 19, 20] }],
+      'continue',
+    ],
+    [
+      'exactly the total on full pages, all created at once',
+      dated,
+      [full(200), { ...full(200), days: [20] }],
+      'continue',
+    ],
+    [
+      'exactly the total on full pages, newest first but for one',
+      dated,
+      [full(200), { ...full(200), days: [20, 18, 19, 1] }],
+      'continue',
+    ],
+    [
+      'exactly a total that moved, newest first',
+      dated,
+      [full(201), { ...full(200), days: [20, 18] }],
+      'continue',
+    ],
+    [
+      'exactly the total with a row repeated, newest first',
+      dated,
+      [full(200), { ...full(200), fresh: 99, days: [20, 18] }],
+      'continue',
+    ],
+    [
+      'a total below what is known, newest first',
+      { ...dated, atLeast: 201 },
+      [full(200), { ...full(200), days: [20, 18] }],
+      'continue',
+    ],
+    [
+      'a total below what is known, after a page that is shorter than one before it',
+      { ...wary, atLeast: 151 },
+      [full(150), { length: 50, total: 150 }],
+      'complete',
+    ],
+    [
+      'a total below what is known, after pages that are all clamped without a word',
+      { ...wary, atLeast: 151 },
+      [clamped(50, 100, 100), clamped(50, 100, 100)],
+      'continue',
+    ],
+    [
+      'no total believed, after a page that is shorter than one before it',
+      never,
+      [full(150), { length: 50, total: 150 }],
+      'continue',
+    ],
+    [
+      'a total below what is known',
+      { atLeast: 30, afterFullPage: 'always' },
+      [clamped(20, 20, 100)],
+      'continue',
+    ],
     ['no total believed', never, [{ length: 50, total: 50 }], 'continue'],
     [
       'no total believed, then nothing',

@@ -16,6 +16,11 @@ describe('the states of the sandbox', () => {
     }
   });
 
+  it.each(['carriers', 'policy'] as const)('charge and tax the %s fee in every combination', (fee) => {
+    const combinations = configurations.map((rates) => [rates[`${fee}Fee`], rates[`${fee}Taxable`]].join());
+    expect(new Set(combinations).size).toBe(4);
+  });
+
   it('never let the stamping fee be a percentage of itself', () => {
     for (const { stampingFee } of configurations)
       expect(stampingFee.mode).not.toBe('PERCENTAGE_WITH_FEES_VIA');
