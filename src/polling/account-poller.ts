@@ -133,7 +133,7 @@ export function createAccountPoller(
     const { outcome } = poll;
     const told = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
     if (told !== null) await deps.onEvents(account.account, [told]);
-    if (outcome.kind === 'backing_off' || outcome.kind === 'crowded') return;
+    if (isNothingRead(outcome)) return;
     deps.onPoll({ ...poll, account: account.account });
   }
 
@@ -168,6 +168,10 @@ export function createAccountPoller(
     const requestsSent = () => sent;
     return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, doubts: new Map() };
   }
+}
+
+function isNothingRead({ kind }: PollOutcome): boolean {
+  return kind === 'backing_off' || kind === 'early' || kind === 'crowded';
 }
 
 function createPlaces(max: number): () => (() => void) | null {
