@@ -42,7 +42,7 @@ export function createRedisClock(
       if (steadyFrom !== null && isStep) onStep(Math.round(offset - former));
       if (steadyFrom === null || isStep) steadyFrom = answered;
     },
-    steadySince: () => Math.ceil((steadyFrom ?? performance.now()) + offset),
+    steadySince: () => Math.floor((steadyFrom ?? performance.now()) + offset),
   };
 }
 
