@@ -10,6 +10,7 @@ import {
   reportExpired,
   reportReplicas,
   reportRestored,
+  reportStep,
 } from './daemon-reports.ts';
 import { createBlockStore } from './delivery/block-store.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
@@ -89,7 +90,7 @@ export async function createParts(
   const { fresh } = await watch.begin();
   if (fresh) logger.warn('store.empty');
 
-  const clock = createRedisClock(redis);
+  const clock = createRedisClock(redis, reportStep(logger, metrics));
   await clock.synchronise();
   const sealer = createSealer(config.encryptionKeys);
   const storesOn = (client: RedisClient, committing?: SnapshotOptions) => {
@@ -111,7 +112,7 @@ export async function createParts(
       lags: createLagReader({ log, outline }),
     };
   };
-  const onError = logSparingly(logger, Date.now);
+  const onError = logSparingly(logger, () => performance.now());
   const logRestored = reportRestored(logger, metrics);
   const journal = createCommitJournal(redis, keys);
   const stores = storesOn(redis, {

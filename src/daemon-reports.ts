@@ -133,6 +133,14 @@ export function reportReplicas(replicas: number, logger: Logger, metrics: Metric
   };
 }
 
+/** Logs and counts each step of Redis's clock that this process has seen; `ms` is negative where it was set back. */
+export function reportStep(logger: Logger, metrics: Metrics): (ms: number) => void {
+  return (ms) => {
+    metrics.clockSteps.inc();
+    logger.warn({ ms }, 'clock.stepped');
+  };
+}
+
 /** Logs an error once a minute per text: a Redis that is away raises thousands of the same. */
 export function logSparingly(logger: Logger, now: () => number): (error: Error) => void {
   const loggedAt = new Map<string, number>();

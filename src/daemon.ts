@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from './config.ts';
+import { watchClock } from './clock-watch.ts';
 import { startApi, startMonitoring } from './daemon-api.ts';
 import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
 import { reportEvents, reportPoll } from './daemon-reports.ts';
@@ -9,6 +10,7 @@ import { listenForCommits } from './filings/commit-journal.ts';
 import { SnapshotLostError } from './filings/snapshot-store.ts';
 import { boundedCounts } from './gauges.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
+import { isPollMissing } from './polling/poll-schedule.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
 import type { Part } from './stop-parts.ts';
 
@@ -52,6 +54,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
     await putDefaultAccount({ ...stores, pollQueue, now: clock.now }, config.defaultAccount);
   if (config.roles.has('deliver')) await startDelivery(parts, workers);
   if (config.roles.has('poll')) await startPolling(config, parts, workers);
+  stack.defer(watchClock({ ...parts, wallClock: Date.now }));
   stack.defer(startUpkeep(config, parts));
   if (config.roles.has('poll')) stack.defer(await startCatchingUp(parts));
   const url = config.roles.has('api') ? await startApi(config, deps, parts, workers) : null;
@@ -218,7 +221,13 @@ async function catchUpAll({ stores: { snapshot, polling }, clock }: Parts): Prom
   }
 }
 
-async function repairSchedules({ stores, pollQueue, logger }: Parts): Promise<void> {
-  const accounts = await pollQueue.repair(await stores.accounts.list());
+async function repairSchedules({ stores, pollQueue, clock, logger }: Parts): Promise<void> {
+  const accounts: string[] = [];
+  for (const suspect of await pollQueue.suspects(await stores.accounts.list())) {
+    const marks = await stores.polling.read(suspect.account);
+    if (!isPollMissing(marks, suspect.pollIntervalMs, clock.now())) continue;
+    await pollQueue.reschedule(suspect);
+    accounts.push(suspect.account);
+  }
   if (accounts.length > 0) logger.warn({ accounts }, 'poll.rescheduled');
 }

@@ -34,6 +34,7 @@ const otherStatusesMax = 20;
 export async function collectGauges(deps: GaugesDeps, metrics: Metrics): Promise<void> {
   const { ready } = await deps.readiness();
   metrics.ready.set(ready ? 1 : 0);
+  metrics.clockDifference.set((deps.now() - Date.now()) / 1000);
   metrics.storeEmptied.set(deps.watch.problem() === null ? 0 : 1);
   const { problems } = await checkDurability(deps.redis);
   metrics.redisSafe.set(problems.length === 0 ? 1 : 0);

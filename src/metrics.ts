@@ -93,6 +93,12 @@ export function createMetrics() {
     setBacks: new Counter(
       common('set_backs_total', 'Times that Redis was found to have lost commits to the log of an account.'),
     ),
+    clockDifference: new Gauge(
+      common('clock_difference_seconds', "By how much Redis's clock is ahead of this process's own."),
+    ),
+    clockSteps: new Counter(
+      common('clock_steps_total', "Steps of Redis's clock that this process has seen."),
+    ),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };
   // From the beginning, for the first increase of a counter that was not there before is seen by no rate().

@@ -1,7 +1,7 @@
 import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { SealError } from '../secrets/seal.ts';
 import type { Block } from '../subscriptions/subscription.ts';
-import { probeDelayMs } from './pause-policy.ts';
+import { probeDelayMs, probeDelayMsMax } from './pause-policy.ts';
 
 /** Settings of a subscription that this process cannot use, however often it tries. The message says what to do. */
 export class UnusableSettingsError extends Error {
@@ -27,4 +27,9 @@ export function blockAfter(former: Block | null, reason: string, now: number, ra
   const times = (former?.times ?? 0) + 1;
   const nextAt = now + probeDelayMs(times, { firstDelayMs, random });
   return { reason, since: former?.since ?? now, times, nextAt };
+}
+
+/** Whether a blocked subscription is to be left alone now; pure. No wait is so long that it ends later than this: that was decided by a clock that was ahead. */
+export function isBlocking(block: Block | null, now: number): boolean {
+  return block !== null && now < block.nextAt && block.nextAt <= now + probeDelayMsMax;
 }

@@ -57,6 +57,7 @@ export type EndpointFields = Pick<
   | 'nextAttemptAt'
   | 'release'
   | 'releasedAt'
+  | 'settledAt'
 >;
 
 /** What a drain writes in one step. */

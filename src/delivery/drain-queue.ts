@@ -6,6 +6,8 @@ import { leavesNothing } from '../redis/job-options.ts';
 export interface DrainJob {
   readonly account: string;
   readonly subscription: string;
+  /** When a delayed wake-up is due, milliseconds on Redis's clock; missing in those to be done at once. */
+  readonly at?: number;
 }
 
 /**
@@ -16,8 +18,8 @@ export interface DrainQueue {
   /** The queue itself, for whoever only looks at it. */
   readonly queue: Queue<DrainJob>;
   wake(account: string, subscriptions: readonly string[]): Promise<void>;
-  /** Wakes one in `delayMs` from now, in place of when it was to be woken until now. */
-  wakeIn(account: string, subscription: string, delayMs: number): Promise<void>;
+  /** Wakes one at a time (milliseconds on Redis's clock), in place of when it was to be woken until now. */
+  wakeAt(account: string, subscription: string, at: number, now: number): Promise<void>;
   /** Wake-ups that wait for a worker. */
   waiting(): Promise<number>;
   close(): Promise<void>;
@@ -53,13 +55,13 @@ export function createDrainQueue(
         await queue.addBulk(part.map((subscription) => wakeUp(account, subscription)));
       }
     },
-    async wakeIn(account, subscription, delayMs) {
+    async wakeAt(account, subscription, at, now) {
       await queue.add(
         'wake',
-        { account, subscription },
+        { account, subscription, at },
         {
           ...retryForEver,
-          delay: Math.max(0, Math.ceil(delayMs)),
+          delay: Math.max(0, Math.ceil(at - now)),
           // One delayed job per subscription, always the latest; one that is being worked on is followed by it.
           deduplication: { id: `wake.${account}.${subscription}`, replace: true, keepLastIfActive: true },
         },

@@ -23,6 +23,7 @@ import { createReplayFeed } from './replay-feed.ts';
 import type { OpenReplay } from './replay-run.ts';
 import type { ReplayStore } from './replay-store.ts';
 import type { CallbackSender } from './send-callback.ts';
+import { aheadMsOf } from './stepped-clock.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from './subscription-events.ts';
 
 /** A subscription ready to be called. */
@@ -127,8 +128,10 @@ export function createDrainRun(
   let dirty = false;
   let lookMs = firstLookMs;
 
+  let { settledAt } = claim.delivery;
   adopt(claim);
-  if (pauseAt(health, now()) === 'impossible') {
+  followClock(claim.delivery.nextAttemptAt, now());
+  if (pauseAt(window.health(), now()) === 'impossible') {
     window.release(now());
     dirty = true;
   }
@@ -148,6 +151,17 @@ export function createDrainRun(
     dirty = true;
   }
 
+  // Waits and judgements keep to the time that has passed, whatever Redis's clock has done since the last look.
+  function followClock(expectedAt: number, at: number): void {
+    const aheadMs = aheadMsOf(settledAt, at);
+    if (aheadMs > 0) {
+      window.setBack(aheadMs, at);
+      replays.setBack(aheadMs);
+      dirty = true;
+    } else if (expectedAt > 0) window.resume(expectedAt, at);
+    settledAt = at;
+  }
+
   async function land(work: Work): Promise<Landed> {
     const entry = work.entry ?? (await deps.log.readAt(account, [work.position])).entries[0] ?? null;
     if (entry === null) return { kind: 'expired', work };
@@ -158,6 +172,7 @@ export function createDrainRun(
 
   async function settle(landed: readonly Landed[]): Promise<Stop | null> {
     const at = now();
+    followClock(settledAt, at);
     const looksOnly = landed.length === 0 && !dirty;
     lookMs = looksOnly ? Math.min(2 * lookMs, lookMsMax) : firstLookMs;
     if (looksOnly) return write(null, at);
@@ -219,6 +234,7 @@ export function createDrainRun(
         nextAttemptAt: window.nextDueAt(at) ?? 0,
         release: false,
         releasedAt: window.releasedAt(),
+        settledAt: at,
       }),
       lanes: lanes.changes(),
       attempts: accounted.reports.map(({ attempt }) => attempt),

@@ -12,6 +12,7 @@ import {
   type EndpointHealth,
 } from './pause-policy.ts';
 import type { Progress } from './progress.ts';
+import { correctedHealth, correctedLane, healthAfterGap } from './stepped-clock.ts';
 
 /** An event to send now. */
 export interface Work extends Turn {
@@ -65,6 +66,10 @@ export interface DrainWindow {
   free(work: Work): void;
   /** Everything that waits is due now, and what was under way before says nothing about the endpoint any more. */
   release(now: number): void;
+  /** Redis's clock was ahead by so much (milliseconds) when all this was decided, and has been set right. */
+  setBack(aheadMs: number, now: number): void;
+  /** Something was to be tried at `expectedAt`, and nothing was until now. */
+  resume(expectedAt: number, now: number): void;
   inFlight(): number;
   /** Whether more of the log fits in. */
   hasRoom(): boolean;
@@ -216,6 +221,15 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
       releases += 1;
       health = healthyAgain(health);
       releaseLanes(now);
+    },
+    setBack(aheadMs, now) {
+      health = correctedHealth(health, aheadMs, now);
+      releasedAt = Math.min(releasedAt, now);
+      for (const { lanes } of [start, ...(replay === null ? [] : [replay])])
+        lanes.correct((lane) => correctedLane(lane, aheadMs, now));
+    },
+    resume(expectedAt, now) {
+      health = healthAfterGap(health, expectedAt, now);
     },
     inFlight: () => flying.size,
     hasRoom: live.hasRoom,

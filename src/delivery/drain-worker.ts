@@ -1,5 +1,6 @@
 import { Worker } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { clockStepMsMin } from '../redis/clock.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
@@ -44,17 +45,22 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     try {
       const { wakeAt } = await deps.drain(account, subscription, stopping.signal, othersWait);
       if (wakeAt === null) return;
-      const delayMs = wakeAt - deps.now();
-      if (delayMs > 0) await queue.wakeIn(account, subscription, delayMs);
+      const now = deps.now();
+      if (wakeAt > now) await queue.wakeAt(account, subscription, wakeAt, now);
       else await queue.wake(account, [subscription]);
     } finally {
       running -= 1;
     }
   }
 
+  // BullMQ goes by the clocks of the processes. One that is ahead wakes too early: that is left to the account's next poll, for it might do so over and over.
+  async function wake({ account, subscription, at = 0 }: DrainJob): Promise<void> {
+    if (at <= deps.now() + clockStepMsMin) await queue.wake(account, [subscription]);
+  }
+
   const worker = new Worker<DrainJob>(
     drainQueueName,
-    ({ name, data }) => (name === 'wake' ? queue.wake(data.account, [data.subscription]) : drain(data)),
+    ({ name, data }) => (name === 'wake' ? wake(data) : drain(data)),
     {
       connection: deps.connection,
       prefix: deps.prefix,

@@ -73,11 +73,12 @@ function standingOf(
     : { lanes: createLaneSet(lanes ?? new Map<string, Lane>(), delivery.releasedAt), replay: null };
 }
 
-function createTimeSlice({ now, othersWait }: DrainDeps): () => Promise<boolean> {
-  let endsAt = now() + timeSliceMs;
+// By the monotonic clock: one that is set back would give the drain its place for as long.
+function createTimeSlice({ othersWait }: DrainDeps): () => Promise<boolean> {
+  let endsAt = performance.now() + timeSliceMs;
   return async () => {
-    if (now() < endsAt) return false;
-    endsAt = now() + sliceExtensionMs;
+    if (performance.now() < endsAt) return false;
+    endsAt = performance.now() + sliceExtensionMs;
     return othersWait();
   };
 }

@@ -16,6 +16,8 @@ export interface LaneSet {
   release(now: number): void;
   /** Releases one, unless it is in flight. */
   releaseOne(filingId: string, now: number): void;
+  /** Puts another lane in place of each of which `change` makes another one, but for those in flight. */
+  correct(change: (lane: Lane) => Lane): void;
   /** When the first of those not in flight is due, in milliseconds; null when there is none. */
   nextDueAt(): number | null;
   /** Until when no lane has anything to do, in milliseconds; 0 while one is in flight, and when there is none. */
@@ -91,6 +93,16 @@ export function createLaneSet(stored: ReadonlyMap<string, Lane>, releasedAt: num
       if (index < 0 || lane === undefined) return;
       queue.splice(index, 1);
       enqueue(filingId, laneReleased(lane, now));
+    },
+    correct(change) {
+      for (const [i, { filingId }] of queue.entries()) {
+        const lane = lanes.get(filingId);
+        const next = lane === undefined ? undefined : change(lane);
+        if (next === undefined || next === lane) continue;
+        store(filingId, next);
+        queue[i] = { dueAt: next.dueAt, filingId };
+      }
+      queue.sort((a, b) => a.dueAt - b.dueAt);
     },
     nextDueAt: () => queue[0]?.dueAt ?? null,
     restsUntil: () => (queue.length === lanes.size ? (queue[0]?.dueAt ?? 0) : 0),

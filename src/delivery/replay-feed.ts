@@ -5,11 +5,14 @@ import type { DrainWindow } from './drain-window.ts';
 import { isAtRest, type ReplayState } from './replay.ts';
 import { createReplayRun, openReplay, type OpenReplay, type ReplayRun } from './replay-run.ts';
 import type { ReplayStore } from './replay-store.ts';
+import { correctedLane } from './stepped-clock.ts';
 
 /** Brings the events of a subscription's replays into a drain's window, one replay after the other. */
 export interface ReplayFeed {
   /** The unfinished replays, oldest first. */
   set(ids: readonly string[]): void;
+  /** Redis's clock was ahead by so much (milliseconds) when replays were last written: what is opened from now on was decided by it. */
+  setBack(aheadMs: number): void;
   /** Reads on in the current replay while the window has room; true when it took anything in. */
   readOn(): Promise<boolean>;
   /** Counts an event's end. Returns the id of the dead letter that a delivery has made up for, or null. */
@@ -44,6 +47,7 @@ export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null):
   let waiting: readonly string[] = [];
   let unused = kept;
   let resting: { readonly id: string; readonly state: ReplayState } | null = null;
+  let aheadMs = 0;
   let current: { readonly run: ReplayRun; readonly track: DeliveryTrack } | null = null;
 
   // A replay whose lanes are all due later is left alone until then: it may have thousands of them.
@@ -52,7 +56,7 @@ export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null):
       const state = await replays.state(account, subscription, id);
       resting = state === null ? null : { id, state };
     }
-    if (resting === null || !isAtRest(resting.state, window.releasedAt(), now())) return false;
+    if (resting === null || aheadMs > 0 || !isAtRest(resting.state, window.releasedAt(), now())) return false;
     window.restReplay(resting.state.restsUntil);
     return true;
   }
@@ -72,6 +76,7 @@ export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null):
     const opened = id === undefined ? null : await open(id);
     unused = null;
     if (opened === null) return;
+    if (aheadMs > 0) opened.lanes.correct((lane) => correctedLane(lane, aheadMs, now()));
     const run = createReplayRun(deps, opened);
     const track = window.replay(run);
     current = track === null ? null : { run, track };
@@ -80,6 +85,9 @@ export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null):
   return {
     set(ids) {
       waiting = ids;
+    },
+    setBack(ms) {
+      aheadMs = ms;
     },
     async readOn() {
       if (waiting.length === 0 || window.isPaused(now())) return false;

@@ -2,9 +2,11 @@ import type { EventLog } from '../events/event-log.ts';
 import { matchesEvent, type Matchable } from '../subscriptions/matches-event.ts';
 import { subscriptionLag, type DeliveryState } from '../subscriptions/subscription.ts';
 import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import { isBlocking } from './block-policy.ts';
 import type { DrainQueue } from './drain-queue.ts';
 import { gatherWakeUps } from './gather-wake-ups.ts';
 import { pauseAt } from './pause-policy.ts';
+import { aheadMsOf } from './stepped-clock.ts';
 
 /** Wakes the subscriptions that have something to be delivered. */
 export interface SubscriptionWaker {
@@ -71,7 +73,9 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
 /** Whether a drain would find something to do now; pure. */
 function needsDrain(state: DeliveryState, head: number, now: number): boolean {
   const pause = pauseAt(state, now);
-  if (!state.enabled || pause === 'pausing' || now < (state.blocked?.nextAt ?? 0)) return false;
+  if (!state.enabled || isBlocking(state.blocked, now)) return false;
+  if (aheadMsOf(state.settledAt, now) > 0) return true;
+  if (pause === 'pausing') return false;
   const unread = subscriptionLag(state, head) - state.parked > 0;
   const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;
   return unread || state.release || due || state.replaying > 0 || pause === 'impossible';

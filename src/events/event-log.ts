@@ -53,7 +53,7 @@ const trimBytes = 2 * 1024 * 1024;
 export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
   const commonScript = loadScript(new URL('common-position.lua', import.meta.url));
   const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
-  const recently = createRecentReads(Date.now);
+  const recently = createRecentReads(() => performance.now());
 
   async function outlineAfter(account: string, position: number, count: number): Promise<OutlinedEntry[]> {
     const { events } = keys.account(account);

@@ -1,3 +1,4 @@
+import { clockStepMsMin } from '../redis/clock.ts';
 import type { FilingState } from './filing-state.ts';
 import { isSameInstant } from './same-instant.ts';
 
@@ -12,6 +13,15 @@ export interface ReadFiling {
 export interface Window {
   readonly start: number;
   readonly end: number;
+  /** When it is compared, right after Redis was asked for its time; missing: by the clock that told start and end. */
+  readonly compared?: Compared;
+}
+
+/** Redis's clock at the moment of a comparison, in milliseconds. */
+export interface Compared {
+  readonly at: number;
+  /** Since when it is known not to have stepped. */
+  readonly steadySince: number;
 }
 
 /** Event types that a read of a filing can lead to. */
@@ -122,13 +132,24 @@ function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
   return changed;
 }
 
-// No read is committed so long after it ended; a state from further ahead was written while Redis's clock was wrong, and must not
-// keep the filing from moving on.
-const lateMsMax = 3_600_000;
+/**
+ * A read's window as it is to be compared; pure. Where Redis's clock was set during or since the read, nobody knows by how much its times are wrong: then it has begun before
+ * that, and ends with the comparison.
+ */
+export function comparedWindow({ start, end }: Window, compared: Compared): Window {
+  const { at, steadySince } = compared;
+  const isTimed = start >= steadySince && end <= at + clockStepMsMin;
+  return isTimed ? { start, end, compared } : { start: Math.min(start, steadySince - 1), end: at, compared };
+}
 
-// Within one millisecond nobody knows which came first, so the read gives way; the next one will tell.
-function isOutdated(previous: FilingState, window: Window): boolean {
-  return window.start <= previous.readAt && previous.readAt - window.end < lateMsMax;
+/**
+ * Whether the read gives way to what is known; pure. Within one millisecond nobody knows which came first, and nobody does where Redis's clock was set between the two; the
+ * next one will tell. A state from the future was written while that clock was ahead, before it was set right: every read that began since is newer, and the filing
+ * need not wait until the clock gets there.
+ */
+function isOutdated({ readAt }: FilingState, { start, compared }: Window): boolean {
+  if (compared === undefined) return start <= readAt;
+  return start < compared.steadySince || (start <= readAt && readAt <= compared.at + clockStepMsMin);
 }
 
 const typeOfStatus: ReadonlyMap<string, FilingEventType> = new Map([

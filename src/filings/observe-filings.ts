@@ -1,6 +1,7 @@
 import { buildFilingEvent, type NewEvent } from '../events/event.ts';
 import type { PartnerFiling } from '../partner/filing-schema.ts';
-import { detectChange, detectRemoval, type Detection, type Window } from './detect-change.ts';
+import { clockStepMsMin, type Clock } from '../redis/clock.ts';
+import { comparedWindow, detectChange, detectRemoval, type Detection, type Window } from './detect-change.ts';
 import { isLookedFor, toDetails } from './filing-details.ts';
 import { isShownBy, type FilingState } from './filing-state.ts';
 import type { CommitResult, FilingCommit, StoredState } from './filing-commit.ts';
@@ -48,7 +49,7 @@ export interface Observed {
 
 export interface ObserveDeps {
   readonly snapshot: SnapshotStore;
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 const conflictRetriesMax = 10;
@@ -95,7 +96,12 @@ async function observeSome(
     const { steps, overtakenBy } = await decideAll(deps, { ...context, announces }, open, window);
     tally.overtakenBy = Math.min(tally.overtakenBy, overtakenBy);
     const commits = steps.map(({ commit }) => commit);
-    const results = await deps.snapshot.commit(context.account, context.generation, commits, deps.now());
+    const results = await deps.snapshot.commit(
+      context.account,
+      context.generation,
+      commits,
+      deps.clock.now(),
+    );
     open = steps.flatMap(({ observation, commit }, i) =>
       take(commit, results[i], tally) ? [] : [observation],
     );
@@ -125,7 +131,7 @@ interface Step {
 }
 
 async function decideAll(
-  { snapshot }: ObserveDeps,
+  { snapshot, clock }: ObserveDeps,
   context: ObservationContext,
   observations: readonly Observation[],
   window: Window,
@@ -134,18 +140,24 @@ async function decideAll(
     context.account,
     observations.map(({ id }) => id),
   );
+  const open = observations
+    .map((observation, i) => ({ observation, previous: states[i] ?? null }))
+    .filter(
+      // Nearly always so, and told without decoding anything.
+      ({ observation: { filing }, previous }) =>
+        previous === null || filing === null || !isShownBy(previous.text, filing),
+    );
+  // Whether Redis's clock was ahead is told by its time now.
+  if (open.length > 0) await clock.synchronise();
+  const compared = comparedWindow(window, { at: clock.now(), steadySince: clock.steadySince() });
   const steps: Step[] = [];
   let overtakenBy = Infinity;
-  observations.forEach((observation, i) => {
-    const previous = states[i] ?? null;
-    // Nearly always so, and told without decoding anything.
-    if (previous !== null && observation.filing !== null && isShownBy(previous.text, observation.filing))
-      return;
-    const detection = detect(context, observation, previous?.state ?? null, window);
+  for (const { observation, previous } of open) {
+    const detection = detect(context, observation, previous?.state ?? null, compared);
     if (detection.kind === 'outdated') overtakenBy = Math.min(overtakenBy, previous?.state.readFrom ?? 0);
     else if (detection.kind !== 'unchanged')
-      steps.push({ observation, commit: toCommit(context, observation, previous, detection, window) });
-  });
+      steps.push({ observation, commit: toCommit(context, observation, previous, detection, compared) });
+  }
   return { steps, overtakenBy };
 }
 
@@ -183,6 +195,7 @@ function toEvent(
   window: Window,
   document: FilingDocument,
 ): NewEvent {
+  const until = knownUntil(id, before, document);
   const change = {
     account,
     generation,
@@ -193,7 +206,8 @@ function toEvent(
     after: next,
     changed,
     inferred,
-    notBefore: Math.min(knownUntil(id, before, document), window.end),
+    // What a clock that was ahead has told of the filing is not known.
+    notBefore: until > window.end + clockStepMsMin ? 0 : Math.min(until, window.end),
     notAfter: window.end,
     document,
   };

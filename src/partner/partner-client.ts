@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../redis/clock.ts';
+import { clockStepMsMin, type Clock } from '../redis/clock.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { PartnerError } from './partner-error.ts';
 import { createPartnerHttp, type PartnerAnswer } from './partner-http.ts';
@@ -98,8 +98,9 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   ): Promise<{ read: T; window: ReadWindow }> {
     try {
       const start = clock.now();
+      const asked = performance.now();
       const answer = await ask(endpoint, path, signal);
-      const window = { start, end: Math.max(start, clock.now()) };
+      const window = windowOf(start, clock.now(), performance.now() - asked);
       const understood = await understand(answer);
       report('fine');
       return { read: understood, window };
@@ -139,6 +140,15 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
       await read('me', 'partner/me', expectAccount, signal);
     },
   };
+}
+
+/**
+ * The window of a read that took so long (milliseconds); pure. Where Redis's clock was found to have stepped meanwhile, all of it is told by the clock as it is now: beside
+ * the reads of others a start of the time before would look newer, or older, than it is.
+ */
+export function windowOf(start: number, end: number, tookMs: number): ReadWindow {
+  const hasStepped = Math.abs(end - start - tookMs) >= clockStepMsMin;
+  return hasStepped ? { start: end - Math.ceil(tookMs), end } : { start, end: Math.max(start, end) };
 }
 
 async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<Omit<PageAnswer, 'window'>> {

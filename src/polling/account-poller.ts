@@ -134,7 +134,7 @@ export function createAccountPoller(
     const { outcome } = poll;
     const told = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
     if (told !== null) await deps.onEvents(account.account, [told]);
-    if (outcome.kind === 'backing_off' || outcome.kind === 'crowded') return;
+    if (isNothingRead(outcome)) return;
     deps.onPoll({ ...poll, account: account.account });
   }
 
@@ -170,6 +170,10 @@ export function createAccountPoller(
     const memory = { doubts: new Map(), refused: new Map() };
     return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, ...memory };
   }
+}
+
+function isNothingRead({ kind }: PollOutcome): boolean {
+  return kind === 'backing_off' || kind === 'early' || kind === 'crowded';
 }
 
 function createPlaces(max: number): () => (() => void) | null {

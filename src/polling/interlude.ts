@@ -16,7 +16,8 @@ export function createInterludes(
   onRead: (run: PollRun, read: ReadOutcome, requests: number) => Promise<void>,
 ): PollRunInput['interlude'] {
   const { account, pollIntervalMs } = input.account;
-  let dueAt = input.startedAt + pollIntervalMs;
+  // By the monotonic clock, which nobody sets back.
+  let dueAt = performance.now() + pollIntervalMs;
 
   async function pollDelta(): Promise<void> {
     const counts = await deps.snapshot.counts(account);
@@ -36,14 +37,14 @@ export function createInterludes(
   }
 
   return () => {
-    if (deps.now() < dueAt) return null;
+    if (performance.now() < dueAt) return null;
     return async () => {
-      if (deps.now() < dueAt) return;
+      if (performance.now() < dueAt) return;
       dueAt = Infinity;
       try {
         await pollDelta();
       } finally {
-        dueAt = deps.now() + pollIntervalMs;
+        dueAt = performance.now() + pollIntervalMs;
       }
     };
   };

@@ -2,6 +2,7 @@ import { PartnerError, type PartnerErrorKind } from '../partner/partner-error.ts
 import { backoffMs } from './backoff-policy.ts';
 import { createInterludes } from './interlude.ts';
 import { phaseOf } from './phase.ts';
+import { isEarly } from './poll-schedule.ts';
 import { isLarge, planPoll, type PollMode } from './plan-poll.ts';
 import { readDelta } from './poll-delta.ts';
 import { readEverything, type ReadDeps, type ReadOutcome } from './poll-full.ts';
@@ -35,6 +36,8 @@ export type PollOutcome =
     }
   /** Nothing was read: the wait after a failure is not over. */
   | { readonly kind: 'backing_off' }
+  /** Nothing was read: the schedule called for it too soon after the last one, by a clock that had moved. */
+  | { readonly kind: 'early' }
   /** Nothing was read: too many large reads are under way. */
   | { readonly kind: 'crowded' };
 
@@ -85,6 +88,9 @@ export async function pollAccount(
   const startedAt = deps.now();
   const marks = await beginPoll(deps.polling, account, startedAt);
   if (startedAt < marks.backoffUntil && !isWaitOver(marks, request)) return { kind: 'backing_off' };
+  const scheduled = request.asked ? {} : { scheduledPollAt: startedAt };
+  if (!request.asked && !request.newSettings && isEarly(marks, account.pollIntervalMs, startedAt))
+    return { kind: 'early' };
 
   await deps.snapshot.catchUp(account.account, marks.generation, startedAt);
   const [counts, misses] = await Promise.all([
@@ -119,7 +125,7 @@ export async function pollAccount(
     const run = createPollRun(deps, { ...input, interlude });
     const delta = plan === 'delta' ? await readDelta(run, deps) : null;
     const read = delta ?? (await readEverything(run, deps));
-    await write(conclusion(run, read, deps.now()));
+    await write({ ...conclusion(run, read, deps.now()), ...scheduled });
     return outcomeOf(delta === null ? 'sweep' : 'delta', read, run.tally());
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
@@ -129,6 +135,7 @@ export async function pollAccount(
     const retryInMs = backoffMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
     await write({
       lastPollAt: startedAt,
+      ...scheduled,
       ...(plan === 'full' ? { sweepTriedAt: startedAt } : {}),
       consecutiveFailures: failures,
       backoffUntil: deps.now() + retryInMs,

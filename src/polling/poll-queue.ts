@@ -29,10 +29,13 @@ export interface PollQueue {
   schedule(account: string, everyMs: number): Promise<void>;
   isScheduled(account: string): Promise<boolean>;
   /**
-   * Schedules those accounts again of which a poll should have come and did not, and returns their names. BullMQ hangs each poll on the
-   * one before; a Redis that was set back, or a process that ended between two writes, leaves the last one without a successor.
+   * Those accounts of which the next poll is due at no time that their interval explains: it should have come, or is too far away. BullMQ hangs each
+   * poll on the one before, so a Redis that was set back, or a process that ended between two writes, leaves the last one without a successor; and it
+   * goes by the clocks of the processes, of which one may be, or have been, wrong.
    */
-  repair(accounts: readonly Scheduled[]): Promise<string[]>;
+  suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
+  /** Schedules an account anew, from now on, whenever its next poll was to come; once now too. A crash leaves it unscheduled, and so a suspect. */
+  reschedule(account: Scheduled): Promise<void>;
   unschedule(account: string): Promise<void>;
   /** Polls once, as soon as a worker is free; asked for again before that, it stays once. */
   pollNow(account: string, mode: PollMode): Promise<void>;
@@ -42,8 +45,10 @@ export interface PollQueue {
 /** Name of the queue, for its worker. */
 export const pollQueueName = 'poll';
 
-// A poll may come so late because a killed process's job has to be taken over (9 s), or because all places are taken.
+// Milliseconds by which a poll may be late because a killed process's job has to be taken over (9 s), or because all places are taken.
 const overdueMs = 10_000;
+// Milliseconds by which the clocks of processes may differ without a doubt about who schedules when.
+const aheadMs = 5_000;
 
 /** The queue's writing end. */
 export function createPollQueue(
@@ -65,17 +70,20 @@ export function createPollQueue(
         { every: everyMs, offset: offsetOf(account, everyMs) },
         { name: 'poll', data, opts: leavesNothing },
       );
-      if (isNew) await queue.add('poll', data);
+      if (isNew) await queue.add('poll', data, { deduplication: { id: `${account}.scheduled` } });
     },
     isScheduled,
-    async repair(accounts) {
+    async suspects(accounts) {
       const schedulers = await queue.getJobSchedulers(0, -1, true);
       const nextAt = new Map(schedulers.map(({ key, next = 0 }) => [key, next]));
-      const overdue = accounts.filter(
-        ({ account }) => (nextAt.get(schedulerId(account)) ?? 0) < Date.now() - overdueMs,
+      return accounts.filter(({ account, pollIntervalMs }) =>
+        isSuspect(nextAt.get(schedulerId(account)), pollIntervalMs, Date.now()),
       );
-      for (const { account, pollIntervalMs } of overdue) await polls.schedule(account, pollIntervalMs);
-      return overdue.map(({ account }) => account);
+    },
+    async reschedule({ account, pollIntervalMs }) {
+      // BullMQ keeps the time of a scheduler's next job as long as that job exists.
+      await polls.unschedule(account);
+      await polls.schedule(account, pollIntervalMs);
     },
     async unschedule(account) {
       await queue.removeJobScheduler(schedulerId(account));
@@ -94,6 +102,11 @@ export function createPollQueue(
     close: () => queue.close(),
   };
   return polls;
+}
+
+/** Whether a next poll at that time (milliseconds on this process's clock, undefined when there is none) is not what a schedule that works would say; pure. */
+export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, now: number): boolean {
+  return nextAt === undefined || nextAt < now - overdueMs || nextAt > now + pollIntervalMs + aheadMs;
 }
 
 // Ids of schedulers and jobs may not consist of digits alone, which an account's name may.

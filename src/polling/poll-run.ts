@@ -8,6 +8,7 @@ import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
 import type { PartnerError } from '../partner/partner-error.ts';
 import { allEnded } from './all-ended.ts';
+import type { Clock } from '../redis/clock.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createIdSet, type IdSet } from './id-set.ts';
 import { knownUntil } from './known-until.ts';
@@ -27,6 +28,7 @@ export interface PollRunDeps {
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly now: () => number;
+  readonly clock: Clock;
   /** Called as soon as a read's events are in the log, so that delivery does not wait for the poll's end. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   readonly onQuarantined: (account: string, records: number) => void;

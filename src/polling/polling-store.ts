@@ -22,6 +22,8 @@ export interface PollingMarks {
   /** Start of the poll that completed the baseline. */
   readonly baselinedAt: number;
   readonly lastPollAt: number;
+  /** Start of the last poll that the schedule called for, and that read anything. */
+  readonly scheduledPollAt: number;
   /** Start of the last poll that read all it had to. */
   readonly lastCompletePollAt: number;
   /** End of the last poll that read all it had to. */
@@ -106,6 +108,7 @@ const noMarks: PollingMarks = {
   hidden: 0,
   baselinedAt: 0,
   lastPollAt: 0,
+  scheduledPollAt: 0,
   lastCompletePollAt: 0,
   lastCompleteEndAt: 0,
   lastSweepAt: 0,

@@ -12,6 +12,7 @@ const voided = [
   'allSeenAt',
   'bornSeenAt',
   'countedAt',
+  'scheduledPollAt',
 ] as const satisfies readonly (keyof PollingMarks)[];
 // These are lower bounds that health and births are told by.
 const counted = [
@@ -27,9 +28,12 @@ const counted = [
  */
 export function timesAhead(marks: PollingMarks, now: number, pollIntervalMs: number): MarksUpdate {
   const isAhead = (name: keyof PollingMarks) => Number(marks[name]) > now + aheadMsMax;
+  // A wait is written together with the start of the poll that failed.
+  const isWaitAhead =
+    isAhead('lastPollAt') || marks.backoffUntil > now + longestBackoffMs(pollIntervalMs) + aheadMsMax;
   return {
     ...Object.fromEntries(voided.filter(isAhead).map((name) => [name, 0])),
     ...Object.fromEntries(counted.filter(isAhead).map((name) => [name, now])),
-    ...(marks.backoffUntil > now + longestBackoffMs(pollIntervalMs) + aheadMsMax ? { backoffUntil: 0 } : {}),
+    ...(isWaitAhead && marks.backoffUntil > 0 ? { backoffUntil: 0 } : {}),
   };
 }

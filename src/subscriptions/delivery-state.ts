@@ -24,6 +24,7 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>): De
     nextAttemptAt: number('nextAttemptAt'),
     release: fields['release'] === '1',
     releasedAt: number('releasedAt'),
+    settledAt: number('settledAt'),
     replaying: number('replaying'),
     blocked: parseBlock(fields['blocked']),
   };

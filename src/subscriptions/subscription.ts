@@ -88,6 +88,8 @@ export interface DeliveryState {
   readonly release: boolean;
   /** When that was done for the last time: lanes decided on before are due since then. */
   readonly releasedAt: number;
+  /** When a drain last wrote: the other times were decided then or before. In the future, Redis's clock was ahead; see `correctedHealth`. */
+  readonly settledAt: number;
   /** Replays that are not finished. */
   readonly replaying: number;
   /** Null while nothing but the endpoint can keep events from being delivered. */

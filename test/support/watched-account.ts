@@ -124,6 +124,7 @@ export async function watchAccount(
     snapshot,
     polling,
     now: clock.now,
+    clock,
     random,
     doubts: new Map(),
     refused: new Map(),

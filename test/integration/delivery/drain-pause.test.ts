@@ -157,27 +157,6 @@ describe('Retry-After', () => {
   });
 });
 
-describe('a clock that was a day ahead', () => {
-  test('leaves no pause of a day behind', async () => {
-    await using receiver = await startReceiver(() => ({ status: 429, headers: { 'retry-after': '10' } }));
-    let aheadMs = 86_400_000;
-    await using harness = createHarness(redis, { now: () => Date.now() + aheadMs });
-    const id = await harness.subscribe(receiver.url);
-    await harness.append('a');
-    await harness.drain(id);
-    expect((await harness.state(id)).pausedUntil).toBeGreaterThan(Date.now() + 86_000_000);
-    aheadMs = 0;
-    receiver.answer(200);
-    // Nothing is unread; each poll wakes it all the same.
-    const wake = vi.spyOn(harness.queue, 'wake').mockResolvedValue();
-    await harness.waker.wakeLagging(harness.account);
-    expect(wake.mock.lastCall?.[1]).toEqual([id]);
-    await harness.drain(id);
-    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['a']);
-    expect(await harness.state(id)).toMatchObject({ pausedUntil: 0, nextAttemptAt: 0 });
-  });
-});
-
 describe('disabling', () => {
   test('410 disables at once, says so in the log, keeps its place; enabling delivers what was missed', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'gone' ? 410 : 200));

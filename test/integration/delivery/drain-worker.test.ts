@@ -157,7 +157,7 @@ describe('the drain worker', () => {
       if (subscription === 'fails') throw new Error('fails as well');
       return wake(account, [subscription]);
     });
-    await harness.queue.wakeIn(harness.account, 'fails', 0);
+    await harness.queue.wakeAt(harness.account, 'fails', Date.now(), Date.now());
     latch.open();
     await vi.waitFor(async () => {
       const jobs = await harness.queue.queue.getJobs(['delayed']);

@@ -14,6 +14,7 @@ function steppedClock() {
   return {
     now: () => Date.now() + stepMs,
     synchronise: async () => {},
+    steadySince: () => 0,
     step(ms: number) {
       stepMs += ms;
     },
@@ -38,7 +39,20 @@ it('sweeps come as ever after a poll whose clock was a day ahead', async () => {
   const marks = await watched.polling.read('acme');
   expect(marks.lastSweepAt).toBeLessThanOrEqual(clock.now());
   expect(marks.allSeenAt).toBe(marks.lastSweepAt);
+  clock.step(60_000);
   expect((await poll()).kind).toBe('complete');
+});
+
+it('polls that the schedule calls for twice at a time are made once, and anybody who asks gets one', async () => {
+  await using partner = await startHostilePartner([partnerRow('a', 'PENDING')]);
+  const clock = steppedClock();
+  const watched = await watchAccount(client, `${redis.prefix}-early`, partner, { clock });
+  const poll = async (scheduled: boolean) => (await watched.poll('delta', { scheduled })).kind;
+  expect(await poll(true)).toBe('complete');
+  expect(await poll(true)).toBe('early');
+  expect(await poll(false)).toBe('complete');
+  clock.step(31_000);
+  expect(await poll(true)).toBe('complete');
 });
 
 it('polls come as ever after a failed one whose clock was a day ahead', async () => {

@@ -97,12 +97,40 @@ it('polls an account again whose last poll was left without a successor, and lea
   const before = count('acme');
   await untilOtherGoesOn();
   expect(count('acme')).toBe(before);
-  expect(await poller.queue.repair(accounts)).toEqual(['acme']);
+  expect(await poller.queue.suspects(accounts)).toEqual([accounts[0]]);
+  await poller.queue.reschedule({ account: 'acme', pollIntervalMs: 50 });
   await expect.poll(() => count('acme')).toBeGreaterThan(before + 2);
-  expect(
-    await poller.queue.repair([...accounts, { account: 'unscheduled', pollIntervalMs: 60_000 }]),
-  ).toEqual(['unscheduled']);
+  const unscheduled = { account: 'unscheduled', pollIntervalMs: 60_000 };
+  expect(await poller.queue.suspects([...accounts, unscheduled])).toEqual([unscheduled]);
+  await poller.queue.reschedule(unscheduled);
   await expect.poll(() => polls).toContain('unscheduled');
+});
+
+it('polls an account again whose next poll lies further ahead than its interval, for a clock was', async () => {
+  const polls: string[] = [];
+  await using poller = await rig(async ({ account }) => polls.push(account) > 0);
+  const acme = { account: 'acme', pollIntervalMs: 300 };
+  await poller.queue.schedule('acme', 300);
+  await expect.poll(() => polls.length).toBeGreaterThan(1);
+  const client = redis.connect();
+  const queue = `${poller.keys.queues}:poll`;
+  // As a process leaves it whose clock is then set back by 90 seconds.
+  await expect
+    .poll(async () => {
+      const next = Number(await client.zscore(`${queue}:repeat`, 'poll-acme'));
+      const job = `repeat:poll-acme:${next}`;
+      const score = Number(await client.zscore(`${queue}:delayed`, job));
+      return client.zadd(`${queue}:delayed`, 'XX', 'CH', score + 90_000 * 4_096, job);
+    })
+    .toBe(1);
+  const next = Number(await client.zscore(`${queue}:repeat`, 'poll-acme'));
+  await client.rename(`${queue}:repeat:poll-acme:${next}`, `${queue}:repeat:poll-acme:${next + 90_000}`);
+  await client.zadd(`${queue}:repeat`, next + 90_000, 'poll-acme');
+  expect(await poller.queue.suspects([acme])).toEqual([acme]);
+  await poller.queue.reschedule(acme);
+  const before = polls.length;
+  await expect.poll(() => polls.length).toBeGreaterThan(before + 2);
+  expect(await poller.queue.suspects([acme])).toEqual([]);
 });
 
 it('keeps no stack trace of a poll that failed, neither of one that was asked for nor of those of a schedule', async () => {

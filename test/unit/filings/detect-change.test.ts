@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { detectChange, detectRemoval, type ReadFiling } from '../../../src/filings/detect-change.ts';
+import {
+  comparedWindow,
+  detectChange,
+  detectRemoval,
+  type ReadFiling,
+} from '../../../src/filings/detect-change.ts';
 import type { FilingState } from '../../../src/filings/filing-state.ts';
 
 const read = (status: string, completedAt: string | null = null, rejectionReason: string | null = null) => ({
@@ -128,9 +133,19 @@ describe('detectChange', () => {
     expect(detectRemoval(known(read('PAID')), window)).toEqual({ kind: 'outdated' });
   });
 
-  it('does not wait for a clock that once ran hours ahead', () => {
-    const ahead = known(read('PAID'), { readAt: 3_700_000 });
-    expect(detectChange(ahead, read('PENDING'), later, true)).toMatchObject({ kind: 'change' });
+  const ahead = { start: 90_000, end: 90_010 };
+  // Redis's clock, which is right since `steadySince`, says 3010 at the time of the comparison.
+  it.each([
+    ['a state of a clock ahead does not hold up a read since', 90_000, later, 2_000, 'change'],
+    ['nor one that began before, which gives way', 90_000, later, 2_001, 'outdated'],
+    ['a state a little ahead may be newer', 5_009, later, 900, 'outdated'],
+    ['a read gives way where the clock was set during it', 1_000, later, 2_001, 'outdated'],
+    ['a read gives way that was timed by a clock ahead', 1_000, ahead, 900, 'outdated'],
+  ])('%s', (_title, readAt, window, steadySince, kind) => {
+    const state = { readAt };
+    const compared = comparedWindow(window, { at: 3_010, steadySince });
+    expect(detectChange(known(read('PAID'), state), read('PENDING'), compared, true)).toMatchObject({ kind });
+    expect(detectRemoval(known(read('PAID'), state), compared)).toMatchObject({ kind });
   });
 
   it.each([

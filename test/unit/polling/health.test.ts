@@ -11,6 +11,7 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   hidden: 0,
   baselinedAt: 0,
   lastPollAt: 0,
+  scheduledPollAt: 0,
   lastCompletePollAt: 1_000_000,
   lastCompleteEndAt: 0,
   lastSweepAt: 0,

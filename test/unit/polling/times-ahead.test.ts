@@ -11,6 +11,7 @@ const marks: PollingMarks = {
   hidden: 0,
   baselinedAt: now - day,
   lastPollAt: now,
+  scheduledPollAt: now,
   lastCompletePollAt: now,
   lastCompleteEndAt: now + 5,
   lastSweepAt: now - 1_000,
@@ -42,13 +43,18 @@ describe('timesAhead', () => {
     ['allSeenAt', 0],
     ['bornSeenAt', 0],
     ['countedAt', 0],
+    ['scheduledPollAt', 0],
     ['backoffUntil', 0],
     ['baselinedAt', now],
-    ['lastPollAt', now],
     ['lastCompletePollAt', now],
     ['lastCompleteEndAt', now],
   ])('replaces %s of a clock that was a day ahead by %d', (name, expected) => {
     expect(timesAhead({ ...marks, [name]: now + day }, now, 15_000)).toEqual({ [name]: expected });
+  });
+
+  it('ends the wait after a failure that was decided by a clock that was ahead, however short that was', () => {
+    const ahead = { ...marks, lastPollAt: now + 90_000, backoffUntil: now + 105_000 };
+    expect(timesAhead(ahead, now, 15_000)).toEqual({ lastPollAt: now, backoffUntil: 0 });
   });
 
   it('lets an account that is polled every two days back off for as long', () => {
