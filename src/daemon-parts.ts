@@ -10,6 +10,7 @@ import {
   reportExpired,
   reportReplicas,
   reportRestored,
+  reportRewrites,
 } from './daemon-reports.ts';
 import { createBlockStore } from './delivery/block-store.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
@@ -32,6 +33,7 @@ import { readAgain } from './polling/read-again.ts';
 import { createPollQueue } from './polling/poll-queue.ts';
 import { createPollingStore } from './polling/polling-store.ts';
 import { checkDurability } from './redis/check-durability.ts';
+import { createAofRewriter } from './redis/aof-rewriter.ts';
 import { createRedisClock } from './redis/clock.ts';
 import { createRedisConnections, type RedisClient } from './redis/connect.ts';
 import { createKeys } from './redis/keys.ts';
@@ -91,6 +93,12 @@ export async function createParts(
 
   const clock = createRedisClock(redis);
   await clock.synchronise();
+  const rewriter = createAofRewriter({
+    redis,
+    keys,
+    now: () => performance.now(),
+    ...reportRewrites(logger, metrics),
+  });
   const sealer = createSealer(config.encryptionKeys);
   const storesOn = (client: RedisClient, committing?: SnapshotOptions) => {
     const log = createEventLog(client, keys);
@@ -182,6 +190,7 @@ export async function createParts(
     liveness,
     keys,
     watch,
+    rewriter,
     clock,
     logger,
     random,

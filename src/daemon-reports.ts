@@ -5,6 +5,7 @@ import type { Restoration } from './filings/restore-commits.ts';
 import type { RecordedEvent } from './filings/observe-filings.ts';
 import type { Metrics } from './metrics.ts';
 import type { PollReport } from './polling/account-poller.ts';
+import type { AofRewriterDeps } from './redis/aof-rewriter.ts';
 import type { ReplicaWait } from './redis/wait-replicas.ts';
 import type { Block, Subscription } from './subscriptions/subscription.ts';
 
@@ -92,6 +93,18 @@ export function reportRestored(logger: Logger, metrics: Metrics): (restoration: 
   return ({ account, restored, restated }) => {
     metrics.setBacks.inc();
     logger.warn({ account, restored, restated: restated.length }, 'log.set_back');
+  };
+}
+
+/** Log lines and the metric of the append-only files that are rewritten after a start of Redis. */
+export function reportRewrites(
+  logger: Logger,
+  metrics: Metrics,
+): Pick<AofRewriterDeps, 'onRewritten' | 'onNotRewritten' | 'onLook'> {
+  return {
+    onRewritten: (server) => logger.info({ server }, 'redis.aof_rewritten'),
+    onNotRewritten: (server, reason) => logger.warn({ server, reason }, 'redis.aof_not_rewritten'),
+    onLook: (missing) => metrics.rewritesMissing.set(missing),
   };
 }
 

@@ -158,7 +158,7 @@ async function noteCounts({ snapshot, countHistory }: Parts['stores'], account: 
 
 // What has to be looked after whether or not anything happens. Returns what ends it.
 function startUpkeep(config: Config, parts: Parts): () => void {
-  const { watch, stores, clock, logger, onError } = parts;
+  const { watch, rewriter, stores, clock, logger, onError } = parts;
   let told = false;
   const look = setInterval(() => {
     watch
@@ -169,6 +169,9 @@ function startUpkeep(config: Config, parts: Parts): () => void {
         told = problem !== null;
       })
       .catch(onError);
+  }, upkeepMs);
+  const rewrite = setInterval(() => {
+    rewriter.look().catch(onError);
   }, upkeepMs);
   const trim = setInterval(
     () => {
@@ -182,6 +185,7 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   return () => {
     clearInterval(repair);
     clearInterval(look);
+    clearInterval(rewrite);
     clearInterval(trim);
   };
 }

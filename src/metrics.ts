@@ -25,6 +25,12 @@ export function createMetrics() {
     storeEmptied: new Gauge(
       common('store_emptied', 'Whether the store was found emptied under the running daemon (1) or not (0).'),
     ),
+    rewritesMissing: new Gauge(
+      common(
+        'aof_rewrites_missing',
+        'Redis servers whose append-only file was not rewritten since their last start.',
+      ),
+    ),
     unreplicatedCommits: new Counter(
       common(
         'unreplicated_commits_total',
