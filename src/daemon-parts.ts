@@ -11,6 +11,7 @@ import {
   reportReplicas,
   reportRestored,
   reportRewrites,
+  reportTorn,
 } from './daemon-reports.ts';
 import { createBlockStore } from './delivery/block-store.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
@@ -120,6 +121,7 @@ export async function createParts(
     };
   };
   const onError = logSparingly(logger, Date.now);
+  const logTorn = reportTorn(logger, metrics);
   const logRestored = reportRestored(logger, metrics);
   const journal = createCommitJournal(redis, keys);
   const stores = storesOn(redis, {
@@ -127,6 +129,12 @@ export async function createParts(
     async onRestored(restoration, generation) {
       logRestored(restoration);
       const { account, restated } = restoration;
+      await readAgain({ ...stores, now: clock.now }, account, generation, restated);
+      await waker.wakeLagging(account);
+    },
+    async onTorn(mending, generation) {
+      logTorn(mending);
+      const { account, restated } = mending;
       await readAgain({ ...stores, now: clock.now }, account, generation, restated);
       await waker.wakeLagging(account);
     },

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { SubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import type { AttemptReport } from './delivery/account-for.ts';
+import type { LogMending } from './filings/mend-log.ts';
 import type { Restoration } from './filings/restore-commits.ts';
 import type { RecordedEvent } from './filings/observe-filings.ts';
 import type { Metrics } from './metrics.ts';
@@ -93,6 +94,14 @@ export function reportRestored(logger: Logger, metrics: Metrics): (restoration: 
   return ({ account, restored, restated }) => {
     metrics.setBacks.inc();
     logger.warn({ account, restored, restated: restated.length }, 'log.set_back');
+  };
+}
+
+/** One log line and the metric of logs in which Redis has carried out half a transaction, and that are mended. */
+export function reportTorn(logger: Logger, metrics: Metrics): (mending: LogMending) => void {
+  return ({ account, from, to, removed, restated }) => {
+    metrics.tornLogs.inc();
+    logger.error({ account, from, to, removed, restated: restated.length }, 'log.torn');
   };
 }
 

@@ -99,6 +99,12 @@ export function createMetrics() {
     setBacks: new Counter(
       common('set_backs_total', 'Times that Redis was found to have lost commits to the log of an account.'),
     ),
+    tornLogs: new Counter(
+      common(
+        'torn_logs_total',
+        'Times that half a transaction was found in the log of an account after a start of Redis.',
+      ),
+    ),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };
   // From the beginning, for the first increase of a counter that was not there before is seen by no rate().

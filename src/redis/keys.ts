@@ -16,6 +16,7 @@
  * | `P:{a}:counts`             | hash    | with the account       | commit-changes.lua             | polling, API        |
  * | `P:{a}:count-history`      | stream  | a week                 | after polls                    | API                 |
  * | `P:{a}:head`               | string  | with the account       | commit-changes.lua, append     | delivery, API       |
+ * | `P:{a}:checked`            | string  | with the account       | polling, at a start of Redis   | polling             |
  * | `P:{a}:log`                | stream  | retention              | commit-changes.lua, append     | delivery, API       |
  * | `P:{a}:bodies`             | hash    | retention              | commit-changes.lua, append     | delivery, API       |
  * | `P:{a}:filing-events`      | hash    | retention              | commit-changes.lua             | API                 |
@@ -61,6 +62,8 @@ export interface AccountKeys {
   readonly counts: string;
   readonly countHistory: string;
   readonly head: string;
+  /** The run of the server on which the log was last found whole, the head at its start, and whether its file is `whole` (src/filings/mend-log.ts). */
+  readonly checked: string;
   readonly events: string;
   readonly bodies: string;
   readonly filingEvents: string;
@@ -109,6 +112,7 @@ function accountKeys(base: string): AccountKeys {
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,
     head: `${base}:head`,
+    checked: `${base}:checked`,
     events: `${base}:log`,
     bodies: `${base}:bodies`,
     filingEvents: `${base}:filing-events`,
