@@ -11,6 +11,8 @@ import {
   reportReplicas,
   reportRestored,
   reportStep,
+  reportRewrites,
+  reportTorn,
 } from './daemon-reports.ts';
 import { createBlockStore } from './delivery/block-store.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
@@ -33,6 +35,7 @@ import { readAgain } from './polling/read-again.ts';
 import { createPollQueue } from './polling/poll-queue.ts';
 import { createPollingStore } from './polling/polling-store.ts';
 import { checkDurability } from './redis/check-durability.ts';
+import { createAofRewriter } from './redis/aof-rewriter.ts';
 import { createRedisClock } from './redis/clock.ts';
 import { createRedisConnections, type RedisClient } from './redis/connect.ts';
 import { createKeys } from './redis/keys.ts';
@@ -92,6 +95,12 @@ export async function createParts(
 
   const clock = createRedisClock(redis, reportStep(logger, metrics));
   await clock.synchronise();
+  const rewriter = createAofRewriter({
+    redis,
+    keys,
+    now: () => performance.now(),
+    ...reportRewrites(logger, metrics),
+  });
   const sealer = createSealer(config.encryptionKeys);
   const storesOn = (client: RedisClient, committing?: SnapshotOptions) => {
     const log = createEventLog(client, keys);
@@ -113,6 +122,7 @@ export async function createParts(
     };
   };
   const onError = logSparingly(logger, () => performance.now());
+  const logTorn = reportTorn(logger, metrics);
   const logRestored = reportRestored(logger, metrics);
   const journal = createCommitJournal(redis, keys);
   const stores = storesOn(redis, {
@@ -120,6 +130,12 @@ export async function createParts(
     async onRestored(restoration, generation) {
       logRestored(restoration);
       const { account, restated } = restoration;
+      await readAgain({ ...stores, now: clock.now }, account, generation, restated);
+      await waker.wakeLagging(account);
+    },
+    async onTorn(mending, generation) {
+      logTorn(mending);
+      const { account, restated } = mending;
       await readAgain({ ...stores, now: clock.now }, account, generation, restated);
       await waker.wakeLagging(account);
     },
@@ -183,6 +199,7 @@ export async function createParts(
     liveness,
     keys,
     watch,
+    rewriter,
     clock,
     logger,
     random,

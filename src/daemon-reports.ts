@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
 import type { SubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import type { AttemptReport } from './delivery/account-for.ts';
+import type { LogMending } from './filings/mend-log.ts';
 import type { Restoration } from './filings/restore-commits.ts';
 import type { RecordedEvent } from './filings/observe-filings.ts';
 import type { Metrics } from './metrics.ts';
 import type { PollReport } from './polling/account-poller.ts';
+import type { AofRewriterDeps } from './redis/aof-rewriter.ts';
 import type { ReplicaWait } from './redis/wait-replicas.ts';
 import type { Block, Subscription } from './subscriptions/subscription.ts';
 
@@ -96,6 +98,26 @@ export function reportRestored(logger: Logger, metrics: Metrics): (restoration: 
   return ({ account, restored, restated }) => {
     metrics.setBacks.inc();
     logger.warn({ account, restored, restated: restated.length }, 'log.set_back');
+  };
+}
+
+/** One log line and the metric of logs in which Redis has carried out half a transaction, and that are mended. */
+export function reportTorn(logger: Logger, metrics: Metrics): (mending: LogMending) => void {
+  return ({ account, from, to, removed, restated }) => {
+    metrics.tornLogs.inc();
+    logger.error({ account, from, to, removed, restated: restated.length }, 'log.torn');
+  };
+}
+
+/** Log lines and the metric of the append-only files that are rewritten after a start of Redis. */
+export function reportRewrites(
+  logger: Logger,
+  metrics: Metrics,
+): Pick<AofRewriterDeps, 'onRewritten' | 'onNotRewritten' | 'onLook'> {
+  return {
+    onRewritten: (server) => logger.info({ server }, 'redis.aof_rewritten'),
+    onNotRewritten: (server, reason) => logger.warn({ server, reason }, 'redis.aof_not_rewritten'),
+    onLook: (missing) => metrics.rewritesMissing.set(missing),
   };
 }
 

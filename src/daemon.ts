@@ -170,7 +170,7 @@ async function noteCounts({ snapshot, countHistory }: Parts['stores'], account: 
 
 // What has to be looked after whether or not anything happens. Returns what ends it.
 function startUpkeep(config: Config, parts: Parts): () => void {
-  const { watch, stores, clock, logger, onError } = parts;
+  const { watch, rewriter, stores, clock, logger, onError } = parts;
   let told = false;
   const look = setInterval(() => {
     watch
@@ -181,6 +181,9 @@ function startUpkeep(config: Config, parts: Parts): () => void {
         told = problem !== null;
       })
       .catch(onError);
+  }, upkeepMs);
+  const rewrite = setInterval(() => {
+    rewriter.look().catch(onError);
   }, upkeepMs);
   const trim = setInterval(
     () => {
@@ -194,6 +197,7 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   return () => {
     clearInterval(repair);
     clearInterval(look);
+    clearInterval(rewrite);
     clearInterval(trim);
   };
 }

@@ -25,6 +25,12 @@ export function createMetrics() {
     storeEmptied: new Gauge(
       common('store_emptied', 'Whether the store was found emptied under the running daemon (1) or not (0).'),
     ),
+    rewritesMissing: new Gauge(
+      common(
+        'aof_rewrites_missing',
+        'Redis servers whose append-only file was not rewritten since their last start.',
+      ),
+    ),
     unreplicatedCommits: new Counter(
       common(
         'unreplicated_commits_total',
@@ -98,6 +104,12 @@ export function createMetrics() {
     ),
     clockSteps: new Counter(
       common('clock_steps_total', "Steps of Redis's clock that this process has seen."),
+    ),
+    tornLogs: new Counter(
+      common(
+        'torn_logs_total',
+        'Times that half a transaction was found in the log of an account after a start of Redis.',
+      ),
     ),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };

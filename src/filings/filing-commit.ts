@@ -82,7 +82,7 @@ export function toResult(position: number): CommitResult {
   return { kind: 'written', position: position === 0 ? null : position };
 }
 
-// A removed filing keeps its state but stands in no count and no index.
-function indexStatus(state: FilingState | null): string {
+/** The status under which a filing is counted and indexed; '' where it is not. A removed filing keeps its state and stands in neither. Pure. */
+export function indexStatus(state: FilingState | null): string {
   return state === null || state.removed ? '' : state.status;
 }

@@ -99,8 +99,12 @@ function showsTheSame(a: FilingState, b: FilingState): boolean {
   return a.status === b.status && a.completedAt === b.completedAt && a.rejectionReason === b.rejectionReason;
 }
 
-async function restate(
-  deps: RestoreDeps,
+/**
+ * Raises the sequences of filings to those of events that may have been delivered, and has the next read of each lead to an event in any case. Returns
+ * of which; states that are beyond their event, or show it, stay as they are.
+ */
+export async function restate(
+  deps: Pick<RestoreDeps, 'read' | 'write'>,
   account: string,
   generation: string,
   events: readonly WitnessedEvent[],

@@ -7,7 +7,9 @@ import { createCommitJournal, type CommitJournal } from './commit-journal.ts';
 import { commitArguments, inBatches, StoredState, toResult } from './filing-commit.ts';
 import type { CommitResult, FilingCommit } from './filing-commit.ts';
 import { decodeState, type FilingState } from './filing-state.ts';
-import { restoreCommits, type Restoration } from './restore-commits.ts';
+import { createLogMender, type LogMending } from './mend-log.ts';
+import { createRecount } from './recount.ts';
+import { restate, restoreCommits, type Restoration } from './restore-commits.ts';
 
 /** The snapshot was emptied or its account removed while somebody worked on it: what they know of it is void. */
 export class SnapshotLostError extends Error {
@@ -34,8 +36,8 @@ export interface SnapshotStore {
     at: number,
   ): Promise<CommitResult[]>;
   /**
-   * Looks whether Redis was set back since the commits that this or another process has made, and makes up for it, see `restoreCommits`; rejects
-   * with SnapshotLostError like `commit`. `at` is when events are recorded that are committed anew, milliseconds on Redis's clock.
+   * Looks whether Redis was set back since the commits that this or another process has made, or has carried out half of one at its start,
+   * and makes up for it, see `restoreCommits` and `createLogMender`; rejects with SnapshotLostError like `commit`. `at` is when events are recorded that are committed anew, milliseconds on Redis's clock.
    */
   catchUp(account: string, generation: string, at: number): Promise<void>;
   /** Accounts that this process has committed events to at that time (ms) or later, as far as it remembers. */
@@ -55,6 +57,8 @@ export interface SnapshotOptions {
   readonly journal: CommitJournal;
   /** Called when commits that Redis had lost are made up for. */
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
+  /** Called when a log was found torn and is mended. */
+  readonly onTorn: (mending: LogMending, generation: string) => Promise<void>;
 }
 
 const manyIds = 20;
@@ -65,7 +69,7 @@ const idsAtOnceMax = 1_000;
 export function createSnapshotStore(
   redis: RedisClient,
   keys: Keys,
-  { journal = createCommitJournal(redis, keys), onRestored }: Partial<SnapshotOptions> = {},
+  { journal = createCommitJournal(redis, keys), onRestored, onTorn }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
   const commitScript = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
@@ -128,26 +132,42 @@ export function createSnapshotStore(
     return positions.map(toResult);
   }
 
+  const writeAt =
+    (at: number) =>
+    async (account: string, generation: string, commits: readonly FilingCommit[]): Promise<number> => {
+      let written = 0;
+      for (const some of inBatches(commits)) {
+        // oxlint-disable-next-line no-await-in-loop
+        const results = await write(account, generation, some, at, logBeginning);
+        written += (results ?? []).filter(({ kind }) => kind === 'written').length;
+      }
+      return written;
+    };
+
+  async function* scan(account: string): ReturnType<SnapshotStore['scan']> {
+    let cursor = '0';
+    do {
+      const [next, fields] = await redis.hscan(keys.account(account).filings, cursor, 'COUNT', 1000);
+      yield pairs(fields);
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
+  const mender = createLogMender({
+    redis,
+    keys,
+    log,
+    read,
+    // States alone are written, so that no time is needed.
+    restate: (...args) => restate({ read, write: writeAt(0) }, ...args),
+    recount: createRecount(redis, keys, scan),
+    onTorn: async (...args) => onTorn?.(...args),
+  });
+
   async function catchUp(account: string, generation: string, at: number): Promise<void> {
-    const restoration = await restoreCommits(
-      {
-        log,
-        journal,
-        read,
-        async write(to, of, commits) {
-          let written = 0;
-          for (const some of inBatches(commits)) {
-            // oxlint-disable-next-line no-await-in-loop
-            const results = await write(to, of, some, at, logBeginning);
-            written += (results ?? []).filter(({ kind }) => kind === 'written').length;
-          }
-          return written;
-        },
-      },
-      account,
-      generation,
-      at,
-    );
+    await mender.mend(account, generation);
+    const deps = { log, journal, read, write: writeAt(at) };
+    const restoration = await restoreCommits(deps, account, generation, at);
     if (restoration !== null) await onRestored?.(restoration, generation);
   }
 
@@ -192,14 +212,7 @@ export function createSnapshotStore(
       return members.map((member) => member.slice(status.length + 1));
     },
 
-    async *scan(account) {
-      let cursor = '0';
-      do {
-        const [next, fields] = await redis.hscan(keys.account(account).filings, cursor, 'COUNT', 1000);
-        yield pairs(fields);
-        cursor = next;
-      } while (cursor !== '0');
-    },
+    scan,
   };
 }
 

@@ -70,7 +70,8 @@ async function askFacts(node: Redis): Promise<RedisFacts> {
   };
 }
 
-function parseInfo(text: string): Map<string, string> {
+/** The fields of an INFO reply; pure. */
+export function parseInfo(text: string): Map<string, string> {
   const lines = text.split(/\r?\n/).filter((line) => line.includes(':'));
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
 }

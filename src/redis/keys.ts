@@ -6,6 +6,7 @@
  * |----------------------------|---------|------------------------|--------------------------------|---------------------|
  * | `P:store`                  | string  | for ever               | first start on an empty store  | store watch         |
  * | `P:probe`                  | string  | a minute               | readiness                      | nobody              |
+ * | `P:aof:{<n>}`              | string  | a minute               | before a rewrite of the AOF    | nobody              |
  * | `P:accounts`               | hash    | for ever               | account store                  | all roles           |
  * | `P:witness:<a>`            | stream  | an hour                | after commits                  | polling             |
  * | `P:{a}:incarnation`        | string  | and a day longer       | account store                  | polling, API        |
@@ -15,6 +16,7 @@
  * | `P:{a}:counts`             | hash    | with the account       | commit-changes.lua             | polling, API        |
  * | `P:{a}:count-history`      | stream  | a week                 | after polls                    | API                 |
  * | `P:{a}:head`               | string  | with the account       | commit-changes.lua, append     | delivery, API       |
+ * | `P:{a}:checked`            | string  | with the account       | polling, at a start of Redis   | polling             |
  * | `P:{a}:log`                | stream  | retention              | commit-changes.lua, append     | delivery, API       |
  * | `P:{a}:bodies`             | hash    | retention              | commit-changes.lua, append     | delivery, API       |
  * | `P:{a}:filing-events`      | hash    | retention              | commit-changes.lua             | API                 |
@@ -39,6 +41,8 @@ export interface Keys {
   readonly queues: string;
   readonly store: string;
   readonly probe: string;
+  /** Keys for the sake of being written, one of them on each server of a cluster. */
+  aofMark(n: number): string;
   readonly accounts: string;
   /** A channel, not a key: what processes have committed. */
   readonly commits: string;
@@ -58,6 +62,8 @@ export interface AccountKeys {
   readonly counts: string;
   readonly countHistory: string;
   readonly head: string;
+  /** The run of the server on which the log was last found whole, the head at its start, and whether its file is `whole` (src/filings/mend-log.ts). */
+  readonly checked: string;
   readonly events: string;
   readonly bodies: string;
   readonly filingEvents: string;
@@ -88,6 +94,7 @@ export function createKeys(prefix: string): Keys {
     queues: `${prefix}:{~queues}`,
     store: `${prefix}:store`,
     probe: `${prefix}:probe`,
+    aofMark: (n) => `${prefix}:aof:{${n}}`,
     accounts: `${prefix}:accounts`,
     commits: `${prefix}:commits`,
     witness: (account) => `${prefix}:witness:${account}`,
@@ -105,6 +112,7 @@ function accountKeys(base: string): AccountKeys {
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,
     head: `${base}:head`,
+    checked: `${base}:checked`,
     events: `${base}:log`,
     bodies: `${base}:bodies`,
     filingEvents: `${base}:filing-events`,

@@ -71,8 +71,8 @@ function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10
   };
 }
 
-// Where a redirection has led is noted there before the reply comes.
-function ownerOf(cluster: Cluster, key: string): Redis | null {
+/** The master that has the slot of a key, as far as the client knows; null where none does. Where a redirection has led is noted before the reply comes. */
+export function ownerOf(cluster: Cluster, key: string): Redis | null {
   const slot = new Command('get', [key]).getSlot();
   const [owner] = cluster.slots[slot ?? -1] ?? [];
   const isOwner = ({ options }: Redis) => `${options.host}:${options.port}` === owner;

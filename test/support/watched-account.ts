@@ -1,5 +1,6 @@
 import { createEventLog, type EventLog } from '../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../src/filings/observe-filings.ts';
+import type { LogMending } from '../../src/filings/mend-log.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../src/partner/patient-client.ts';
@@ -51,6 +52,8 @@ export interface WatchedAccount {
   /** Events handed to delivery so far. */
   readonly handed: RecordedEvent[];
   readonly quarantined: number[];
+  /** Logs that were found torn. */
+  readonly torn: LogMending[];
   /** What the polls between the pages of long ones have come to. */
   readonly interludes: PollOutcome[];
 }
@@ -94,9 +97,14 @@ export async function watchAccount(
   const clock = options.clock ?? createRedisClock(redis);
   if (options.clock === undefined) await clock.synchronise();
   const polling = createPollingStore(redis, keys);
+  const torn: LogMending[] = [];
   const snapshot = createSnapshotStore(redis, keys, {
     onRestored: ({ restated }, generation) =>
       readAgain({ polling, now: clock.now }, name, generation, restated),
+    async onTorn(mending, generation) {
+      torn.push(mending);
+      await readAgain({ polling, now: clock.now }, name, generation, mending.restated);
+    },
   });
   const log = createEventLog(redis, keys);
   const random = options.random ?? Math.random;
@@ -170,6 +178,7 @@ export async function watchAccount(
     events,
     handed,
     quarantined,
+    torn,
     interludes,
   };
   return watched;

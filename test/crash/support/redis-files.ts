@@ -1,4 +1,4 @@
-import { readdir, stat, truncate } from 'node:fs/promises';
+import { readdir, readFile, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The file at the end of a Redis's append-only log: the one that the last commands went to. */
@@ -17,4 +17,18 @@ function numberOf(name: string): number {
 /** Cuts so many bytes off, as a machine does that loses power in the middle of a write. */
 export async function cutTail(file: string, bytes: number): Promise<void> {
   await truncate(file, Math.max(0, (await stat(file)).size - Math.ceil(bytes)));
+}
+
+/** Where the last transaction of a file begins and ends that contains a text, in bytes from the file's begin. */
+export async function lastTransaction(
+  file: string,
+  text: string,
+): Promise<{ readonly from: number; readonly to: number }> {
+  const bytes = await readFile(file);
+  const exec = '*1\r\n$4\r\nEXEC\r\n';
+  const from = bytes.lastIndexOf('*1\r\n$5\r\nMULTI\r\n', bytes.lastIndexOf(text));
+  const to = bytes.indexOf(exec, from) + exec.length;
+  if (from < 0 || !bytes.subarray(from, to).includes(text))
+    throw new Error(`no transaction with ${text} in ${file}`);
+  return { from, to };
 }

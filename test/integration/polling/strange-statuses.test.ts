@@ -94,7 +94,11 @@ describe('a service that refuses the list of a status', () => {
     partner.rows = [...rows(3, 'ON_HOLD'), ...rows(5, 'PENDING')];
     refuse('ON_HOLD');
     let ahead = Date.UTC(2026, 0, 1);
-    const clock = { now: () => Math.floor(performance.now()) + ahead, synchronise: async () => {} };
+    const clock = {
+      now: () => Math.floor(performance.now()) + ahead,
+      synchronise: async () => {},
+      steadySince: () => 0,
+    };
     const watched = await watchAccount(client, `${redis.prefix}${tests}`, partner, {
       clock,
       sweepIntervalMs: 600_000,

@@ -1,0 +1,62 @@
+-- Mends an account's log where half a transaction was carried out: the head is the newest entry's, entries whose bodies are of other events go, and the
+-- filings of a stretch stand in the indexes as their states say.
+--
+-- KEYS  1 head  2 events  3 bodies  4 filing-events  5 filings  6 index  7 counts
+-- ARGV  head as it was found, first and last position of the stretch, number of positions that go, these, then for each filing four values:
+--       id, its state as it was found ('' = none), its status in the index ('' = in none), its positions in the stretch, separated by commas
+-- Reply { the head's position, whether the counts are those of the index }; nil, with nothing written, when the log has moved on meanwhile.
+local head, events, bodies, of_filing, filings, index, counts = unpack(KEYS)
+local found = redis.call('GET', head) or '0'
+if found ~= ARGV[1] then return nil end
+local first, last = tonumber(ARGV[2]), tonumber(ARGV[3])
+local position = tonumber(string.match(found, '^%d+'))
+
+local newest = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
+local newest_position = newest and tonumber(string.match(newest[1], '^%d+')) or 0
+if newest_position >= position and newest and newest[2][11] == 'timeline' then
+  local mended = string.format('%.0f %s', newest_position, newest[2][12])
+  if mended ~= found then redis.call('SET', head, mended) end
+  position = newest_position
+end
+
+local at = 5
+for i = at, at + tonumber(ARGV[4]) - 1 do
+  redis.call('XDEL', events, ARGV[i] .. '-0')
+  redis.call('HDEL', bodies, ARGV[i])
+  at = i + 1
+end
+
+local function index_as(id, own)
+  for _, status in ipairs(redis.call('HKEYS', counts)) do
+    if status ~= own then redis.call('ZREM', index, status .. '\0' .. id) end
+  end
+  if own ~= '' and own ~= 'COMPLETED' then redis.call('ZADD', index, 0, own .. '\0' .. id) end
+end
+
+local function list_as(id, own)
+  local listed, before, after = redis.call('HGET', of_filing, id) or '', {}, {}
+  for text in string.gmatch(listed, '%d+') do
+    local p = tonumber(text)
+    if p < first then before[#before + 1] = text elseif p > last then after[#after + 1] = text end
+  end
+  if own ~= '' then before[#before + 1] = own end
+  for _, text in ipairs(after) do before[#before + 1] = text end
+  local list = table.concat(before, ',')
+  if list == '' then redis.call('HDEL', of_filing, id)
+  elseif list ~= listed then redis.call('HSET', of_filing, id, list) end
+end
+
+for i = at, #ARGV, 4 do
+  if (redis.call('HGET', filings, ARGV[i]) or '') == ARGV[i + 1] then index_as(ARGV[i], ARGV[i + 2]) end
+  list_as(ARGV[i], ARGV[i + 3])
+end
+
+-- Each filing stands in the index, but for those that are COMPLETED.
+local fit = 1
+for _, status in ipairs(redis.call('HKEYS', counts)) do
+  if status ~= 'COMPLETED' then
+    local listed = redis.call('ZLEXCOUNT', index, '[' .. status .. '\0', '(' .. status .. '\1')
+    if listed ~= tonumber(redis.call('HGET', counts, status)) then fit = 0 end
+  end
+end
+return { position, fit }
