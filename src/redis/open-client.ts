@@ -14,24 +14,53 @@ type NodeOptions = Omit<RedisOptions, 'replyMapping'>;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(attempt * 100, 2_000);
 
+// Milliseconds without a byte in which a command waits for its reply. A server that stands still keeps its connections, so only time shows it.
+const silenceMs = 5_000;
+// Milliseconds between questions on every connection; without them an idle one would be found dead only when it is needed.
+const askMs = 1_000;
+
+// Milliseconds for the answer of a sentinel, before the next one is asked.
+const sentinelMs = 2_000;
+
 const neverResent = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false };
 
 const optionsOf: Record<ClientUse, NodeOptions> = {
   // Resending what may already have been carried out would append an event twice; with 0 retries a lost reply rejects.
-  command: { ...neverResent, commandTimeout: 10_000, socketTimeout: 15_000 },
+  command: { ...neverResent, commandTimeout: 10_000 },
   failFast: { ...neverResent, commandTimeout: 1_500, socketTimeout: 3_000, enableOfflineQueue: false },
   blocking: { maxRetriesPerRequest: null },
   listening: { maxRetriesPerRequest: null },
 };
 
-/** A new client that begins to connect. It never gives up, and tells of errors by its `error` event only. */
+// A host that takes connections and says nothing is given up as soon: the handshake is bound by `socketTimeout`.
+const patience = { connectTimeout: 5_000, socketTimeout: silenceMs, disconnectTimeout: 500 };
+
+/**
+ * A new client that begins to connect. It never gives up, and tells of errors by its `error` event only. A server that says nothing for five
+ * seconds is taken for dead on every connection, used or not.
+ */
 export function openClient(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
   restoreStringMethods();
+  const client = connect(address, use, connectionName);
+  keepAsking(client);
+  return client;
+}
+
+/** A client as another one is, under a name of its own; for blocking reads, which are to be shorter than five seconds. Its errors are swallowed. */
+export function openBeside(client: RedisClient, connectionName: string): RedisClient {
+  const beside =
+    client instanceof Cluster
+      ? client.duplicate([], { redisOptions: { connectionName } })
+      : client.duplicate({ connectionName });
+  return beside.on('error', () => undefined);
+}
+
+function connect(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
   const { nodes, db, masterName } = address;
   const shared: NodeOptions = {
+    ...patience,
     ...optionsOf[use],
     connectionName,
-    disconnectTimeout: 500,
     ...(address.username === null ? {} : { username: address.username }),
     ...(address.password === null ? {} : { password: address.password }),
     ...(address.tls ? { tls: {} } : {}),
@@ -45,6 +74,7 @@ export function openClient(address: RedisAddress, use: ClientUse, connectionName
     sentinels: [...nodes],
     name: masterName,
     sentinelRetryStrategy: reconnectDelayMs,
+    sentinelCommandTimeout: sentinelMs,
     ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
   });
 }
@@ -56,6 +86,15 @@ function connectCluster(nodes: RedisAddress['nodes'], options: ReturnType<typeof
     node.connect().catch(() => undefined);
   });
   return cluster;
+}
+
+function keepAsking(client: RedisClient): void {
+  const timer = setInterval(() => {
+    for (const node of client instanceof Cluster ? client.nodes() : [client])
+      if (node.status === 'ready') node.ping().catch(() => undefined);
+  }, askMs);
+  timer.unref();
+  client.once('end', () => clearInterval(timer));
 }
 
 function clusterOptions(use: ClientUse, shared: NodeOptions, tls: boolean) {
