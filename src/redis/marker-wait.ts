@@ -10,7 +10,7 @@ export interface Marker {
 /** Blocking reads of a sorted set, one after the other, over a connection of its own. */
 export interface MarkerWait {
   /**
-   * Takes the member with the least score. Null: there was none for `seconds`, two at most, or Redis did not say so within five, or `stop` was
+   * Takes the member with the least score. Null: there was none for `seconds`, two at most, or Redis did not say so within six, or `stop` was
    * called. Never rejects. A member whose reply is lost is gone.
    */
   wait(key: string, seconds: number): Promise<Marker | null>;
@@ -19,8 +19,9 @@ export interface MarkerWait {
 }
 
 const longestSeconds = 2;
-// Milliseconds beyond the time for which a read blocks. A peer that has not answered by then is taken for dead.
-const lateMs = 3_000;
+// Milliseconds beyond the time for which a read blocks. A peer that has not answered by then is taken for dead: a little later than on other
+// connections, for the script that takes the job is sent right afterwards and must find one that is answered.
+const lateMs = 4_000;
 // Milliseconds until the next attempt to connect.
 const pauseMs = 500;
 

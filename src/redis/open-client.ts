@@ -2,6 +2,7 @@ import { Cluster, Redis } from 'ioredis';
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import type { RedisAddress } from './redis-url.ts';
 import { restoreStringMethods } from './string-methods.ts';
+import { TimedCluster } from './timed-cluster.ts';
 
 /** A client, of one server or of a cluster. */
 export type RedisClient = Redis | Cluster;
@@ -29,7 +30,7 @@ const optionsOf: Record<ClientUse, NodeOptions> = {
   command: { ...neverResent, commandTimeout: 10_000 },
   failFast: { ...neverResent, commandTimeout: 1_500, socketTimeout: 3_000, enableOfflineQueue: false },
   blocking: { maxRetriesPerRequest: null },
-  listening: { maxRetriesPerRequest: null },
+  listening: { maxRetriesPerRequest: null, commandTimeout: silenceMs },
 };
 
 // A host that takes connections and says nothing is given up as soon: the handshake is bound by `socketTimeout`.
@@ -53,6 +54,16 @@ export function openBeside(client: RedisClient, connectionName: string): RedisCl
       ? client.duplicate([], { redisOptions: { connectionName } })
       : client.duplicate({ connectionName });
   return beside.on('error', () => undefined);
+}
+
+/** A client of each sentinel that an address names; for listening to them. Their errors are swallowed. */
+export function openSentinels({ nodes, tls }: RedisAddress, connectionName: string): Redis[] {
+  return nodes.map((node) => {
+    const options = { ...patience, ...optionsOf.listening, ...(tls ? { tls: {} } : {}), ...node };
+    const sentinel = new Redis({ ...options, connectionName, retryStrategy: reconnectDelayMs });
+    keepAsking(sentinel);
+    return sentinel.on('error', () => undefined);
+  });
 }
 
 function connect(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
@@ -80,7 +91,7 @@ function connect(address: RedisAddress, use: ClientUse, connectionName: string):
 }
 
 function connectCluster(nodes: RedisAddress['nodes'], options: ReturnType<typeof clusterOptions>): Cluster {
-  const cluster = new Cluster([...nodes], options);
+  const cluster = new TimedCluster([...nodes], options);
   // Left to itself, a node is connected by the first command for it, and without an offline queue those right behind that are refused.
   cluster.on('+node', (node: Redis) => {
     node.connect().catch(() => undefined);
