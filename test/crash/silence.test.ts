@@ -36,7 +36,7 @@ function standstills(world: World, since: number, answered: readonly number[]) {
 }
 
 /** Asks the API for something in Redis again and again, and notes when it is answered. */
-function keepAsking(world: World): { readonly answered: readonly number[]; end: () => Promise<void> } {
+function keepAsking(world: World): AsyncDisposable & { readonly answered: readonly number[] } {
   const answered: number[] = [];
   let asking = true;
   const done = (async () => {
@@ -50,11 +50,16 @@ function keepAsking(world: World): { readonly answered: readonly number[]; end: 
   })();
   return {
     answered,
-    end() {
+    [Symbol.asyncDispose]() {
       asking = false;
       return done;
     },
   };
+}
+
+function changeAllTheTime(world: World): AsyncDisposable {
+  const stop = world.lives.run(changesPerSecond);
+  return { [Symbol.asyncDispose]: stop };
 }
 
 function print(line: Readonly<Record<string, unknown>>): void {
@@ -65,8 +70,8 @@ test('connections to a Redis fall silent one after the other, and all at once: p
   await using redis = await startPrivateRedis();
   await using proxy = await startSilencingProxy(redis.port);
   await using world = await startWorld({ redisUrl: `redis://127.0.0.1:${proxy.port}` });
-  const asking = keepAsking(world);
-  const stop = world.lives.run(changesPerSecond);
+  await using asking = keepAsking(world);
+  await using changing = changeAllTheTime(world);
   const names = [...new Set(proxy.names())];
   expect(names.length).toBeGreaterThanOrEqual(6);
   for (const silenced of [...names.map((name) => [name]), names]) {
@@ -78,13 +83,13 @@ test('connections to a Redis fall silent one after the other, and all at once: p
     print({ silenced: silenced.length > 1 ? 'all' : silenced[0], ...stood });
     for (const ms of Object.values(stood)) expect(ms).toBeLessThan(goesOnMs);
   }
-  await stop();
-  await asking.end();
+  await changing[Symbol.asyncDispose]();
   expect(await world.settle()).toBe(true);
 });
 
 test.each<[string, Silence, () => Promise<ProxiedGroup>]>([
   ['the master behind three sentinels', 'stands still', startProxiedSentinels],
+  ['the master behind three sentinels', 'stands still with a sentinel', startProxiedSentinels],
   ['the master behind three sentinels', 'loses its route', startProxiedSentinels],
   ['the master behind three sentinels', 'answers one connection only', startProxiedSentinels],
   ["the primary of the queues' slot in a cluster", 'stands still', () => startProxiedCluster('~queues')],
@@ -98,7 +103,7 @@ test.each<[string, Silence, () => Promise<ProxiedGroup>]>([
 ])('%s %s for good: callbacks go on within 15 s of the election', async (_, how, start) => {
   await using group = await start();
   await using world = await startWorld({ redisUrl: group.url });
-  const stop = world.lives.run(changesPerSecond);
+  await using changing = changeAllTheTime(world);
   await delay(3_000);
   const since = Date.now();
   const elected = await group.fail(how);
@@ -111,7 +116,7 @@ test.each<[string, Silence, () => Promise<ProxiedGroup>]>([
   await expect.poll(waitedMs, { timeout: 2 * goesOnMs, interval: 50 }).toBeLessThan(Infinity);
   print({ _, how, electedMs: elected - since, toldMs: waitedMs() });
   expect(waitedMs()).toBeLessThan(goesOnMs);
-  await stop();
+  await changing[Symbol.asyncDispose]();
   expect(await world.settle()).toBe(true);
 });
 

@@ -12,8 +12,9 @@ import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
 import { startSilencingProxy, type SilencingProxy } from '../../support/silencing-proxy.ts';
 import { isFollowing, isPrimary, joinMember, syncAtOnce, until, type Member } from './replication.ts';
 
-/** How a primary falls silent: it stands still, nothing reaches it any more, or only its oldest connection is answered. */
-export type Silence = 'stands still' | 'loses its route' | 'answers one connection only';
+/** How a primary falls silent: it stands still, a sentinel too, nothing reaches it any more, or only its oldest connection is answered. */
+export type Silence =
+  'stands still' | 'stands still with a sentinel' | 'loses its route' | 'answers one connection only';
 
 /** Servers behind a proxy each, of which a primary can fall silent and stay so. */
 export interface ProxiedGroup extends AsyncDisposable {
@@ -61,6 +62,7 @@ export async function startProxiedSentinels(): Promise<ProxiedGroup> {
   return {
     url: `redis+sentinel://${sentinels.map(({ redis }) => `127.0.0.1:${redis.port}`).join(',')}/main`,
     async fail(how) {
+      if (how === 'stands still with a sentinel') sentinels[0]?.redis.signal('SIGSTOP');
       fallSilent(master, how);
       return untilElected(replica);
     },
@@ -115,8 +117,9 @@ async function proxied(
 }
 
 function fallSilent({ redis, proxy }: ProxiedMember, how: Silence): void {
-  if (how === 'stands still') redis.signal('SIGSTOP');
-  else proxy.lose(how === 'loses its route' ? 0 : 1);
+  if (how === 'loses its route') proxy.lose();
+  else if (how === 'answers one connection only') proxy.lose(1);
+  else redis.signal('SIGSTOP');
 }
 
 async function untilElected(replica: Member): Promise<number> {
