@@ -1,6 +1,6 @@
-import { Worker } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { clockStepMsMin } from '../redis/clock.ts';
+import { createJobWorker } from '../redis/job-worker.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
@@ -58,18 +58,15 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     if (at <= deps.now() + clockStepMsMin) await queue.wake(account, [subscription]);
   }
 
-  const worker = new Worker<DrainJob>(
-    drainQueueName,
-    ({ name, data }) => (name === 'wake' ? wake(data) : drain(data)),
-    {
-      connection: deps.connection,
-      prefix: deps.prefix,
-      concurrency,
-      lockDuration: 6_000,
-      stalledInterval: 3_000,
-      maxStalledCount: 1_000_000,
-    },
-  );
+  const worker = createJobWorker<DrainJob>({
+    queue: drainQueueName,
+    connection: deps.connection,
+    prefix: deps.prefix,
+    concurrency,
+    lockMs: 6_000,
+    stalledMs: 3_000,
+    process: ({ name, data }) => (name === 'wake' ? wake(data) : drain(data)),
+  });
   worker.on('error', deps.onError);
   worker.on('failed', (job, error) => {
     deps.onError(nameFailure(`drain of ${job?.data.account} ${job?.data.subscription}`, error));

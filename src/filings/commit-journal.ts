@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { connectAnew } from '../redis/switch-watch.ts';
 import type { FilingCommit } from './filing-commit.ts';
 
 /** A filing's event as other processes than the one that committed it know it. */
@@ -129,14 +130,21 @@ export function createCommitJournal(redis: RedisClient, keys: Keys): CommitJourn
 
 /**
  * Has a journal hear of what other processes commit. To be called again now and then: behind a proxy that changes its target the
- * connection holds and its subscription does not. Rejects when Redis does.
+ * connection holds and its subscription does not, and a connection that has fallen silent is found by asking only. Rejects when Redis does.
  */
 export async function listenForCommits(
   client: RedisClient,
   keys: Pick<Keys, 'commits'>,
   journal: Pick<CommitJournal, 'hear'>,
 ): Promise<() => Promise<void>> {
-  const listen = async () => void (await client.subscribe(keys.commits));
+  const listen = async () => {
+    try {
+      await client.subscribe(keys.commits);
+    } catch (error) {
+      connectAnew(client);
+      throw error;
+    }
+  };
   client.on('message', (_: string, message: string) => journal.hear(message));
   await listen();
   return listen;

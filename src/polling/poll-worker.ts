@@ -1,5 +1,6 @@
-import { DelayedError, Worker, type Job } from 'bullmq';
+import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { createJobWorker } from '../redis/job-worker.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import { pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollingStore } from './polling-store.ts';
@@ -71,13 +72,14 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     }
   }
 
-  const worker = new Worker<PollJob>(pollQueueName, process, {
+  const worker = createJobWorker<PollJob>({
+    queue: pollQueueName,
     connection: deps.connection,
     prefix: deps.prefix,
     concurrency: deps.concurrency,
-    lockDuration: lockMs,
-    stalledInterval: stalledMs,
-    maxStalledCount: 1_000_000,
+    lockMs,
+    stalledMs,
+    process,
   });
   worker.on('error', deps.onError);
   worker.on('failed', (job, error) => {

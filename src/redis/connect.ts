@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openClient, untilClientReady } from './open-client.ts';
+import { openClient, openSentinels, untilClientReady } from './open-client.ts';
 import type { ClientUse, RedisClient } from './open-client.ts';
 import { createOutage } from './outage.ts';
 import type { RedisStateChange } from './outage.ts';
 import { describeRedis, parseRedisUrl } from './redis-url.ts';
+import { watchSwitches } from './switch-watch.ts';
 import { waitForReplicas, type ReplicaWait } from './wait-replicas.ts';
 
 export type { RedisClient, RedisStateChange };
@@ -29,7 +30,7 @@ export type RedisConnections = AsyncDisposable & {
   command(): RedisClient;
   /** For the API: as `command`, but nothing waits: without a connection it rejects at once, without a reply after 1.5 s. */
   failFast(): RedisClient;
-  /** For BullMQ workers, whose blocking reads outlive outages; BullMQ duplicates it as it needs. */
+  /** For the scripts of BullMQ workers, which outlive outages: they are sent again. Workers open others beside it to wait with. */
   blocking(): RedisClient;
   /** For subscriptions to channels, which it takes up again by itself after each outage. */
   listening(): RedisClient;
@@ -50,9 +51,16 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
   const { address } = parsed;
   const outage = createOutage(options.onStateChange);
   const clients = new Map<ClientUse, RedisClient>();
+  let endWatch: (() => void) | null = null;
   const client = (use: ClientUse): RedisClient => {
     const known = clients.get(use);
     if (known !== undefined) return known;
+    if (address.kind === 'sentinel')
+      endWatch ??= watchSwitches(
+        openSentinels(address, `${options.connectionName}:sentinel`),
+        address.masterName,
+        () => clients.values(),
+      );
     const made = openClient(address, use, `${options.connectionName}:${use}`);
     clients.set(use, made);
     if (options.replicaWait !== undefined && use !== 'blocking') waitForReplicas(made, options.replicaWait);
@@ -61,6 +69,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
   };
   const close = async (deadlineMs = 2_000): Promise<void> => {
     outage.stopWatching();
+    endWatch?.();
     await Promise.all([...clients.values()].map((each) => closeClient(each, deadlineMs)));
   };
   return {

@@ -2,6 +2,7 @@ import { Cluster, Redis } from 'ioredis';
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import type { RedisAddress } from './redis-url.ts';
 import { restoreStringMethods } from './string-methods.ts';
+import { TimedCluster } from './timed-cluster.ts';
 
 /** A client, of one server or of a cluster. */
 export type RedisClient = Redis | Cluster;
@@ -14,24 +15,63 @@ type NodeOptions = Omit<RedisOptions, 'replyMapping'>;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(attempt * 100, 2_000);
 
+// Milliseconds without a byte in which a command waits for its reply. A server that stands still keeps its connections, so only time shows it.
+const silenceMs = 5_000;
+// Milliseconds between questions on every connection; without them an idle one would be found dead only when it is needed.
+const askMs = 1_000;
+
+// Milliseconds for the answer of a sentinel, before the next one is asked.
+const sentinelMs = 2_000;
+
 const neverResent = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false };
 
 const optionsOf: Record<ClientUse, NodeOptions> = {
   // Resending what may already have been carried out would append an event twice; with 0 retries a lost reply rejects.
-  command: { ...neverResent, commandTimeout: 10_000, socketTimeout: 15_000 },
+  command: { ...neverResent, commandTimeout: 10_000 },
   failFast: { ...neverResent, commandTimeout: 1_500, socketTimeout: 3_000, enableOfflineQueue: false },
   blocking: { maxRetriesPerRequest: null },
-  listening: { maxRetriesPerRequest: null },
+  listening: { maxRetriesPerRequest: null, commandTimeout: silenceMs },
 };
 
-/** A new client that begins to connect. It never gives up, and tells of errors by its `error` event only. */
+// A host that takes connections and says nothing is given up as soon: the handshake is bound by `socketTimeout`.
+const patience = { connectTimeout: 5_000, socketTimeout: silenceMs, disconnectTimeout: 500 };
+
+/**
+ * A new client that begins to connect. It never gives up, and tells of errors by its `error` event only. A server that says nothing for five
+ * seconds is taken for dead on every connection, used or not.
+ */
 export function openClient(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
   restoreStringMethods();
+  const client = connect(address, use, connectionName);
+  keepAsking(client);
+  return client;
+}
+
+/** A client as another one is, under a name of its own; for blocking reads, which are to be shorter than five seconds. Its errors are swallowed. */
+export function openBeside(client: RedisClient, connectionName: string): RedisClient {
+  const beside =
+    client instanceof Cluster
+      ? client.duplicate([], { redisOptions: { connectionName } })
+      : client.duplicate({ connectionName });
+  return beside.on('error', () => undefined);
+}
+
+/** A client of each sentinel that an address names; for listening to them. Their errors are swallowed. */
+export function openSentinels({ nodes, tls }: RedisAddress, connectionName: string): Redis[] {
+  return nodes.map((node) => {
+    const options = { ...patience, ...optionsOf.listening, ...(tls ? { tls: {} } : {}), ...node };
+    const sentinel = new Redis({ ...options, connectionName, retryStrategy: reconnectDelayMs });
+    keepAsking(sentinel);
+    return sentinel.on('error', () => undefined);
+  });
+}
+
+function connect(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
   const { nodes, db, masterName } = address;
   const shared: NodeOptions = {
+    ...patience,
     ...optionsOf[use],
     connectionName,
-    disconnectTimeout: 500,
     ...(address.username === null ? {} : { username: address.username }),
     ...(address.password === null ? {} : { password: address.password }),
     ...(address.tls ? { tls: {} } : {}),
@@ -45,17 +85,27 @@ export function openClient(address: RedisAddress, use: ClientUse, connectionName
     sentinels: [...nodes],
     name: masterName,
     sentinelRetryStrategy: reconnectDelayMs,
+    sentinelCommandTimeout: sentinelMs,
     ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
   });
 }
 
 function connectCluster(nodes: RedisAddress['nodes'], options: ReturnType<typeof clusterOptions>): Cluster {
-  const cluster = new Cluster([...nodes], options);
+  const cluster = new TimedCluster([...nodes], options);
   // Left to itself, a node is connected by the first command for it, and without an offline queue those right behind that are refused.
   cluster.on('+node', (node: Redis) => {
     node.connect().catch(() => undefined);
   });
   return cluster;
+}
+
+function keepAsking(client: RedisClient): void {
+  const timer = setInterval(() => {
+    for (const node of client instanceof Cluster ? client.nodes() : [client])
+      if (node.status === 'ready') node.ping().catch(() => undefined);
+  }, askMs);
+  timer.unref();
+  client.once('end', () => clearInterval(timer));
 }
 
 function clusterOptions(use: ClientUse, shared: NodeOptions, tls: boolean) {

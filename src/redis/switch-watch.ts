@@ -1,0 +1,30 @@
+import { Redis } from 'ioredis';
+import type { RedisClient } from './open-client.ts';
+
+/**
+ * Listens to every sentinel and has `clients` connect anew as soon as one of them announces another master. Otherwise a client that sits on
+ * the former master writes there until it is made a replica, ten seconds later, and that is lost. Returns what ends it.
+ */
+export function watchSwitches(
+  sentinels: readonly Redis[],
+  masterName: string,
+  clients: () => Iterable<RedisClient>,
+): () => void {
+  for (const sentinel of sentinels) {
+    sentinel.on('message', (_: string, message: string) => {
+      if (message.startsWith(`${masterName} `)) for (const client of clients()) connectAnew(client);
+    });
+    sentinel.subscribe('+switch-master').catch(() => undefined);
+  }
+  return () => {
+    for (const sentinel of sentinels) sentinel.disconnect();
+  };
+}
+
+/**
+ * Ends a client's connections, so that it opens others. One that is looking for a server is left alone: ioredis would give it up for good.
+ */
+export function connectAnew(client: RedisClient): void {
+  const { status } = client;
+  if (status === 'ready' || (status === 'connect' && client instanceof Redis)) client.disconnect(true);
+}

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
+import { listenForCommits } from '../../src/filings/commit-journal.ts';
+import { createRedisConnections, type RedisConnections } from '../../src/redis/connect.ts';
+import { createJobWorker } from '../../src/redis/job-worker.ts';
+import { startCluster, type TestCluster } from '../integration/redis/topologies.ts';
+import type { PrivateRedis } from '../support/redis.ts';
+
+const goesOnMs = 15_000;
+const prefix = 'fw:{~queues}';
+
+async function open(cluster: TestCluster): Promise<RedisConnections> {
+  const connections = createRedisConnections(cluster.url, {
+    connectionName: 'test',
+    onStateChange: () => undefined,
+  });
+  await connections.untilReady(5_000);
+  return connections;
+}
+
+function connect({ url }: PrivateRedis): Redis {
+  const client = new Redis(url);
+  client.on('error', () => undefined);
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+// While a node stands still the others call the cluster failed, for its slots are not served. A client that connects then gets ready at a later
+// attempt only, and what waits for the first one, as BullMQ does by itself, waits for ever.
+test('a worker takes jobs again within 15 s after the only node with its queue has stood still', async () => {
+  await using cluster = await startCluster();
+  await using connections = await open(cluster);
+  await using stack = new AsyncDisposableStack();
+  const queue = new Queue('work', { connection: connections.failFast(), prefix });
+  queue.on('error', () => undefined);
+  stack.defer(() => queue.close());
+  const done: string[] = [];
+  const worker = createJobWorker({
+    queue: 'work',
+    connection: connections.blocking(),
+    prefix,
+    concurrency: 1,
+    lockMs: 5_000,
+    stalledMs: 2_000,
+    process: async ({ name }) => void done.push(name),
+  });
+  worker.on('error', () => undefined);
+  stack.defer(() => worker.close());
+  const add = (name: string) => queue.add(name, {}).then(() => 'added', String);
+  expect(await add('first')).toBe('added');
+  await expect.poll(() => done, { timeout: goesOnMs }).toEqual(['first']);
+  const slot = await connections.failFast().cluster('KEYSLOT', prefix);
+  const owner = cluster.nodes[Math.floor((slot * 3) / 16_384)];
+  owner?.signal('SIGSTOP');
+  await delay(12_000);
+  owner?.signal('SIGCONT');
+  await expect.poll(() => add('second'), { timeout: goesOnMs }).toBe('added');
+  await expect.poll(() => done, { timeout: goesOnMs }).toContain('second');
+}, 120_000);
+
+test('commits of others are heard of again within 15 s after the node that told of them has fallen silent', async () => {
+  await using cluster = await startCluster([], ['--cluster-require-full-coverage', 'no']);
+  await using connections = await open(cluster);
+  const nodes = cluster.nodes.map((redis) => ({ redis, client: connect(redis) }));
+  const heard: string[] = [];
+  const listen = await listenForCommits(
+    connections.listening(),
+    { commits: 'commits' },
+    { hear: (message) => void heard.push(message) },
+  );
+  const isTelling = async ({ client }: { client: Redis }) =>
+    /cmd=subscribe/.test(String(await client.client('LIST')));
+  const telling = await Promise.all(nodes.map(isTelling));
+  const silent = nodes[telling.indexOf(true)];
+  const other = nodes[telling.indexOf(false)];
+  silent?.redis.signal('SIGSTOP');
+  const since = performance.now();
+  const again = setInterval(() => void listen().catch(() => undefined), 1_000);
+  onTestFinished(() => clearInterval(again));
+  const tell = async () => {
+    await other?.client.publish('commits', 'told');
+    return heard.length;
+  };
+  await expect.poll(tell, { timeout: 2 * goesOnMs, interval: 200 }).toBeGreaterThan(0);
+  expect(performance.now() - since).toBeLessThan(goesOnMs);
+  silent?.redis.signal('SIGCONT');
+}, 120_000);
