@@ -95,6 +95,8 @@ export function createMetrics() {
     ),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };
+  // Not known before Redis was asked.
+  metrics.redisSafe.set(NaN);
   // From the beginning, for the first increase of a counter that was not there before is seen by no rate().
   for (const type of Object.keys(eventTypes)) if (type !== 'ping') metrics.events.inc({ type }, 0);
   for (const outcome of Object.keys(OUTCOME_KINDS)) metrics.deliveries.inc({ outcome }, 0);
