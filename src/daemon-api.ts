@@ -90,23 +90,13 @@ export async function startMonitoring(
 }
 
 // What supervisors and Prometheus ask of any process.
-function createProbes({
-  storesOn,
-  connections,
-  metrics,
-  watch,
-  clock,
-  keys,
-  secrets,
-  liveness,
-  logger,
-}: Parts) {
+function createProbes({ storesOn, connections, metrics, watch, clock, keys, secrets, work, logger }: Parts) {
   const redis = connections.failFast();
-  const readiness = createReadiness(redis, watch, keys.probe, secrets.problem);
+  const readiness = createReadiness(redis, watch, keys.probe, () => [secrets.problem(), ...work.problems()]);
   const deps = { ...storesOn(redis), redis, watch, readiness, now: clock.now };
   return {
     logger,
-    liveness: liveness.check,
+    liveness: work.liveness,
     readiness,
     metrics: metrics.registry,
     beforeScrape: () => collectGauges(deps, metrics),

@@ -26,7 +26,6 @@ import { createCommitJournal } from './filings/commit-journal.ts';
 import { createCountHistory } from './filings/count-history.ts';
 import { createFilingListStore } from './filings/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotOptions } from './filings/snapshot-store.ts';
-import { createLiveness } from './liveness.ts';
 import type { Metrics } from './metrics.ts';
 import { readAgain } from './polling/read-again.ts';
 import { createPollQueue } from './polling/poll-queue.ts';
@@ -37,6 +36,7 @@ import { createRedisConnections, type RedisClient, type RedisConnections } from 
 import { createKeys } from './redis/keys.ts';
 import { createStoreWatch } from './redis/store-watch.ts';
 import { createPartStopper } from './stop-parts.ts';
+import { watchWork } from './daemon-watch.ts';
 import { startSecretUpkeep } from './secret-upkeep.ts';
 import { createSealer } from './secrets/seal.ts';
 import { listSealedSubscriptions } from './subscriptions/sealed-subscriptions.ts';
@@ -155,6 +155,7 @@ export async function createParts(
       { name: 'tracing', deadlineMs: clientEndMs, needsRedis: false, stop: tracing.close },
     ]),
   );
+  const work = watchWork(config, { connections, keys, watch, pollQueue, drainQueue, logger, metrics });
   const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const client = createCallbackClient({
@@ -176,6 +177,7 @@ export async function createParts(
     now: clock.now,
     random,
     onAttempt(report) {
+      work.tallies.drain.gotOn();
       logAttempt(report);
       tracing.attemptReported(report);
     },
@@ -183,10 +185,9 @@ export async function createParts(
     onExpired: reportExpired(logger, metrics, waker),
     onDisabled: reportDisabled(logger, metrics, waker),
   });
-  const liveness = createLiveness(() => performance.now());
   return {
     connections,
-    liveness,
+    work,
     keys,
     watch,
     clock,

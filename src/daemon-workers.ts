@@ -1,32 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from './config.ts';
 import type { Parts } from './daemon-parts.ts';
+import { drainsAtOnce, pollsAtOnce } from './daemon-watch.ts';
 import { reportEvents, reportPoll } from './daemon-reports.ts';
 import { createDrainWorker } from './delivery/drain-worker.ts';
 import { boundedCounts } from './gauges.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
 import type { Part } from './stop-parts.ts';
+import type { WorkTally } from './work/tally.ts';
 
 // What a crash or a failure kept from being woken while a long poll goes on is woken after so long.
 const pollUpkeepMs = 30_000;
-const pollsAtOnce = 200;
-// So many, because a drain whose endpoint hangs keeps its place until the callback times out.
-const drainsAtOnce = 2_000;
 
 // How long each part may take to end; the stores and connections behind them need a few seconds more, and there are 30.
 const endMs = { polling: 5_000, delivery: 20_000 };
 
 /** Takes drains from now on, until the part is stopped. */
 export function startDelivery(parts: Parts): Part {
-  const { connections, keys, drainQueue, drainer, tracing, clock, onError } = parts;
+  const { connections, keys, drainQueue, drainer, tracing, clock, work, onError } = parts;
   const worker = createDrainWorker({
     connection: connections.blocking(),
     prefix: keys.queues,
     queue: drainQueue,
     concurrency: drainsAtOnce,
     drain: (account, subscription, ...rest) =>
-      tracing.drain(account, subscription, () => drainer.drain(account, subscription, ...rest)),
+      counted(work.tallies.drain, () =>
+        tracing.drain(account, subscription, () => drainer.drain(account, subscription, ...rest)),
+      ),
     now: clock.now,
     onError,
   });
@@ -46,7 +47,7 @@ export function startPolling(config: Config, parts: Parts): Part {
     watch,
     keys,
     connections,
-    liveness,
+    work,
     onError,
   } = parts;
   const logPoll = reportPoll(logger, metrics);
@@ -69,7 +70,7 @@ export function startPolling(config: Config, parts: Parts): Part {
     upkeepMs: pollUpkeepMs,
     onError,
     onRequest(endpoint, code) {
-      liveness.requestEnded();
+      work.tallies.poll.gotOn();
       metrics.partnerRequests.inc({ endpoint, code });
     },
     onQuarantined(account, records) {
@@ -88,16 +89,13 @@ export function startPolling(config: Config, parts: Parts): Part {
     polling: stores.polling,
     holder: randomUUID(),
     concurrency: pollsAtOnce,
-    async poll(job, signal) {
-      liveness.pollStarted();
-      try {
+    poll: (job, signal) =>
+      counted(work.tallies.poll, async () => {
         await watch.check();
         if (watch.problem() !== null) return true;
-        return await tracing.poll(job.account, () => poll(job, signal));
-      } finally {
-        liveness.pollEnded();
-      }
-    },
+        return tracing.poll(job.account, () => poll(job, signal));
+      }),
+    onSkipped: work.tallies.poll.skipped,
     onError,
   });
   return { name: 'polling', deadlineMs: endMs.polling, needsRedis: true, stop: worker.close };
@@ -105,4 +103,13 @@ export function startPolling(config: Config, parts: Parts): Part {
 
 async function noteCounts({ snapshot, countHistory }: Parts['stores'], account: string, at: number) {
   await countHistory.note(account, at, async () => boundedCounts(await snapshot.counts(account)));
+}
+
+async function counted<T>(tally: WorkTally, work: () => Promise<T>): Promise<T> {
+  tally.started();
+  try {
+    return await work();
+  } finally {
+    tally.ended();
+  }
 }

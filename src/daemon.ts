@@ -84,7 +84,7 @@ async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
 
 // What has to be looked after whether or not anything happens. Returns what ends it.
 function startUpkeep(config: Config, parts: Parts): () => void {
-  const { watch, stores, clock, logger, onError } = parts;
+  const { watch, work, stores, clock, logger, onError } = parts;
   let told = false;
   const look = setInterval(() => {
     watch
@@ -94,6 +94,7 @@ function startUpkeep(config: Config, parts: Parts): () => void {
         if (problem !== null && !told) logger.fatal({ problem }, 'store.emptied');
         told = problem !== null;
       })
+      .then(work.look)
       .catch(onError);
   }, upkeepMs);
   const trim = setInterval(
@@ -135,7 +136,14 @@ async function catchUpAll({ stores: { snapshot, polling }, clock }: Parts): Prom
   }
 }
 
-async function repairSchedules({ stores, pollQueue, logger }: Parts): Promise<void> {
-  const accounts = await pollQueue.repair(await stores.accounts.list());
-  if (accounts.length > 0) logger.warn({ accounts }, 'poll.rescheduled');
+async function repairSchedules({ stores, pollQueue, work, logger }: Parts): Promise<void> {
+  const accounts = await stores.accounts.list();
+  const shortestMs = accounts.reduce(
+    (least, { pollIntervalMs }) => Math.min(least, pollIntervalMs),
+    Infinity,
+  );
+  // However often a schedule is repaired: nothing is well until somebody polls.
+  work.expect('poll', accounts.length === 0 ? null : shortestMs);
+  const repaired = await pollQueue.repair(accounts);
+  if (repaired.length > 0) logger.warn({ accounts: repaired }, 'poll.rescheduled');
 }

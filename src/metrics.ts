@@ -25,6 +25,13 @@ export function createMetrics() {
     storeEmptied: new Gauge(
       common('store_emptied', 'Whether the store was found emptied under the running daemon (1) or not (0).'),
     ),
+    waitingSeconds: new Gauge({
+      ...common(
+        'waiting_seconds',
+        'How long polls or drains that are due have waited without any being taken; 0 while they are.',
+      ),
+      labelNames: ['queue'],
+    }),
     unreplicatedCommits: new Counter(
       common(
         'unreplicated_commits_total',

@@ -6,6 +6,7 @@
  * |----------------------------|---------|------------------------|--------------------------------|---------------------|
  * | `P:store`                  | string  | for ever               | first start on an empty store  | store watch         |
  * | `P:probe`                  | string  | a minute               | readiness                      | nobody              |
+ * | `P:taken`                  | hash    | for ever               | work watch                     | work watch          |
  * | `P:accounts`               | hash    | for ever               | account store                  | all roles           |
  * | `P:witness:<a>`            | stream  | an hour                | after commits                  | polling             |
  * | `P:{a}:incarnation`        | string  | and a day longer       | account store                  | polling, API        |
@@ -39,6 +40,8 @@ export interface Keys {
   readonly queues: string;
   readonly store: string;
   readonly probe: string;
+  /** How often work of a queue was seen to be taken, a field for each. */
+  readonly taken: string;
   readonly accounts: string;
   /** A channel, not a key: what processes have committed. */
   readonly commits: string;
@@ -88,6 +91,7 @@ export function createKeys(prefix: string): Keys {
     queues: `${prefix}:{~queues}`,
     store: `${prefix}:store`,
     probe: `${prefix}:probe`,
+    taken: `${prefix}:taken`,
     accounts: `${prefix}:accounts`,
     commits: `${prefix}:commits`,
     witness: (account) => `${prefix}:witness:${account}`,
