@@ -35,7 +35,7 @@ const restartAfterMs = 5 * 60_000;
 
 /**
  * The wait after one more look; pure. It begins anew when something is taken, when the interval changes, while the queue is paused, and when
- * nothing could be concluded: after a look that failed (`before` null), or came late.
+ * nothing can be concluded: without a look before, or after looks that failed or came late.
  */
 export function nextWait(before: Wait | null, look: QueueLook, everyMs: number | null, at: number): Wait {
   const isAnew =

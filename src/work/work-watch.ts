@@ -90,14 +90,15 @@ function watchQueue(deps: WorkWatchDeps, { name, key, tally }: WatchedQueue): Wa
   async function look(everyMs: number | null): Promise<void> {
     const own = tally.read();
     moved ||= own.moved;
-    const before = wait;
-    wait = null;
-    if (deps.storeProblem() !== null) return;
+    if (deps.storeProblem() !== null) {
+      wait = null;
+      return;
+    }
     // Written also when there is nothing to add: a Redis that takes no writes gives out no work.
     const taken = await redis.hincrby(takenKey, name, moved ? 1 : 0);
     moved = false;
     const seen = { taken, ...(await lookAtQueue(redis, key, deps.wallClock)) };
-    wait = nextWait(before, seen, everyMs, now());
+    wait = nextWait(wait, seen, everyMs, now());
     skipped = waitedMs(wait) === 0 ? 0 : skipped + own.skipped;
     cause = causeOf(own, skipped, deps.isConnected());
     metrics.waitingSeconds.set({ queue: name }, waitedMs(wait) / 1000);

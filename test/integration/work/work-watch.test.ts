@@ -87,7 +87,11 @@ test('polls that nobody takes are told after two intervals and half a minute, an
   await process.pass(40_000);
   expect(process.problems()).toEqual([]);
   await process.pass(8_000);
-  expect(process.problems()).toEqual([expect.stringMatching(/^Due polls wait, for 4\d s now/)]);
+  const waits = [expect.stringMatching(/^Due polls wait, for 4\d s now/)];
+  expect(process.problems()).toEqual(waits);
+  const look = process.look();
+  expect(process.problems()).toEqual(waits);
+  await look;
   expect(process.liveness().live).toBe(true);
   await process.pass(6 * minute);
   expect(process.liveness()).toEqual({ live: false, reasons: [expect.stringMatching(/^Due polls wait/)] });

@@ -44,7 +44,7 @@ describe('work waits', () => {
     expect(waitedMs(after(100_000, (at) => (at % 20_000 === 0 ? quiet : due), null))).toBe(0);
   });
 
-  it('anew after a look that failed, after looks too far apart, and with another interval', () => {
+  it('anew without a look before, after looks too far apart, and with another interval', () => {
     const long = after(100_000, () => due);
     expect(waitedMs(long)).toBe(100_000);
     expect(waitedMs(nextWait(null, due, everyMs, 102_000))).toBe(0);
