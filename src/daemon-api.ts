@@ -1,6 +1,6 @@
 import { createApi } from './api/api.ts';
 import type { Api } from './api/api-instance.ts';
-import { addressesOf, createListen } from './api/listen.ts';
+import type { Door } from './api/door.ts';
 import { createMonitoring } from './api/monitoring.ts';
 import type { Config } from './config.ts';
 import type { DaemonDeps, Parts } from './daemon-parts.ts';
@@ -21,13 +21,14 @@ const endMs = 12_000;
 // Whoever has the port for itself needs a few.
 const probesMax = 100;
 
-/** Serves the API and the pages; resolves with their address. What ends it is added to `workers`. */
+/** Serves the API and the pages behind this door. What ends it is added to `workers`. */
 export async function startApi(
   config: Config,
   { version }: DaemonDeps,
   parts: Parts,
   workers: Part[],
-): Promise<string> {
+  door: Door,
+): Promise<void> {
   const { storesOn, connections, watch, clock, pollQueue, drainQueue, drainer, egress } = parts;
   const stores = storesOn(connections.failFast());
   const lookup = createHostLookup();
@@ -46,6 +47,7 @@ export async function startApi(
   const api = await createApi({
     ...stores,
     version,
+    door,
     dashboard: createDashboard(),
     queueBoard: createQueueBoard([pollQueue.queue, drainQueue.queue]),
     ...createProbes(parts),
@@ -72,57 +74,36 @@ export async function startApi(
       replayProgress: replayer.progress,
     },
   });
-  return listenUntilStopped(api, 'api', config.http.host, config.http.port, workers);
+  await serve(api, 'api', door, workers);
 }
 
-/**
- * Serves health and metrics alone at `METRICS_PORT`, whatever the roles; resolves with the address, null where none is wanted or the API has
- * that port already.
- */
+/** Serves health and metrics alone behind this door, whatever the roles. */
 export async function startMonitoring(
-  { http, metricsPort, trustedProxies, roles }: Config,
+  { trustedProxies }: Config,
   parts: Parts,
   workers: Part[],
-): Promise<string | null> {
-  const isServed = roles.has('api') && metricsPort === http.port && metricsPort !== 0;
-  if (metricsPort === null || isServed) return null;
+  door: Door,
+): Promise<void> {
   const limits = { connections: probesMax };
-  const monitoring = await createMonitoring({ ...createProbes(parts), limits, trustedProxies });
-  return listenUntilStopped(monitoring, 'monitoring', http.host, metricsPort, workers);
+  const monitoring = await createMonitoring({ ...createProbes(parts), limits, trustedProxies, door });
+  await serve(monitoring, 'monitoring', door, workers);
 }
 
 // What supervisors and Prometheus ask of any process.
-function createProbes({
-  storesOn,
-  connections,
-  metrics,
-  watch,
-  clock,
-  keys,
-  secrets,
-  liveness,
-  logger,
-}: Parts) {
+function createProbes({ storesOn, connections, metrics, watch, clock, keys, secrets, work, logger }: Parts) {
   const redis = connections.failFast();
-  const readiness = createReadiness(redis, watch, keys.probe, secrets.problem);
+  const readiness = createReadiness(redis, watch, keys.probe, () => [secrets.problem(), ...work.problems()]);
   const deps = { ...storesOn(redis), redis, watch, readiness, now: clock.now };
   return {
     logger,
-    liveness: liveness.check,
+    liveness: work.liveness,
     readiness,
     metrics: metrics.registry,
     beforeScrape: () => collectGauges(deps, metrics),
   };
 }
 
-async function listenUntilStopped(
-  app: Api,
-  name: string,
-  host: string,
-  port: number,
-  workers: Part[],
-): Promise<string> {
-  const listen = createListen(app);
+async function serve(app: Api, name: string, door: Door, workers: Part[]): Promise<void> {
   workers.push({ name, deadlineMs: endMs, needsRedis: false, stop: () => app.close() });
-  return listen(await addressesOf(host), port);
+  await door.handOver(app);
 }

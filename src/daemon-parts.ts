@@ -29,18 +29,18 @@ import { createCommitJournal } from './filings/commit-journal.ts';
 import { createCountHistory } from './filings/count-history.ts';
 import { createFilingListStore } from './filings/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotOptions } from './filings/snapshot-store.ts';
-import { createLiveness } from './liveness.ts';
-import { createMetrics } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { readAgain } from './polling/read-again.ts';
 import { createPollQueue } from './polling/poll-queue.ts';
 import { createPollingStore } from './polling/polling-store.ts';
 import { checkDurability } from './redis/check-durability.ts';
 import { createAofRewriter } from './redis/aof-rewriter.ts';
 import { createRedisClock } from './redis/clock.ts';
-import { createRedisConnections, type RedisClient } from './redis/connect.ts';
+import { createRedisConnections, type RedisClient, type RedisConnections } from './redis/connect.ts';
 import { createKeys } from './redis/keys.ts';
 import { createStoreWatch } from './redis/store-watch.ts';
 import { createPartStopper } from './stop-parts.ts';
+import { watchWork } from './daemon-watch.ts';
 import { startSecretUpkeep } from './secret-upkeep.ts';
 import { createSealer } from './secrets/seal.ts';
 import { listSealedSubscriptions } from './subscriptions/sealed-subscriptions.ts';
@@ -52,6 +52,8 @@ export interface DaemonDeps {
   readonly logger: Logger;
   /** Source of jitter, in [0, 1). */
   readonly random: () => number;
+  /** A start waits for Redis until this aborts; without it, ten seconds. */
+  readonly signal?: AbortSignal;
 }
 
 /** Redis may lose or evict what it is given, and `REDIS_UNSAFE` does not allow that. */
@@ -59,8 +61,14 @@ export class UnsafeRedisError extends Error {
   override readonly name = 'UnsafeRedisError';
 }
 
-const redisTimeoutMs = 10_000;
 const clientEndMs = 2_000;
+
+/** What one attempt to start works with. */
+export interface PartsDeps extends DaemonDeps {
+  readonly metrics: Metrics;
+  /** Resolves when Redis answers; rejects when it is not to be waited for any longer. */
+  readonly untilRedis: (connections: RedisConnections) => Promise<void>;
+}
 
 /** What the roles of one process share. */
 export type Parts = Awaited<ReturnType<typeof createParts>>;
@@ -71,10 +79,9 @@ export type Parts = Awaited<ReturnType<typeof createParts>>;
  */
 export async function createParts(
   config: Config,
-  { version, logger, random }: DaemonDeps,
+  { version, logger, random, metrics, untilRedis }: PartsDeps,
   stack: AsyncDisposableStack,
 ) {
-  const metrics = createMetrics();
   const connections = stack.use(
     createRedisConnections(config.redis.url, {
       connectionName: 'filing-webhooks',
@@ -83,7 +90,7 @@ export async function createParts(
         change.up ? logger.info('redis.up') : logger.error({ reason: change.reason }, 'redis.down'),
     }),
   );
-  await connections.untilReady(redisTimeoutMs);
+  await untilRedis(connections);
   const redis = connections.command();
   const keys = createKeys(config.redis.prefix);
   const { problems } = await checkDurability(redis);
@@ -165,6 +172,7 @@ export async function createParts(
       { name: 'tracing', deadlineMs: clientEndMs, needsRedis: false, stop: tracing.close },
     ]),
   );
+  const work = watchWork(config, { connections, keys, watch, pollQueue, drainQueue, logger, metrics });
   const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const client = createCallbackClient({
@@ -186,6 +194,7 @@ export async function createParts(
     now: clock.now,
     random,
     onAttempt(report) {
+      work.tallies.drain.gotOn();
       logAttempt(report);
       tracing.attemptReported(report);
     },
@@ -193,10 +202,9 @@ export async function createParts(
     onExpired: reportExpired(logger, metrics, waker),
     onDisabled: reportDisabled(logger, metrics, waker),
   });
-  const liveness = createLiveness(() => performance.now());
   return {
     connections,
-    liveness,
+    work,
     keys,
     watch,
     rewriter,

@@ -1,17 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import type { Config } from './config.ts';
 import { watchClock } from './clock-watch.ts';
+import { startDelivery, startPolling } from './daemon-workers.ts';
 import { startApi, startMonitoring } from './daemon-api.ts';
-import { createParts, type DaemonDeps, type Parts } from './daemon-parts.ts';
-import { reportEvents, reportPoll } from './daemon-reports.ts';
+import { openDoors, type Doors } from './daemon-doors.ts';
+import { createParts, type DaemonDeps, type Parts, type PartsDeps } from './daemon-parts.ts';
 import { putDefaultAccount } from './default-account.ts';
-import { createDrainWorker } from './delivery/drain-worker.ts';
 import { listenForCommits } from './filings/commit-journal.ts';
 import { SnapshotLostError } from './filings/snapshot-store.ts';
-import { boundedCounts } from './gauges.ts';
-import { createAccountPoller } from './polling/account-poller.ts';
+import { createMetrics } from './metrics.ts';
+import { createPatientStart } from './patient-start.ts';
 import { isPollMissing } from './polling/poll-schedule.ts';
-import { createPollWorker } from './polling/poll-worker.ts';
 import type { Part } from './stop-parts.ts';
 
 /** A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection. */
@@ -27,22 +25,31 @@ const repairEveryMs = 3_000;
 const catchUpMs = 5_000;
 // No replica lags that long; what is lost of earlier commits is found by the next poll of this process.
 const caughtUpMs = 60_000;
-// What a crash or a failure kept from being woken while a long poll goes on is woken after so long.
-const pollUpkeepMs = 30_000;
-const pollsAtOnce = 200;
-// So many, because a drain whose endpoint hangs keeps its place until the callback times out.
-const drainsAtOnce = 2_000;
-
-// How long each part may take to end; the stores and connections behind them need a few seconds more, and there are 30.
-const endMs = { polling: 5_000, delivery: 20_000 };
-// Milliseconds after which callbacks still in flight are aborted; the rest of the delivery's time is for recording that.
-const abortMs = 17_000;
 
 /**
- * Starts the parts that the configured roles name. Rejects when Redis cannot be reached (then nothing is left running)
- * or is not safe (UnsafeRedisError).
+ * Starts the parts that the configured roles name. The ports are listened on at once, and say that the daemon is starting until it is. Redis is
+ * waited for as long as `deps.signal` allows; one that goes away on the way too. Rejects when it is not safe (UnsafeRedisError) or not this
+ * daemon's (StoreFormatError, WrongKeyError), when a port cannot be had, or when nothing is to be waited for any longer; then nothing is left
+ * running.
  */
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
+  await using stack = new AsyncDisposableStack();
+  const metrics = createMetrics();
+  const start = createPatientStart(deps.logger, deps.signal);
+  const doors = await openDoors(config, { reason: start.reason, metrics: metrics.registry }, stack);
+  const { roles } = config;
+  const [url, metricsUrl] = [doors.api?.url ?? null, doors.monitoring?.url ?? null];
+  deps.logger.info({ url, metricsUrl }, 'daemon.listening');
+  const attempt = { ...deps, metrics, untilRedis: start.untilRedis };
+  const { redis, running } = await start.run(() => startParts(config, attempt, doors));
+  stack.use(running);
+  deps.logger.info({ url, metricsUrl, roles: [...roles], redis }, 'daemon.started');
+  const all = stack.move();
+  return { url, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+// One attempt, which leaves nothing running when it fails.
+async function startParts(config: Config, deps: PartsDeps, doors: Doors) {
   await using stack = new AsyncDisposableStack();
   const parts = await createParts(config, deps, stack);
   // What takes work ends first, all of it at once: nothing new may begin while something else is waited for.
@@ -52,111 +59,25 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   // At every start, so that a new key in the environment is taken up.
   if (config.defaultAccount !== null)
     await putDefaultAccount({ ...stores, pollQueue, now: clock.now }, config.defaultAccount);
-  if (config.roles.has('deliver')) await startDelivery(parts, workers);
-  if (config.roles.has('poll')) await startPolling(config, parts, workers);
+  const [polls, delivers] = [config.roles.has('poll'), config.roles.has('deliver')];
+  if (delivers) await wakeAll(parts);
+  if (polls) await scheduleAll(parts);
+  if (polls) stack.defer(await startCatchingUp(parts));
+  // After all that may fail: a worker that cannot be closed because Redis is away would come back with it.
+  if (delivers) workers.push(startDelivery(parts));
+  if (polls) workers.push(startPolling(config, parts));
   stack.defer(watchClock({ ...parts, wallClock: Date.now }));
   stack.defer(startUpkeep(config, parts));
-  if (config.roles.has('poll')) stack.defer(await startCatchingUp(parts));
-  const url = config.roles.has('api') ? await startApi(config, deps, parts, workers) : null;
-  const metricsUrl = await startMonitoring(config, parts, workers);
-  deps.logger.info(
-    { url, metricsUrl, roles: [...config.roles], redis: parts.connections.describe },
-    'daemon.started',
-  );
-  const running = stack.move();
-  return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  if (doors.api !== null) await startApi(config, deps, parts, workers, doors.api);
+  if (doors.monitoring !== null) await startMonitoring(config, parts, workers, doors.monitoring);
+  return { redis: parts.connections.describe, running: stack.move() };
 }
 
-async function startDelivery(parts: Parts, workers: Part[]): Promise<void> {
-  const { connections, keys, drainQueue, drainer, callbacks, stores, waker, tracing, clock, onError } = parts;
-  const worker = createDrainWorker({
-    connection: connections.blocking(),
-    prefix: keys.queues,
-    queue: drainQueue,
-    concurrency: drainsAtOnce,
-    drain: (account, subscription, ...rest) =>
-      tracing.drain(account, subscription, () => drainer.drain(account, subscription, ...rest)),
-    now: clock.now,
-    onError,
-  });
-  async function stop(): Promise<void> {
-    const late = setTimeout(callbacks.abortAll, abortMs);
-    try {
-      await worker.close();
-    } finally {
-      clearTimeout(late);
-    }
-  }
-  workers.push({ name: 'delivery', deadlineMs: endMs.delivery, needsRedis: true, stop });
+async function wakeAll({ stores, waker }: Parts): Promise<void> {
   for (const { account } of await stores.accounts.list()) await waker.wakeBlocked(account);
 }
 
-async function startPolling(config: Config, parts: Parts, workers: Part[]): Promise<void> {
-  const {
-    stores,
-    clock,
-    logger,
-    metrics,
-    tracing,
-    waker,
-    pollQueue,
-    watch,
-    keys,
-    connections,
-    liveness,
-    onError,
-  } = parts;
-  const logPoll = reportPoll(logger, metrics);
-  const noteEvents = reportEvents(logger, metrics, config.filingBytesMax);
-  const poll = createAccountPoller({
-    ...stores,
-    clock,
-    random: parts.random,
-    partner: config.polling,
-    filingBytesMax: config.filingBytesMax,
-    async onEvents(account, events) {
-      noteEvents(account, events);
-      tracing.eventsRecorded(account, events);
-      await waker.wakeMatching(account, events);
-    },
-    async upkeep(account) {
-      await Promise.all([waker.wakeLagging(account), noteCounts(stores, account, clock.now())]);
-    },
-    upkeepMs: pollUpkeepMs,
-    onError,
-    onRequest(endpoint, code) {
-      liveness.requestEnded();
-      metrics.partnerRequests.inc({ endpoint, code });
-    },
-    onQuarantined(account, records) {
-      metrics.quarantined.inc({ account }, records);
-      logger.warn({ account, records }, 'poll.quarantined');
-    },
-    onPoll(report) {
-      logPoll(report);
-      tracing.pollReported(report);
-    },
-    onUnknownAccount: pollQueue.unschedule,
-  });
-  const worker = createPollWorker({
-    connection: connections.blocking(),
-    prefix: keys.queues,
-    polling: stores.polling,
-    holder: randomUUID(),
-    concurrency: pollsAtOnce,
-    async poll(job, signal) {
-      liveness.pollStarted();
-      try {
-        await watch.check();
-        if (watch.problem() !== null) return true;
-        return await tracing.poll(job.account, () => poll(job, signal));
-      } finally {
-        liveness.pollEnded();
-      }
-    },
-    onError,
-  });
-  workers.push({ name: 'polling', deadlineMs: endMs.polling, needsRedis: true, stop: worker.close });
+async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
   await stores.accounts.finishRemovals();
   for (const { account, pollIntervalMs } of await stores.accounts.list()) {
     await pollQueue.schedule(account, pollIntervalMs);
@@ -164,13 +85,9 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
   }
 }
 
-async function noteCounts({ snapshot, countHistory }: Parts['stores'], account: string, at: number) {
-  await countHistory.note(account, at, async () => boundedCounts(await snapshot.counts(account)));
-}
-
 // What has to be looked after whether or not anything happens. Returns what ends it.
 function startUpkeep(config: Config, parts: Parts): () => void {
-  const { watch, rewriter, stores, clock, logger, onError } = parts;
+  const { watch, work, rewriter, stores, clock, logger, onError } = parts;
   let told = false;
   const look = setInterval(() => {
     watch
@@ -180,6 +97,7 @@ function startUpkeep(config: Config, parts: Parts): () => void {
         if (problem !== null && !told) logger.fatal({ problem }, 'store.emptied');
         told = problem !== null;
       })
+      .then(work.look)
       .catch(onError);
   }, upkeepMs);
   const rewrite = setInterval(() => {
@@ -225,13 +143,20 @@ async function catchUpAll({ stores: { snapshot, polling }, clock }: Parts): Prom
   }
 }
 
-async function repairSchedules({ stores, pollQueue, clock, logger }: Parts): Promise<void> {
-  const accounts: string[] = [];
-  for (const suspect of await pollQueue.suspects(await stores.accounts.list())) {
+async function repairSchedules({ stores, pollQueue, work, clock, logger }: Parts): Promise<void> {
+  const accounts = await stores.accounts.list();
+  const shortestMs = accounts.reduce(
+    (least, { pollIntervalMs }) => Math.min(least, pollIntervalMs),
+    Infinity,
+  );
+  // However often a schedule is repaired: nothing is well until somebody polls.
+  work.expect('poll', accounts.length === 0 ? null : shortestMs);
+  const rescheduled: string[] = [];
+  for (const suspect of await pollQueue.suspects(accounts)) {
     const marks = await stores.polling.read(suspect.account);
     if (!isPollMissing(marks, suspect.pollIntervalMs, clock.now())) continue;
     await pollQueue.reschedule(suspect);
-    accounts.push(suspect.account);
+    rescheduled.push(suspect.account);
   }
-  if (accounts.length > 0) logger.warn({ accounts }, 'poll.rescheduled');
+  if (rescheduled.length > 0) logger.warn({ accounts: rescheduled }, 'poll.rescheduled');
 }

@@ -31,6 +31,13 @@ export function createMetrics() {
         'Redis servers whose append-only file was not rewritten since their last start.',
       ),
     ),
+    waitingSeconds: new Gauge({
+      ...common(
+        'waiting_seconds',
+        'How long polls or drains that are due have waited without any being taken; 0 while they are.',
+      ),
+      labelNames: ['queue'],
+    }),
     unreplicatedCommits: new Counter(
       common(
         'unreplicated_commits_total',
@@ -113,6 +120,8 @@ export function createMetrics() {
     ),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };
+  // Not known before Redis was asked.
+  metrics.redisSafe.set(NaN);
   // From the beginning, for the first increase of a counter that was not there before is seen by no rate().
   for (const type of Object.keys(eventTypes)) if (type !== 'ping') metrics.events.inc({ type }, 0);
   for (const outcome of Object.keys(OUTCOME_KINDS)) metrics.deliveries.inc({ outcome }, 0);

@@ -13,13 +13,13 @@ const probeKeptMs = 60_000;
 /**
  * Asks Redis: whether it is still the one that this daemon began on, whether it keeps what it is given, and whether it takes a write
  * (of `probeKey`, with a lifetime of a minute). Whoever asks meanwhile has the same answer: probes need no token, and must not become a load.
- * `secretsProblem` says what of the store cannot be opened.
+ * `otherProblems` says what else is wrong, of the secrets and of the work.
  */
 export function createReadiness(
   redis: RedisClient,
   watch: StoreWatch,
   probeKey: string,
-  secretsProblem: () => string | null = () => null,
+  otherProblems: () => readonly (string | null)[] = () => [],
 ): () => Promise<Readiness> {
   let underWay: Promise<Readiness> | null = null;
 
@@ -33,7 +33,7 @@ export function createReadiness(
     } catch (error) {
       reasons.push(describe(error));
     }
-    for (const problem of [watch.problem(), secretsProblem()]) if (problem !== null) reasons.push(problem);
+    for (const problem of [watch.problem(), ...otherProblems()]) if (problem !== null) reasons.push(problem);
     return { ready: reasons.length === 0, reasons };
   }
 

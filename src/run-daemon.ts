@@ -31,7 +31,7 @@ export async function runDaemon(config: Config, stop: AbortController): Promise<
     stop.abort('crash');
   });
   const stopped = untilStopped(stop.signal, logger);
-  const deps = { version: packageJson.version, logger, random: Math.random };
+  const deps = { version: packageJson.version, logger, random: Math.random, signal: stop.signal };
   const starting = stop.signal.aborted ? Promise.resolve(null) : startDaemon(config, deps);
   try {
     const daemon = await Promise.race([starting, stopped.then(() => delay(startEndsMs, null))]);

@@ -1,14 +1,15 @@
+import type { RequestListener } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify, LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import { defaultLimits } from './access-limits.ts';
 import type { Api } from './api-instance.ts';
 import { addCallerDecorator, callerLabel } from './auth.ts';
-import { defaultTiming } from './deps.ts';
 import type { ApiDeps } from './deps.ts';
 import { endConnectionsOnClose } from './end-connections.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
 import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
+import { httpTimes } from './http-times.ts';
 import { endLateInTurns } from './late-requests.ts';
 import { followConnections, hasWholeRequest, limitConnections } from './open-connections.ts';
 import { Problem } from './problem.ts';
@@ -17,10 +18,7 @@ import { compileValidator } from './validator.ts';
 const bodyBytesMax = 256 * 1024;
 // From the first byte: a request has to be there within `requestMs` (`ApiTiming`), its answer a while after that.
 const handlerMs = 20_000;
-// So often that not too many are cut at once.
-const checkConnectionsMs = 30;
 const fullAgainMs = 60_000;
-const keepAliveMs = 72_000;
 
 // A filing's id has up to 256 characters, each of which up to twelve in a path ("%F0%9F%98%80").
 const paramLengthMax = 256 * 12;
@@ -31,26 +29,21 @@ export function createInstance({
   timing,
   limits,
   trustedProxies = [],
-}: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies'>): Api {
+  door,
+}: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies' | 'door'>): Api {
   const loggerInstance: FastifyBaseLogger | undefined = logger;
-  const { idleMs, requestMs } = { ...defaultTiming, ...timing };
+  const { options: http, server } = httpTimes(timing);
   const app = fastify({
     ...(loggerInstance === undefined ? { logger: false } : { loggerInstance }),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: bodyBytesMax,
-    requestTimeout: requestMs,
-    connectionTimeout: idleMs,
+    requestTimeout: server.requestTimeout,
+    connectionTimeout: server.timeout,
     handlerTimeout: handlerMs,
-    keepAliveTimeout: keepAliveMs,
-    http: {
-      // A request without a host is answered by a hook below, for Node's own answer is no problem+json.
-      requireHostHeader: false,
-      // Node does not hold bodies to the one time when the other, by default a minute, is longer.
-      requestTimeout: requestMs,
-      headersTimeout: requestMs,
-      connectionsCheckingInterval: Math.min(checkConnectionsMs, requestMs),
-    },
+    keepAliveTimeout: server.keepAliveTimeout,
+    http,
+    ...(door === undefined ? {} : { serverFactory: (handler: RequestListener) => door.enter(handler) }),
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     return503OnClosing: false,
@@ -70,7 +63,7 @@ export function createInstance({
   takeOnlyJson(app);
   addCallerDecorator(app);
   logRequests(app);
-  const connections = followConnections(app.server);
+  const connections = followConnections(app.server, door?.sockets);
   endConnectionsOnClose(app, connections);
   const { connections: max } = { ...defaultLimits, ...limits };
   limitConnections(app.server, connections, max, tellNowAndThen(app, max));

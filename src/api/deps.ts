@@ -15,6 +15,7 @@ import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PollingStore } from '../polling/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
+import type { Door } from './door.ts';
 import type { Rate } from './rate-limit.ts';
 
 /** Everything that the API stands on. The stores should fail fast: a request waits for each of their replies. */
@@ -58,6 +59,8 @@ export interface ApiDeps {
   readonly limits?: Partial<ApiLimits>;
   /** Networks of proxies (CIDR). A request from one of them comes from the last address in its `X-Forwarded-For` that is in none. */
   readonly trustedProxies?: readonly string[];
+  /** Where it is served, once the door is handed over; without one the instance has a server of its own that does not listen. */
+  readonly door?: Pick<Door, 'enter' | 'sockets'>;
 }
 
 /** A URL that may be called, or why not. */

@@ -12,7 +12,15 @@ import { addMetricsRoutes } from './metrics-routes.ts';
 export async function createMonitoring(
   deps: Pick<
     ApiDeps,
-    'logger' | 'timing' | 'limits' | 'trustedProxies' | 'liveness' | 'readiness' | 'metrics' | 'beforeScrape'
+    | 'logger'
+    | 'timing'
+    | 'limits'
+    | 'trustedProxies'
+    | 'liveness'
+    | 'readiness'
+    | 'metrics'
+    | 'beforeScrape'
+    | 'door'
   >,
 ): Promise<Api> {
   const app = createInstance(deps);

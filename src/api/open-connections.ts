@@ -4,17 +4,19 @@ import type { Socket } from 'node:net';
 /** The open connections of a server with the requests that are being answered on each; those on which something was done last come last. */
 export type OpenConnections = Map<Socket, Set<ServerResponse>>;
 
-/** Follows the connections of a server from their beginning to their end. */
-export function followConnections(server: Server): OpenConnections {
+/** Follows the connections of a server from their beginning to their end, beside new ones those that are `open` already. */
+export function followConnections(server: Server, open: Iterable<Socket> = []): OpenConnections {
   const connections: OpenConnections = new Map();
   const toEnd = (socket: Socket) => {
     const responses = connections.get(socket);
     if (responses !== undefined && connections.delete(socket)) connections.set(socket, responses);
   };
-  server.on('connection', (socket: Socket) => {
+  const follow = (socket: Socket) => {
     connections.set(socket, new Set());
     socket.once('close', () => connections.delete(socket));
-  });
+  };
+  for (const socket of open) follow(socket);
+  server.on('connection', follow);
   server.on('request', ({ socket }, response) => {
     connections.get(socket)?.add(response);
     toEnd(socket);

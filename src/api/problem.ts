@@ -27,6 +27,7 @@ export const problemCodes = {
   too_many_streams: [429, 'Too many event streams'],
   headers_too_large: [431, 'The headers are too large'],
   internal_error: [500, 'The daemon failed unexpectedly'],
+  starting: [503, 'The daemon is starting'],
   store_unavailable: [503, 'Redis does not answer'],
   secret_unreadable: [503, 'A stored secret cannot be opened'],
   newer_format: [503, 'A newer version stored this'],

@@ -21,6 +21,8 @@ export interface PollWorkerDeps {
   readonly concurrency: number;
   /** Rejects when the poll cannot go on; the next one starts over. False: it had no place, nothing was read. */
   readonly poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>;
+  /** A job found the account's former poll at work. */
+  readonly onSkipped: () => void;
   readonly onError: (error: Error) => void;
 }
 
@@ -38,7 +40,8 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   async function process(job: Job<PollJob>, token: string | undefined): Promise<void> {
     const { account, asked } = job.data;
     const holder = `${deps.holder}:${job.id ?? ''}`;
-    if ((await takeLease(account, holder)) && (await pollUnderLease(job.data, holder))) return;
+    if (!(await takeLease(account, holder))) deps.onSkipped();
+    else if (await pollUnderLease(job.data, holder)) return;
     if (!asked) return;
     // What somebody asked for comes after the polls under way, without a place being held for it meanwhile.
     await job.moveToDelayed(Date.now() + askAgainMs, token);

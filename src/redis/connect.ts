@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { MissingRedisError } from './missing-redis.ts';
 import { openClient, openSentinels, untilClientReady } from './open-client.ts';
 import type { ClientUse, RedisClient } from './open-client.ts';
 import { createOutage } from './outage.ts';
@@ -34,7 +35,7 @@ export type RedisConnections = AsyncDisposable & {
   blocking(): RedisClient;
   /** For subscriptions to channels, which it takes up again by itself after each outage. */
   listening(): RedisClient;
-  /** Resolves when `command` and `failFast` answer; rejects after `timeoutMs` with the last reason. */
+  /** Resolves when `command` and `failFast` answer; rejects with MissingRedisError after `timeoutMs`. May be asked again. */
   untilReady(timeoutMs: number): Promise<void>;
   /** Resolves when Redis does not answer, asking it again and again; also when `signal` aborts. */
   untilAway(signal: AbortSignal): Promise<void>;
@@ -52,6 +53,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
   const outage = createOutage(options.onStateChange);
   const clients = new Map<ClientUse, RedisClient>();
   let endWatch: (() => void) | null = null;
+  let ready: Promise<unknown> | null = null;
   const client = (use: ClientUse): RedisClient => {
     const known = clients.get(use);
     if (known !== undefined) return known;
@@ -80,8 +82,9 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
     listening: () => client('listening'),
     async untilReady(timeoutMs) {
       const needed = [client('command'), client('failFast')];
-      const inTime = await withDeadline(Promise.all(needed.map(untilClientReady)), timeoutMs);
-      if (!inTime) throw new Error(`no answer from ${describeRedis(address)}: ${outage.reason()}`);
+      ready ??= Promise.all(needed.map(untilClientReady)).finally(() => (ready = null));
+      const inTime = await withDeadline(ready, timeoutMs);
+      if (!inTime) throw new MissingRedisError(describeRedis(address), outage.reason());
     },
     untilAway: (signal) => untilAway(client('failFast'), signal),
     close,

@@ -7,6 +7,7 @@
  * | `P:store`                  | string  | for ever               | first start on an empty store  | store watch         |
  * | `P:probe`                  | string  | a minute               | readiness                      | nobody              |
  * | `P:aof:{<n>}`              | string  | a minute               | before a rewrite of the AOF    | nobody              |
+ * | `P:taken`                  | hash    | for ever               | work watch                     | work watch          |
  * | `P:accounts`               | hash    | for ever               | account store                  | all roles           |
  * | `P:witness:<a>`            | stream  | an hour                | after commits                  | polling             |
  * | `P:{a}:incarnation`        | string  | and a day longer       | account store                  | polling, API        |
@@ -43,6 +44,8 @@ export interface Keys {
   readonly probe: string;
   /** Keys for the sake of being written, one of them on each server of a cluster. */
   aofMark(n: number): string;
+  /** How often work of a queue was seen to be taken, a field for each. */
+  readonly taken: string;
   readonly accounts: string;
   /** A channel, not a key: what processes have committed. */
   readonly commits: string;
@@ -95,6 +98,7 @@ export function createKeys(prefix: string): Keys {
     store: `${prefix}:store`,
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
+    taken: `${prefix}:taken`,
     accounts: `${prefix}:accounts`,
     commits: `${prefix}:commits`,
     witness: (account) => `${prefix}:witness:${account}`,

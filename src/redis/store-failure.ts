@@ -4,6 +4,7 @@ const clientErrors = new Set([
   'ClusterAllFailedError',
   'InterruptError',
   'MaxRetriesPerRequestError',
+  'MissingRedisError',
 ]);
 const clientTexts =
   /^(Connection is closed|Command timed out|connect E|Stream isn't writeable|Socket timeout|Cluster is|Cluster isn't ready|None of startup nodes|Node is disconnected|Too many Cluster redirections|Failed to refresh slots cache|All sentinels are unreachable)/;

@@ -23,6 +23,7 @@ async function rig(
   };
   const queue = createPollQueue(connections.failFast(), keys.queues, fail);
   const polling = createPollingStore(connections.command(), keys);
+  let skipped = 0;
   const worker = createPollWorker({
     connection: connections.blocking(),
     prefix: keys.queues,
@@ -30,12 +31,14 @@ async function rig(
     holder: 'test',
     concurrency: 10,
     poll,
+    onSkipped: () => void (skipped += 1),
     onError: onPollError ?? fail,
   });
   return {
     keys,
     queue,
     polling,
+    skipped: () => skipped,
     async [Symbol.asyncDispose]() {
       await worker.close();
       await queue.close();
@@ -59,6 +62,7 @@ it('keeps what somebody asked for until the poll under way has ended', async () 
   await poller.queue.pollNow('acme', 'delta');
   await poller.queue.pollNow('other', 'delta');
   await expect.poll(() => polls).toEqual(['delta']);
+  await expect.poll(poller.skipped).toBeGreaterThan(1);
   await poller.polling.release('acme', 'somebody else');
   await expect.poll(() => polls.toSorted(), { timeout: 5_000 }).toEqual(['delta', 'delta', 'sweep']);
 });

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from '../../../src/api/api.ts';
 import type { Api } from '../../../src/api/api-instance.ts';
 import type { ApiDeps } from '../../../src/api/deps.ts';
-import { createListen } from '../../../src/api/listen.ts';
+import { openDoor } from '../../../src/api/door.ts';
 import { createLatch } from '../../support/receiver.ts';
 import { testRedis } from '../../support/redis.ts';
 import { createApiFixture } from './api-fixture.ts';
@@ -23,6 +24,8 @@ afterAll(async () => {
   await redis.cleanup();
 });
 
+const notYet: RequestListener = (_request, response) => void response.writeHead(503).end();
+
 async function open(host: string, port: number, request: string) {
   const socket = connect(port, host);
   await once(socket, 'connect');
@@ -31,9 +34,10 @@ async function open(host: string, port: number, request: string) {
 }
 
 async function listenAtTwo(overrides: Partial<ApiDeps> = {}): Promise<{ app: Api; port: number }> {
-  const app = await createApi({ ...fixture.deps, ...overrides });
-  const url = await createListen(app)(addresses, 0);
-  return { app, port: Number(new URL(url).port) };
+  const door = await openDoor(addresses, 0, notYet);
+  const app = await createApi({ ...fixture.deps, ...overrides, door });
+  await door.handOver(app);
+  return { app, port: Number(new URL(door.url).port) };
 }
 
 test('the API answers at every address alike, also what is no request', async () => {
@@ -66,10 +70,30 @@ test('closing the API ends idle connections at every address at once, and answer
 });
 
 test('an address that cannot be listened at is left out, unless it is the first', async () => {
-  const app = await createApi(fixture.deps);
-  const url = await createListen(app)(['127.0.0.1', '192.0.2.1'], 0);
-  expect((await fetch(`${url}/health/live`)).status).toBe(200);
-  await app.close();
-  const other = await createApi(fixture.deps);
-  await expect(createListen(other)(['192.0.2.1', '127.0.0.1'], 0)).rejects.toThrow('EADDRNOTAVAIL');
+  await using door = await openDoor(['127.0.0.1', '192.0.2.1'], 0, notYet);
+  expect((await fetch(door.url)).status).toBe(503);
+  await expect(openDoor(['192.0.2.1', '127.0.0.1'], 0, notYet)).rejects.toThrow('EADDRNOTAVAIL');
+});
+
+test('a connection that was opened before the API has the door is answered by both, and ends with the API', async () => {
+  const door = await openDoor(addresses, 0, notYet);
+  const port = Number(new URL(door.url).port);
+  const request = 'GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n';
+  const sockets = await Promise.all(addresses.map((host) => open(host, port, request)));
+  const first = await Promise.all(sockets.map(async (socket) => String(await once(socket, 'data'))));
+  expect(first).toEqual(addresses.map(() => expect.stringMatching(/^HTTP\/1.1 503 /)));
+  const app = await createApi({ ...fixture.deps, door });
+  await door.handOver(app);
+  for (const socket of sockets) socket.write(request);
+  const second = await Promise.all(sockets.map(async (socket) => String(await once(socket, 'data'))));
+  expect(second).toEqual(addresses.map(() => expect.stringMatching(/^HTTP\/1.1 200 OK/)));
+  await Promise.all([app.close(), ...sockets.map((socket) => once(socket, 'close'))]);
+});
+
+test('a door that nobody has is closed at once, whatever is connected to it', async () => {
+  const door = await openDoor(addresses, 0, notYet);
+  const port = Number(new URL(door.url).port);
+  const sockets = await Promise.all(addresses.map((host) => open(host, port, '')));
+  await Promise.all([door.close(), ...sockets.map((socket) => once(socket, 'close'))]);
+  await expect(fetch(door.url)).rejects.toThrow('fetch failed');
 });

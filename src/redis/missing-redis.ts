@@ -1,0 +1,32 @@
+/** Redis could not be reached in time. `reason` is what the clients last heard; it holds no password. */
+export class MissingRedisError extends Error {
+  override readonly name = 'MissingRedisError';
+  readonly reason: string;
+
+  constructor(address: string, reason: string) {
+    super(`no answer from ${address}: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+// The first that fits; what clients and servers say of a connection that does not come about.
+const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
+  [/\bWRONGPASS\b/, 'It refuses the user or the password of REDIS_URL.'],
+  [/\bNOAUTH\b/, 'It wants a password: put it into REDIS_URL.'],
+  [/\bNOPERM\b/, 'The user of REDIS_URL may not do what is needed.'],
+  [/\bLOADING\b/, 'It is loading its data.'],
+  [/max number of clients/, 'It has no place for more clients.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'The name of its host is not found: check REDIS_URL.'],
+  [/ECONNREFUSED/, 'Nothing listens at its address: check that it runs and that REDIS_URL is right.'],
+  [
+    /certificate|SSL|TLS/i,
+    'TLS fails: check the certificate, and whether REDIS_URL is to begin with rediss://.',
+  ],
+];
+
+const unknown = 'It does not answer: check that it runs and that REDIS_URL is right.';
+
+/** What the reason of a missing Redis means and what to do, for everybody to see: no address, no name; pure. */
+export function explainMissing(reason: string): string {
+  return meanings.find(([said]) => said.test(reason))?.[1] ?? unknown;
+}
