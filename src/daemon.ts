@@ -10,6 +10,7 @@ import { SnapshotLostError } from './filings/snapshot-store.ts';
 import { boundedCounts } from './gauges.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
+import { toUnreadable, type UnreadableError } from './redis/unreadable-record.ts';
 import type { Part } from './stop-parts.ts';
 
 /** A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection. */
@@ -75,7 +76,7 @@ async function startDelivery(parts: Parts, workers: Part[]): Promise<void> {
     onError,
   });
   workers.push({ name: 'delivery', deadlineMs: endMs.delivery, needsRedis: true, stop: worker.close });
-  for (const { account } of await stores.accounts.list()) await waker.wakeBlocked(account);
+  for (const { account } of await stores.accounts.list()) await failureOf(() => waker.wakeBlocked(account));
 }
 
 async function startPolling(config: Config, parts: Parts, workers: Part[]): Promise<void> {
@@ -104,11 +105,19 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
     async onEvents(account, events) {
       noteEvents(account, events);
       tracing.eventsRecorded(account, events);
-      await waker.wakeMatching(account, events);
+      // What keeps delivery from being woken keeps nobody from detecting changes.
+      await failureOf(() => waker.wakeMatching(account, events));
     },
-    async upkeep(account) {
-      await waker.wakeLagging(account);
-      await noteCounts(stores, account, clock.now());
+    async upkeep(account, failure) {
+      const failures = [
+        failure,
+        await failureOf(() => waker.wakeLagging(account)),
+        await failureOf(() => noteCounts(stores, account, clock.now())),
+      ];
+      await parts.records.lookAndTell(
+        account,
+        failures.filter((each) => each !== null),
+      );
     },
     upkeepMs: pollUpkeepMs,
     onError,
@@ -125,6 +134,7 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
       tracing.pollReported(report);
     },
     onUnknownAccount: pollQueue.unschedule,
+    onUnreadable: parts.reports.note,
   });
   const worker = createPollWorker({
     connection: connections.blocking(),
@@ -148,7 +158,19 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
   await stores.accounts.finishRemovals();
   for (const { account, pollIntervalMs } of await stores.accounts.list()) {
     await pollQueue.schedule(account, pollIntervalMs);
-    await waker.wakeLagging(account);
+    await failureOf(() => waker.wakeLagging(account));
+  }
+}
+
+/** Why a record cannot be read that is needed; null when all went well. Other failures are thrown. */
+async function failureOf(work: () => Promise<unknown>): Promise<UnreadableError | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    const unreadable = toUnreadable(error);
+    if (unreadable === null) throw error;
+    return unreadable;
   }
 }
 
@@ -186,8 +208,9 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   };
 }
 
+// A log that cannot be read is named by the polls of its account.
 async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {
-  for (const { account } of await accounts.list()) await log.trim(account, before);
+  for (const { account } of await accounts.list()) await failureOf(() => log.trim(account, before));
 }
 
 // Hears of the commits of others, and makes up for its own that Redis has lost, also where another process polls the account.
@@ -202,9 +225,11 @@ async function startCatchingUp(parts: Parts): Promise<() => void> {
 
 async function catchUpAll({ stores: { snapshot, polling }, clock }: Parts): Promise<void> {
   for (const account of snapshot.committedSince(clock.now() - caughtUpMs)) {
-    const { generation } = await polling.read(account);
-    await snapshot.catchUp(account, generation, clock.now()).catch((error: unknown) => {
-      if (!(error instanceof SnapshotLostError)) throw error;
+    await failureOf(async () => {
+      const { generation } = await polling.read(account);
+      await snapshot.catchUp(account, generation, clock.now()).catch((error: unknown) => {
+        if (!(error instanceof SnapshotLostError)) throw error;
+      });
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
+import { decodeRecord } from '../redis/unreadable-record.ts';
 import { fitting, toOutline, withBody, type LogEntry, type OutlinedEntry } from './log-entry.ts';
 import { createRecentReads } from './recent-reads.ts';
 import type { Checkpoint } from './timeline.ts';
@@ -98,7 +99,10 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
   }
 
   return {
-    head: async (account) => toCheckpoint((await redis.get(keys.account(account).head)) ?? '0'),
+    async head(account) {
+      const key = keys.account(account).head;
+      return decodeRecord(key, null, (await redis.get(key)) ?? '0', toCheckpoint);
+    },
     async commonWith(account, { position, timeline }) {
       const { head, events } = keys.account(account);
       const reply = await commonScript.run(redis, [head, events], [position, timeline]);
@@ -127,10 +131,13 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
       if (listed === null) return [];
       const [oldest] = await outlineAfter(account, 0, 1);
       const first = oldest?.position ?? Number.POSITIVE_INFINITY;
-      return listed
-        .split(',')
-        .map(Number)
-        .filter((position) => position >= first);
+      return (
+        listed
+          .split(',')
+          .map(Number)
+          // What is no position was written by somebody else.
+          .filter((position) => Number.isSafeInteger(position) && position >= first)
+      );
     },
     async trim(account, before) {
       const { events, bodies, filingEvents } = keys.account(account);
@@ -150,8 +157,8 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
   };
 }
 
-/** The head as it is stored: a position, and behind it the timeline. */
-export function toCheckpoint(text: string): Checkpoint {
-  const [position, timeline = ''] = text.split(' ');
-  return { position: Number(position), timeline };
+/** The head as it is stored: a position, and behind it the timeline; null where it is anything else. */
+export function toCheckpoint(text: string): Checkpoint | null {
+  const [, position, timeline = ''] = /^(\d+) ?([0-9a-f]*)$/i.exec(text) ?? [];
+  return position === undefined ? null : { position: Number(position), timeline };
 }

@@ -141,8 +141,11 @@ async function decideAll(
     // Nearly always so, and told without decoding anything.
     if (previous !== null && observation.filing !== null && isShownBy(previous.text, observation.filing))
       return;
-    const detection = detect(context, observation, previous?.state ?? null, window);
-    if (detection.kind === 'outdated') overtakenBy = Math.min(overtakenBy, previous?.state.readFrom ?? 0);
+    const known = previous?.known ?? null;
+    // Of a newer format: a newer version's daemon looks after it.
+    if (previous !== null && known === null) return;
+    const detection = detect(context, observation, known, window);
+    if (detection.kind === 'outdated') overtakenBy = Math.min(overtakenBy, known?.readFrom ?? 0);
     else if (detection.kind !== 'unchanged')
       steps.push({ observation, commit: toCommit(context, observation, previous, detection, window) });
   });

@@ -144,8 +144,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     const strange = names.filter((name) => !misses.has(name)).slice(0, pageSize);
     const states = await deps.snapshot.read(account, strange);
     for (const [i, name] of strange.entries()) {
-      const state = states[i]?.state;
-      if (state === undefined) continue;
+      const state = states[i]?.known ?? null;
+      if (state === null) continue;
       const until = knownUntil(marks, undefined, state, null);
       await remember(name, missByFailure(undefined, deps.now(), until, input.account.pollIntervalMs));
     }
@@ -160,8 +160,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     remember,
     knownUntil: async (id) => {
       const [stored] = await deps.snapshot.read(account, [id]);
-      const state = stored?.state;
-      return state === undefined || (state.removed && state.restate !== true)
+      const state = stored?.known ?? null;
+      return state === null || (state.removed && state.restate !== true)
         ? null
         : knownUntil(marks, misses.get(id), state, null);
     },
