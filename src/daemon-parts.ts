@@ -99,7 +99,7 @@ export async function createParts(
   const reports = createUnreadableReports(logger, metrics, Date.now);
   const onUnreadable = reports.note;
   const storesOn = (client: RedisClient, committing: Partial<SnapshotOptions> = {}) => {
-    const log = createEventLog(client, keys);
+    const log = createEventLog(client, keys, onUnreadable);
     const outline = createLogOutline(client, keys);
     return {
       accounts: createAccountStore({ redis: client, keys, sealer, defaults: config.polling, onUnreadable }),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { NewEvent } from '../events/event.ts';
-import { bodiesAtOnceMax, type LogEntry, type LogRead } from '../events/event-log.ts';
+import { bodiesAtOnceMax, lostBody, type LogRead } from '../events/event-log.ts';
 import { toOutline, withBody, type StreamEntry } from '../events/log-entry.ts';
 import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -210,7 +210,10 @@ export function createDeliveryStore(
         [key.subscriptions, own.state, own.lanes, key.head, key.events, key.bodies, own.replays],
         [id, wanted, claimedBytesMax, epoch, known?.epoch ?? '', known?.settles ?? ''],
       );
-      return reply === null ? null : toClaim(reply as ClaimReply, wanted, own);
+      if (reply === null) return null;
+      const claim = toClaim(reply as ClaimReply, wanted, own);
+      for (const { position } of claim.read.lost ?? []) onUnreadable(lostBody(account, key.bodies, position));
+      return claim;
     },
     async settle(account, id, { epoch, settles, version, endpointVersion, known }, settlement, now) {
       const key = keys.account(account);
@@ -254,14 +257,20 @@ export function createDeliveryStore(
 
 function toClaim(reply: ClaimReply, wanted: number, own: SubscriptionKeys): Claim {
   const [settings, state, lanes, head, timeline, stream, bodies, running] = reply;
-  const entries = stream
-    .map((entry, i) => withBody(toOutline(entry), bodies[i] ?? null))
-    .filter((entry): entry is LogEntry => entry !== null);
+  // As many as the script has added bodies to, '' where there was none.
+  const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
+  const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));
+  const entries = read.filter((entry) => entry !== null);
+  const lost = outline.filter((_, i) => read[i] === null && bodies[i] !== undefined);
   return {
     ...toStanding(settings.toString(), state.map(String), running.toString(), own),
     lanes: lanes === null ? null : toLanes(lanes.map(String), own),
     head: { position: head, timeline: timeline.toString() },
-    read: { entries, more: stream.length === wanted || entries.length < stream.length },
+    read: {
+      entries,
+      more: stream.length === wanted || entries.length < stream.length,
+      ...(lost.length === 0 ? {} : { lost }),
+    },
   };
 }
 
