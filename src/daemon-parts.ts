@@ -22,6 +22,7 @@ import { createEgressPolicy } from './delivery/egress-policy.ts';
 import { createLogOutline } from './delivery/log-outline.ts';
 import { createLagReader } from './delivery/subscription-lags.ts';
 import { createReplayStore } from './delivery/replay-store.ts';
+import { createSubscriptionMender } from './delivery/mend-subscription.ts';
 import { createSubscriptionDrainer } from './delivery/subscription-drainer.ts';
 import { createSubscriptionWaker } from './delivery/wake-subscriptions.ts';
 import { createEventLog } from './events/event-log.ts';
@@ -30,6 +31,9 @@ import { createCountHistory } from './filings/count-history.ts';
 import { createFilingListStore } from './filings/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotOptions } from './filings/snapshot-store.ts';
 import type { Metrics } from './metrics.ts';
+import { createAccountRecords } from './records/account-records.ts';
+import { createDeliveryMender } from './records/mend-delivery.ts';
+import { createUnreadableReports } from './records/unreadable-reports.ts';
 import { readAgain } from './polling/read-again.ts';
 import { createPollQueue } from './polling/poll-queue.ts';
 import { createPollingStore } from './polling/polling-store.ts';
@@ -109,19 +113,21 @@ export async function createParts(
     ...reportRewrites(logger, metrics),
   });
   const sealer = createSealer(config.encryptionKeys);
-  const storesOn = (client: RedisClient, committing?: SnapshotOptions) => {
-    const log = createEventLog(client, keys);
+  const reports = createUnreadableReports(logger, metrics, Date.now);
+  const onUnreadable = reports.note;
+  const storesOn = (client: RedisClient, committing: Partial<SnapshotOptions> = {}) => {
+    const log = createEventLog(client, keys, onUnreadable);
     const outline = createLogOutline(client, keys);
     return {
-      accounts: createAccountStore({ redis: client, keys, sealer, defaults: config.polling }),
-      tokens: createTokenStore(client, keys),
-      snapshot: createSnapshotStore(client, keys, committing),
-      filings: createFilingListStore(client, keys),
+      accounts: createAccountStore({ redis: client, keys, sealer, defaults: config.polling, onUnreadable }),
+      tokens: createTokenStore(client, keys, onUnreadable),
+      snapshot: createSnapshotStore(client, keys, { ...committing, onUnreadable }),
+      filings: createFilingListStore(client, keys, onUnreadable),
       countHistory: createCountHistory(client, keys),
-      polling: createPollingStore(client, keys),
+      polling: createPollingStore(client, keys, onUnreadable),
       log,
-      subscriptions: createSubscriptionStore(client, keys, sealer),
-      delivery: createDeliveryStore(client, keys, config.eventRetentionMs),
+      subscriptions: createSubscriptionStore(client, keys, sealer, onUnreadable),
+      delivery: createDeliveryStore(client, keys, config.eventRetentionMs, onUnreadable),
       replays: createReplayStore(client, keys),
       blocks: createBlockStore(client, keys),
       outline,
@@ -131,7 +137,7 @@ export async function createParts(
   const onError = logSparingly(logger, () => performance.now());
   const logTorn = reportTorn(logger, metrics);
   const logRestored = reportRestored(logger, metrics);
-  const journal = createCommitJournal(redis, keys);
+  const journal = createCommitJournal(redis, keys, onUnreadable);
   const stores = storesOn(redis, {
     journal,
     async onRestored(restoration, generation) {
@@ -181,6 +187,7 @@ export async function createParts(
     timeoutMs: config.delivery.timeoutMs,
     userAgent: `filing-webhooks/${version}`,
   });
+  const records = createAccountRecords({ ...stores, redis, keys, reports });
   const logAttempt = reportAttempt(logger, metrics);
   const drainer = createSubscriptionDrainer({
     ...config.delivery,
@@ -193,6 +200,12 @@ export async function createParts(
     wallClock: Date.now,
     now: clock.now,
     random,
+    mend: createDeliveryMender({
+      look: records.look,
+      mendSubscription: createSubscriptionMender(redis, keys, clock.now),
+      keys,
+      onUnreadable,
+    }),
     onAttempt(report) {
       work.tallies.drain.gotOn();
       logAttempt(report);
@@ -218,6 +231,8 @@ export async function createParts(
     storesOn,
     stores,
     journal,
+    records,
+    reports,
     pollQueue,
     drainQueue,
     waker,

@@ -7,6 +7,7 @@ import { createDrainWorker } from './delivery/drain-worker.ts';
 import { boundedCounts } from './gauges.ts';
 import { createAccountPoller } from './polling/account-poller.ts';
 import { createPollWorker } from './polling/poll-worker.ts';
+import { failureOf } from './redis/unreadable-record.ts';
 import type { Part } from './stop-parts.ts';
 import type { WorkTally } from './work/tally.ts';
 
@@ -71,10 +72,19 @@ export function startPolling(config: Config, parts: Parts): Part {
     async onEvents(account, events) {
       noteEvents(account, events);
       tracing.eventsRecorded(account, events);
-      await waker.wakeMatching(account, events);
+      // What keeps delivery from being woken keeps nobody from detecting changes.
+      await failureOf(() => waker.wakeMatching(account, events));
     },
-    async upkeep(account) {
-      await Promise.all([waker.wakeLagging(account), noteCounts(stores, account, clock.now())]);
+    async upkeep(account, failure) {
+      const failures = await Promise.all([
+        failure,
+        failureOf(() => waker.wakeLagging(account)),
+        failureOf(() => noteCounts(stores, account, clock.now())),
+      ]);
+      await parts.records.lookAndTell(
+        account,
+        failures.filter((each) => each !== null),
+      );
     },
     upkeepMs: pollUpkeepMs,
     onError,
@@ -91,6 +101,7 @@ export function startPolling(config: Config, parts: Parts): Part {
       tracing.pollReported(report);
     },
     onUnknownAccount: pollQueue.unschedule,
+    onUnreadable: parts.reports.note,
   });
   const worker = createPollWorker({
     connection: connections.blocking(),

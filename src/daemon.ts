@@ -10,6 +10,7 @@ import { SnapshotLostError } from './filings/snapshot-store.ts';
 import { createMetrics } from './metrics.ts';
 import { createPatientStart } from './patient-start.ts';
 import { isPollMissing } from './polling/poll-schedule.ts';
+import { failureOf } from './redis/unreadable-record.ts';
 import type { Part } from './stop-parts.ts';
 
 /** A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection. */
@@ -74,14 +75,14 @@ async function startParts(config: Config, deps: PartsDeps, doors: Doors) {
 }
 
 async function wakeAll({ stores, waker }: Parts): Promise<void> {
-  for (const { account } of await stores.accounts.list()) await waker.wakeBlocked(account);
+  for (const { account } of await stores.accounts.list()) await failureOf(() => waker.wakeBlocked(account));
 }
 
 async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
   await stores.accounts.finishRemovals();
   for (const { account, pollIntervalMs } of await stores.accounts.list()) {
     await pollQueue.schedule(account, pollIntervalMs);
-    await waker.wakeLagging(account);
+    await failureOf(() => waker.wakeLagging(account));
   }
 }
 
@@ -120,8 +121,9 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   };
 }
 
+// A log that cannot be read is named by the polls of its account.
 async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {
-  for (const { account } of await accounts.list()) await log.trim(account, before);
+  for (const { account } of await accounts.list()) await failureOf(() => log.trim(account, before));
 }
 
 // Hears of the commits of others, and makes up for its own that Redis has lost, also where another process polls the account.
@@ -136,9 +138,11 @@ async function startCatchingUp(parts: Parts): Promise<() => void> {
 
 async function catchUpAll({ stores: { snapshot, polling }, clock }: Parts): Promise<void> {
   for (const account of snapshot.committedSince(clock.now() - caughtUpMs)) {
-    const { generation } = await polling.read(account);
-    await snapshot.catchUp(account, generation, clock.now()).catch((error: unknown) => {
-      if (!(error instanceof SnapshotLostError)) throw error;
+    await failureOf(async () => {
+      const { generation } = await polling.read(account);
+      await snapshot.catchUp(account, generation, clock.now()).catch((error: unknown) => {
+        if (!(error instanceof SnapshotLostError)) throw error;
+      });
     });
   }
 }

@@ -9,6 +9,7 @@ import type { Readiness } from './readiness.ts';
 import { checkDurability } from './redis/check-durability.ts';
 import type { RedisClient } from './redis/connect.ts';
 import type { StoreWatch } from './redis/store-watch.ts';
+import { toUnreadable } from './redis/unreadable-record.ts';
 import { subscriptionState } from './subscriptions/subscription.ts';
 import type { SubscriptionStore } from './subscriptions/subscription-store.ts';
 
@@ -48,13 +49,16 @@ async function collectAccounts(
   accounts: readonly Account[],
   metrics: Metrics,
 ): Promise<void> {
-  const found = await Promise.all(
-    accounts.map(async (account) => ({
-      ...account,
-      counts: boundedCounts(await snapshot.counts(account.account)),
-      marks: await polling.read(account.account),
-    })),
+  const readable = await Promise.all(
+    accounts.map((account) =>
+      unlessUnreadable(async () => ({
+        ...account,
+        counts: boundedCounts(await snapshot.counts(account.account)),
+        marks: await polling.read(account.account),
+      })),
+    ),
   );
+  const found = readable.filter((each) => each !== null);
   for (const gauge of [metrics.filings, metrics.lastCompletePoll, metrics.accountHealth]) gauge.reset();
   for (const { account, pollIntervalMs, createdAt, counts, marks } of found) {
     const health = healthState(marks, pollIntervalMs, createdAt, now());
@@ -73,22 +77,41 @@ async function collectSubscriptions(
   const byState = { active: 0, failing: 0, disabled: 0 };
   metrics.subscriptionLag.reset();
   for (const { account } of accounts) {
-    const filters = await subscriptions.filters(account);
-    const states = await subscriptions.deliveries(
-      account,
-      filters.map(({ id }) => id),
-    );
-    const shown = filters.flatMap((filter, i) => {
-      const delivery = states[i];
-      return delivery === undefined ? [] : [{ filter, delivery }];
-    });
-    const lagOf = await lags(account, shown);
-    for (const [i, { filter, delivery }] of shown.entries()) {
+    const shown =
+      (await unlessUnreadable(async () => readSubscriptions({ lags, subscriptions }, account))) ?? [];
+    for (const { id, delivery, lag } of shown) {
       byState[subscriptionState(delivery)] += 1;
-      metrics.subscriptionLag.set({ account, subscription: filter.id }, lagOf[i] ?? 0);
+      metrics.subscriptionLag.set({ account, subscription: id }, lag);
     }
   }
   for (const [state, count] of Object.entries(byState)) metrics.subscriptions.set({ state }, count);
+}
+
+async function readSubscriptions(
+  { lags, subscriptions }: Pick<GaugesDeps, 'lags' | 'subscriptions'>,
+  account: string,
+) {
+  const filters = await subscriptions.filters(account);
+  const states = await subscriptions.deliveries(
+    account,
+    filters.map(({ id }) => id),
+  );
+  const shown = filters.flatMap((filter, i) => {
+    const delivery = states[i];
+    return delivery === undefined ? [] : [{ filter, delivery }];
+  });
+  const lagOf = await lags(account, shown);
+  return shown.map(({ filter: { id }, delivery }, i) => ({ id, delivery, lag: lagOf[i] ?? 0 }));
+}
+
+// An account of which something cannot be read has no series for it; the others do.
+async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (toUnreadable(error) === null) throw error;
+    return null;
+  }
 }
 
 /**

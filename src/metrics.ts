@@ -103,6 +103,13 @@ export function createMetrics() {
       ...common('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.'),
       labelNames: ['key'],
     }),
+    unreadableRecords: new Counter({
+      ...common(
+        'unreadable_records_total',
+        'Stored records that could not be read, and what became of them; one that stays so counts again every five minutes.',
+      ),
+      labelNames: ['kind', 'remedy'],
+    }),
     setBacks: new Counter(
       common('set_backs_total', 'Times that Redis was found to have lost commits to the log of an account.'),
     ),

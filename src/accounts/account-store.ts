@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { removeField, replaceField } from '../redis/replace-field.ts';
+import { decodeRecord, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
+import type { OnUnreadable, UnreadableError } from '../redis/unreadable-record.ts';
 import { untilReplicated } from '../redis/wait-replicas.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
@@ -37,11 +40,19 @@ export interface AccountSettings {
 /** Names that an account may have: they stand in keys, paths and metric labels. */
 export const accountNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 
+/** An account whose record cannot be read. */
+export interface UnreadableAccount {
+  readonly account: string;
+  readonly error: UnreadableError;
+}
+
 /** The accounts of this deployment. */
 export interface AccountStore {
-  /** All of them, by name. */
+  /** All of them that can be read, by name. */
   list(): Promise<Account[]>;
-  /** Null when there is no such account. */
+  /** Those that cannot be read, by name, and why. `put` mends them, `remove` removes them. */
+  unreadable(): Promise<UnreadableAccount[]>;
+  /** Null when there is no such account. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string): Promise<Account | null>;
   /** The same with its key. Throws SealError when that cannot be opened. */
   getKeyed(account: string): Promise<KeyedAccount | null>;
@@ -87,10 +98,17 @@ export interface AccountStoreDeps {
   readonly keys: Keys;
   readonly sealer: Sealer;
   readonly defaults: { readonly pollIntervalMs: number; readonly sweepIntervalMs: number };
+  readonly onUnreadable?: OnUnreadable;
 }
 
 /** Accounts in one Redis hash, partner keys sealed. */
-export function createAccountStore({ redis, keys, sealer, defaults }: AccountStoreDeps): AccountStore {
+export function createAccountStore({
+  redis,
+  keys,
+  sealer,
+  defaults,
+  onUnreadable = () => undefined,
+}: AccountStoreDeps): AccountStore {
   const incarnations = createIncarnations(redis, keys);
 
   function toAccount(account: string, stored: StoredAccount): Account {
@@ -109,29 +127,60 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
 
   async function find(account: string): Promise<StoredAccount | null> {
     const text = await textOf(account);
-    return text === null ? null : parse(text);
+    return text === null ? null : parse(account, text);
+  }
+
+  const parse = (account: string, text: string) => parseAccount(keys.accounts, account, text);
+
+  async function readAll() {
+    const all = Object.entries<string>(await redis.hgetall(keys.accounts));
+    return all.map(([account, text]) => ({ account, text, found: tryParse(keys.accounts, account, text) }));
   }
 
   async function allStored(): Promise<{ account: string; text: string; stored: StoredAccount }[]> {
-    const all = Object.entries<string>(await redis.hgetall(keys.accounts));
-    return all.flatMap(([account, text]) => {
-      const found = parse(text);
-      return found === null ? [] : [{ account, text, stored: found }];
+    return (await readAll()).flatMap(({ account, text, found }) => {
+      if (!(found instanceof Error)) return found === null ? [] : [{ account, text, stored: found }];
+      onUnreadable({
+        account,
+        kind: 'accounts',
+        key: keys.accounts,
+        field: account,
+        reason: found.message,
+        remedy: 'left_out',
+      });
+      return [];
     });
   }
 
-  const replace = (account: string, expected: string, value: string) =>
+  const replace = (account: string, expected: string | Buffer, value: string) =>
     replaceField(redis, keys.accounts, account, { expected, value });
 
   // What stands in place of the account from now on, or stood there already; null: somebody else was quicker.
   async function vacate(account: string, text: string | null): Promise<string | null> {
-    if (text !== null && parse(text) === null) return text;
+    const found = text === null ? null : tryParse(keys.accounts, account, text);
+    if (text !== null && found === null) return text;
     const vacancy = JSON.stringify({ v: 1, next: randomUUID() } satisfies Vacancy);
+    // Bytes that are no text can only be compared as bytes.
+    const held = found instanceof Error ? await redis.hgetBuffer(keys.accounts, account) : text;
     const isWritten =
-      text === null
+      held === null
         ? (await redis.hsetnx(keys.accounts, account, vacancy)) === 1
-        : await replace(account, text, vacancy);
+        : await replace(account, held, vacancy);
     return isWritten ? vacancy : null;
+  }
+
+  // In place of a record that cannot be read: whose keys these are stands with them. False where somebody else was quicker, null where nobody
+  // may write to them: then a removal was under way.
+  async function overwrite(
+    account: string,
+    settings: Omit<StoredAccount, 'createdAt' | 'incarnation'>,
+  ): Promise<boolean | null> {
+    const held = await redis.hgetBuffer(keys.accounts, account);
+    if (held === null || !(tryParse(keys.accounts, account, held.toString()) instanceof Error)) return false;
+    const incarnation = await incarnations.current(account);
+    if (incarnation === null) return null;
+    const stored: StoredAccount = { ...settings, incarnation, createdAt: settings.updatedAt };
+    return replace(account, held, JSON.stringify(stored));
   }
 
   const empty = (account: string, vacancy: string) =>
@@ -158,6 +207,10 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
         .map(({ account, stored: found }) => toAccount(account, found))
         .toSorted((a, b) => (a.account < b.account ? -1 : 1));
     },
+    unreadable: async () =>
+      (await readAll()).flatMap(({ account, found }) =>
+        found instanceof Error ? [{ account, error: found }] : [],
+      ),
     async get(account) {
       const found = await find(account);
       return found === null ? null : toAccount(account, found);
@@ -173,15 +226,23 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
         sealedRecord(account, text, found),
       );
     },
-    exists: async (account) => (await find(account)) !== null,
+    async exists(account) {
+      const text = await textOf(account);
+      return text !== null && tryParse(keys.accounts, account, text) !== null;
+    },
     async put(account, settings, now) {
       const { partnerKey, ...rest } = settings;
       const sealedKey = sealer.seal(partnerKey, sealContext(account));
       const replacing = { v: 1, ...rest, sealedKey, updatedAt: now } as const;
       for (;;) {
         const text = await textOf(account);
-        const former = text === null ? null : parse(text);
-        if (
+        const former = text === null ? null : tryParse(keys.accounts, account, text);
+        if (former instanceof NewerFormatError) throw former;
+        if (former instanceof Error) {
+          const isWritten = await overwrite(account, replacing);
+          if (isWritten === true) return { created: false };
+          if (isWritten === false) continue;
+        } else if (
           text !== null &&
           former !== null &&
           (await incarnations.isOpen(account, former.incarnation ?? ''))
@@ -216,7 +277,8 @@ export function createAccountStore({ redis, keys, sealer, defaults }: AccountSto
     },
     async finishRemovals() {
       const all = Object.entries<string>(await redis.hgetall(keys.accounts));
-      for (const [account, text] of all) if (parse(text) === null) await finishRemoval(account, text);
+      for (const [account, text] of all)
+        if (tryParse(keys.accounts, account, text) === null) await finishRemoval(account, text);
     },
   };
 }
@@ -225,10 +287,33 @@ function sealContext(account: string): string {
   return `account:${account}`;
 }
 
-/** Null where there is a vacancy. */
-function parse(text: string): StoredAccount | null {
-  const stored = JSON.parse(text) as StoredAccount | Vacancy;
+/** Null where there is a vacancy. Throws NewerFormatError and UnreadableRecordError. */
+function parseAccount(key: string, account: string, text: string): StoredAccount | null {
+  const { v } = decodeRecord(key, account, text, (json) => parseShaped<{ v: number }>(json, { v: 'number' }));
+  if (v > 1) throw new NewerFormatError('account', v, 'format 1');
+  const stored = decodeRecord(key, account, text, toStoredOrVacancy);
   return 'next' in stored ? null : stored;
+}
+
+function tryParse(key: string, account: string, text: string): StoredAccount | UnreadableError | null {
+  try {
+    return parseAccount(key, account, text);
+  } catch (error) {
+    if (isUnreadable(error)) return error;
+    throw error;
+  }
+}
+
+function toStoredOrVacancy(text: string): StoredAccount | Vacancy | null {
+  return (
+    parseShaped<Vacancy>(text, { next: 'string' }) ??
+    parseShaped<StoredAccount>(text, {
+      baseUrl: 'string',
+      sealedKey: 'string',
+      createdAt: 'number',
+      updatedAt: 'number',
+    })
+  );
 }
 
 function nextOf(vacancy: string): string {

@@ -19,6 +19,8 @@ export interface Incarnations {
   open(account: string, next: string): Promise<void>;
   /** Whether the incarnation may write to the keys; '' is one that an older version has created or changed, to which any open keys belong. */
   isOpen(account: string, incarnation: string): Promise<boolean>;
+  /** The incarnation that may write to the keys, '' where they do not say; null while they are closed. */
+  current(account: string): Promise<string | null>;
   /** Lets the mark of an account that is gone expire, a day from now: what worked on it is over by then. */
   forget(account: string, next: string): Promise<void>;
 }
@@ -73,6 +75,11 @@ export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations
       return (
         found === '' || found === opened(incarnation) || (incarnation === '' && found.startsWith('open '))
       );
+    },
+    async current(account) {
+      const found = await read(account);
+      if (found.startsWith('closed ')) return null;
+      return found.startsWith('open ') ? found.slice('open '.length) : '';
     },
     async forget(account, next) {
       await step(account, closed(next), closed(next), { forMs: forgottenAfterMs });

@@ -3,6 +3,12 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { replaceField } from '../redis/replace-field.ts';
+import {
+  decodeRecord,
+  parseShaped,
+  UnreadableRecordError,
+  type OnUnreadable,
+} from '../redis/unreadable-record.ts';
 import { defineScript } from '../redis/scripts.ts';
 
 /** What is known of an account's token; its text is not. Times are milliseconds on Redis's clock. */
@@ -45,6 +51,9 @@ interface StoredToken extends Omit<AccountToken, 'id' | 'account'> {
   readonly hash: string;
 }
 
+// Hexadecimal digits of a SHA-256.
+const hashLength = 64;
+
 const touchEveryMs = 5 * 60_000;
 
 // The text names its account, so that a valid token on another account's path is told from a wrong one without a search.
@@ -57,8 +66,32 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1`);
 
 /** Tokens in one Redis hash per account, so that they go with it. */
-export function createTokenStore(redis: RedisClient, keys: Keys): TokenStore {
+export function createTokenStore(
+  redis: RedisClient,
+  keys: Keys,
+  onUnreadable: OnUnreadable = () => undefined,
+): TokenStore {
   const tokensOf = (account: string) => keys.account(account).tokens;
+  const parse = (account: string, id: string, text: string) => parseToken(tokensOf(account), id, text);
+
+  // One that cannot be read opens nothing, and can be removed by its id.
+  function readListed(account: string, id: string, text: string): AccountToken[] {
+    try {
+      return [toToken(account, parse(account, id, text))];
+    } catch (error) {
+      if (!(error instanceof UnreadableRecordError)) throw error;
+      const reason = error.message;
+      onUnreadable({
+        account,
+        kind: 'tokens',
+        key: tokensOf(account),
+        field: id,
+        reason,
+        remedy: 'left_out',
+      });
+      return [];
+    }
+  }
 
   return {
     async create(account, { name, readOnly, expiresAt }, now) {
@@ -70,8 +103,8 @@ export function createTokenStore(redis: RedisClient, keys: Keys): TokenStore {
       return added !== 1 ? null : { text, token: toToken(account, stored) };
     },
     async list(account) {
-      const all = await redis.hvals(tokensOf(account));
-      return all.map((text) => toToken(account, parse(text))).toSorted(byAge);
+      const all = Object.entries<string>(await redis.hgetall(tokensOf(account)));
+      return all.flatMap(([id, text]) => readListed(account, id, text)).toSorted(byAge);
     },
     remove: async (account, id) => (await redis.hdel(tokensOf(account), id)) === 1,
     async find(text, now) {
@@ -80,7 +113,7 @@ export function createTokenStore(redis: RedisClient, keys: Keys): TokenStore {
       const hash = sha256(text);
       const found = await redis.hget(tokensOf(account), idOf(hash));
       if (found === null) return null;
-      const stored = parse(found);
+      const stored = parse(account, idOf(hash), found);
       if (!timingSafeEqual(Buffer.from(stored.hash), Buffer.from(hash))) return null;
       return stored.expiresAt !== null && stored.expiresAt <= now ? null : toToken(account, stored);
     },
@@ -88,7 +121,7 @@ export function createTokenStore(redis: RedisClient, keys: Keys): TokenStore {
       if (lastUsedAt !== null && now - lastUsedAt < touchEveryMs) return;
       const text = await redis.hget(tokensOf(account), id);
       if (text === null) return;
-      const value = JSON.stringify({ ...parse(text), lastUsedAt: now });
+      const value = JSON.stringify({ ...parse(account, id, text), lastUsedAt: now });
       await replaceField(redis, tokensOf(account), id, { expected: text, value });
     },
   };
@@ -101,10 +134,16 @@ function toToken(
   return { id: idOf(hash), account, name, readOnly, createdAt, expiresAt, lastUsedAt };
 }
 
-function parse(text: string): StoredToken {
-  const stored = JSON.parse(text) as StoredToken;
-  if (stored.v !== 1) throw new NewerFormatError('token', stored.v, 'format 1');
-  return stored;
+function parseToken(key: string, id: string, text: string): StoredToken {
+  const { v } = decodeRecord(key, id, text, (json) => parseShaped<{ v: number }>(json, { v: 'number' }));
+  if (v > 1) throw new NewerFormatError('token', v, 'format 1');
+  return decodeRecord(key, id, text, toStored);
+}
+
+// timingSafeEqual takes hashes of one length only.
+function toStored(text: string): StoredToken | null {
+  const stored = parseShaped<StoredToken>(text, { hash: 'string', name: 'string', createdAt: 'number' });
+  return stored?.hash.length === hashLength ? stored : null;
 }
 
 function idOf(hash: string): string {

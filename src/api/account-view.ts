@@ -29,7 +29,7 @@ export function accountView(
       lastSweepAt: isoOrNull(marks.lastSweepAt),
       consecutiveFailures: marks.consecutiveFailures,
       backoffUntil: isoOrNull(marks.backoffUntil),
-      lastError: marks.lastError === '' ? null : marks.lastError,
+      lastError: marks.lastError || marks.unreadable || null,
     },
     requests: {
       total: marks.requestsTotal,

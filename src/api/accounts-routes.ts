@@ -1,4 +1,6 @@
-import type { Account } from '../accounts/account-store.ts';
+import type { Account, UnreadableAccount } from '../accounts/account-store.ts';
+import { noMarks } from '../polling/polling-store.ts';
+import { toUnreadable } from '../redis/unreadable-record.ts';
 import { thinSamples } from '../filings/count-history.ts';
 import { accountView } from './account-view.ts';
 import {
@@ -31,11 +33,16 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     },
     async ({ query: { limit = pageLimit, cursor } }) => {
       const after = decodeCursor('accounts', cursor) ?? '';
-      const following = (await accounts.list()).filter(({ account }) => account > after);
+      const [readable, broken] = await Promise.all([accounts.list(), accounts.unreadable()]);
+      const following = [...readable, ...broken]
+        .filter(({ account }) => account > after)
+        .toSorted((a, b) => (a.account < b.account ? -1 : 1));
       const page = following.slice(0, limit);
       const last = following.length > limit ? page.at(-1) : undefined;
       return {
-        items: await Promise.all(page.map(async (account) => view(deps, account))),
+        items: await Promise.all(
+          page.map(async (each) => ('error' in each ? brokenView(deps, each) : view(deps, each))),
+        ),
         nextCursor: last === undefined ? null : encodeCursor('accounts', last.account),
       };
     },
@@ -115,10 +122,30 @@ function toSettings(body: {
 
 async function view({ snapshot, polling, now, partnerMaxRps }: ApiDeps, account: Account) {
   const [counts, marks] = await Promise.all([
-    snapshot.counts(account.account),
-    polling.read(account.account),
+    orUnreadable(snapshot.counts(account.account)),
+    orUnreadable(polling.read(account.account)),
   ]);
-  return accountView(account, counts, marks, now(), partnerMaxRps);
+  const wrong = [counts, marks].find((each) => each instanceof Error);
+  const known = marks instanceof Error ? noMarks : marks;
+  const shown = wrong === undefined ? known : { ...known, lastError: wrong.message };
+  return accountView(account, counts instanceof Error ? {} : counts, shown, now(), partnerMaxRps);
+}
+
+// Nothing is known of it but its name.
+async function brokenView({ now, partnerMaxRps }: ApiDeps, { account, error }: UnreadableAccount) {
+  const unknown = { account, incarnation: '', baseUrl: '', pollIntervalMs: 0, sweepIntervalMs: 0 };
+  const marks = { ...noMarks, lastError: `${error.message}; PUT mends it, DELETE removes it` };
+  return accountView({ ...unknown, createdAt: 0, updatedAt: 0 }, {}, marks, now(), partnerMaxRps);
+}
+
+async function orUnreadable<T>(read: Promise<T>): Promise<T | Error> {
+  try {
+    return await read;
+  } catch (error) {
+    const unreadable = toUnreadable(error);
+    if (unreadable === null) throw error;
+    return unreadable;
+  }
 }
 
 async function requireStored({ accounts }: ApiDeps, name: string): Promise<Account> {

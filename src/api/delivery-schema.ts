@@ -50,7 +50,7 @@ export const deadLetterSchema = record(
   {
     ...event,
     attempts: Type.Integer({ description: 'How often it was tried.' }),
-    lastOutcome: oneOf([...Object.keys(OUTCOME_KINDS), 'expired'], {
+    lastOutcome: oneOf([...Object.keys(OUTCOME_KINDS), 'expired', 'unreadable'], {
       description:
         'Outcome of the last attempt; `expired` where the event left the log for its age before it was delivered. Then its id and type may be empty.',
       examples: ['http_error'],

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { isStoreFailure } from '../redis/store-failure.ts';
+import { toUnreadable } from '../redis/unreadable-record.ts';
 import { SealError } from '../secrets/seal.ts';
 import { Problem, problemBody, problemType } from './problem.ts';
 import type { ProblemCode } from './problem.ts';
@@ -39,6 +40,9 @@ export function toProblem(error: unknown): Problem {
   // Their messages say what to do and hold nothing of what is stored.
   if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
   if (error instanceof NewerFormatError) return new Problem('newer_format', error.message);
+  const unreadable = toUnreadable(error);
+  if (unreadable !== null)
+    return new Problem('record_unreadable', `${sentence(unreadable.message)} ${mending}`);
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
   if (known !== undefined)
@@ -89,6 +93,13 @@ function brokenAnswer(code: ProblemCode): Buffer {
     `HTTP/1.1 ${problem.statusCode} \r\ncontent-type: ${problemType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `connection: close\r\n\r\n${body}`,
   );
+}
+
+const mending =
+  'What can be rebuilt is, within a poll or a drain; otherwise the log line record.unreadable says what to do (docs/operations.md, Records that cannot be read).';
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 // A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.

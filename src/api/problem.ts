@@ -30,6 +30,7 @@ export const problemCodes = {
   starting: [503, 'The daemon is starting'],
   store_unavailable: [503, 'Redis does not answer'],
   secret_unreadable: [503, 'A stored secret cannot be opened'],
+  record_unreadable: [503, 'A stored record cannot be read'],
   newer_format: [503, 'A newer version stored this'],
   changes_refused: [503, 'No changes are taken at the moment'],
   store_emptied: [503, 'The store was emptied'],

@@ -2,8 +2,10 @@ import { generateSecret } from '../delivery/sign.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
 import type { SubscriptionChange, SubscriptionRecord } from '../subscriptions/subscription-store.ts';
 import { subscriptionsMax } from '../subscriptions/subscription-store.ts';
+import type { ReadSubscription } from '../subscriptions/stored-subscription.ts';
+import { UnreadableRecordError } from '../redis/unreadable-record.ts';
 import { isCalledOtherwise, rotateSecrets } from '../subscriptions/subscription.ts';
-import type { Subscription } from '../subscriptions/subscription.ts';
+import type { DeliveryState, Subscription } from '../subscriptions/subscription.ts';
 import type { Api } from './api-instance.ts';
 import { isoOrNull, pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -60,10 +62,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
       const ids = page.map(({ subscription: { id } }) => id);
       const states = await subscriptions.deliveries(account, ids);
-      const shown = page.flatMap((read, i) => {
-        const delivery = states[i];
-        return delivery === undefined ? [] : [{ ...read, delivery, filter: read.subscription }];
-      });
+      const shown = page.map((read, i) => toListed(read, states[i]));
       const lagOf = await lags(account, shown);
       return {
         items: shown.map((record, i) => subscriptionView(record, lagOf[i] ?? 0)),
@@ -123,6 +122,16 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
     },
   );
+}
+
+// One whose delivery state cannot be read is shown as one that was never called.
+function toListed(read: ReadSubscription, delivery: DeliveryState | undefined) {
+  const filter = read.subscription;
+  if (delivery !== undefined) return { ...read, delivery, filter };
+  const { account, id } = filter;
+  const key = `the delivery state of ${id} of ${account}`;
+  const unreadable = new UnreadableRecordError(key, null, 'it is rebuilt with the next drain');
+  return { ...read, delivery: parseDeliveryState({}), filter, unreadable: read.unreadable ?? unreadable };
 }
 
 async function change(

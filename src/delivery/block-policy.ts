@@ -1,4 +1,4 @@
-import { NewerFormatError } from '../redis/newer-format-error.ts';
+import { isUnreadable, type UnreadableError } from '../redis/unreadable-record.ts';
 import { SealError } from '../secrets/seal.ts';
 import type { Block } from '../subscriptions/subscription.ts';
 import { probeDelayMs, probeDelayMsMax } from './pause-policy.ts';
@@ -17,9 +17,9 @@ export class UnusableSettingsError extends Error {
 
 const firstDelayMs = 1_000;
 
-/** Whether opening stored settings failed for a reason that does not pass by itself: a key that is missing, or a newer version's format; pure. */
-export function isLasting(error: unknown): error is SealError | NewerFormatError {
-  return error instanceof SealError || error instanceof NewerFormatError;
+/** Whether opening stored settings failed for a reason that does not pass by itself: a key that is missing, a newer version's format, or garbage; pure. */
+export function isLasting(error: unknown): error is SealError | UnreadableError {
+  return error instanceof SealError || isUnreadable(error);
 }
 
 /** The block after one more drain in vain; pure. The next one is due after a second, then after twice as long each time, up to five minutes. */

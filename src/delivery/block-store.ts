@@ -8,6 +8,8 @@ import type { Block } from '../subscriptions/subscription.ts';
 export interface BlockStore {
   /** Null when nothing does. */
   read(account: string, id: string): Promise<Block | null>;
+  /** The subscription's settings as stored; null when it is gone. */
+  settings(account: string, id: string): Promise<string | null>;
   /**
    * Writes a block, or with null ends it; `settings` are those that it is about, as stored. False, with nothing written, when they have
    * changed since, or the subscription is disabled or gone.
@@ -20,8 +22,10 @@ export function createBlockStore(redis: RedisClient, keys: Keys): BlockStore {
   const script = loadScript(new URL('set-block.lua', import.meta.url));
   return {
     async read(account, id) {
-      return parseBlock(await redis.hget(keys.account(account).subscription(id).state, 'blocked'));
+      const { state } = keys.account(account).subscription(id);
+      return parseBlock(await redis.hget(state, 'blocked'), state);
     },
+    settings: (account, id) => redis.hget(keys.account(account).subscriptions, id),
     async set(account, id, settings, block) {
       const { subscriptions, resting, subscription } = keys.account(account);
       const written = await script.run(

@@ -30,7 +30,10 @@ export interface DeadLetter {
   /** Where it stands in the log. */
   readonly position: number;
   readonly attempts: number;
-  /** Outcome code of the last attempt; `expired` where retention took the event before it was delivered. */
+  /**
+   * Outcome code of the last attempt; `expired` where retention took the event before it was delivered, `unreadable` where what was to be sent
+   * cannot be read any more.
+   */
   readonly lastOutcome: string;
   /** How many events it stands for, the last of them at `position`: more than one where retention took a stretch of the log. */
   readonly events: number;
@@ -78,6 +81,15 @@ export function toDeadLetter({ attempt }: Turn, entry: LogEntry, sent: Sent, now
     events: 1,
     at: now,
   };
+}
+
+/** An event that is given up because its body cannot be read; pure. */
+export function toUnreadableLetter(
+  { id, type, filingId, position }: Pick<LogEntry, 'id' | 'type' | 'filingId' | 'position'>,
+  now: number,
+): DeadLetter {
+  const event = { eventId: id, eventType: type, filingId, position };
+  return { ...event, attempts: 0, lastOutcome: 'unreadable', events: 1, at: now };
 }
 
 /**

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { NewEvent } from '../events/event.ts';
-import { bodiesAtOnceMax, type LogEntry, type LogRead } from '../events/event-log.ts';
+import { bodiesAtOnceMax, lostBody, type LogRead } from '../events/event-log.ts';
 import { toOutline, withBody, type StreamEntry } from '../events/log-entry.ts';
 import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Keys, SubscriptionKeys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
+import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { parseDeliveryState } from '../subscriptions/delivery-state.ts';
 import type { DeliveryState } from '../subscriptions/subscription.ts';
 import type { Attempt, DeadLetter, ListedDeadLetter } from './delivery-records.ts';
-import type { Lane } from './lanes.ts';
+import { parseLane, type Lane } from './lanes.ts';
 import { settleArguments } from './settle-arguments.ts';
 
 /** Settings and state of a subscription as another drain or the API left them. */
@@ -163,12 +164,35 @@ const claimedBytesMax = bodiesAtOnceMax / 4;
 const claimedMax = 200;
 
 /** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
-export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs: number): DeliveryStore {
+export function createDeliveryStore(
+  redis: RedisClient,
+  keys: Keys,
+  retentionMs: number,
+  onUnreadable: OnUnreadable = () => undefined,
+): DeliveryStore {
   const claimScript = loadScript(new URL('claim.lua', import.meta.url));
   const lookScript = loadScript(new URL('settle.lua', import.meta.url));
   const settleScript = committing(lookScript);
 
+  function readEntry<T>(
+    account: string,
+    kind: string,
+    key: string,
+    id: string,
+    fields: readonly string[],
+  ): (T & { readonly id: string })[] {
+    try {
+      return [{ ...(decodeRecord(key, id, fields[1] ?? '', parseEntry) as T), id }];
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      onUnreadable({ account, kind, key, field: id, reason: error.message, remedy: 'left_out' });
+      return [];
+    }
+  }
+
   async function list<T>(
+    account: string,
+    kind: string,
     key: string,
     before: string | null,
     limit: number,
@@ -176,7 +200,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
     const entries = await redis.xrevrange(key, before === null ? '+' : `(${before}`, '-', 'COUNT', limit + 1);
     const page = entries.slice(0, limit);
     return {
-      items: page.map(([entryId, fields]) => ({ ...(JSON.parse(fields[1] ?? '{}') as T), id: entryId })),
+      items: page.flatMap(([entryId, fields]) => readEntry<T>(account, kind, key, entryId, fields)),
       next: entries.length > limit ? (page.at(-1)?.[0] ?? null) : null,
     };
   }
@@ -192,7 +216,10 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
         [key.subscriptions, own.state, own.lanes, key.head, key.events, key.bodies, own.replays],
         [id, wanted, claimedBytesMax, epoch, known?.epoch ?? '', known?.settles ?? ''],
       );
-      return reply === null ? null : toClaim(reply as ClaimReply, wanted);
+      if (reply === null) return null;
+      const claim = toClaim(reply as ClaimReply, wanted, own);
+      for (const { position } of claim.read.lost ?? []) onUnreadable(lostBody(account, key.bodies, position));
+      return claim;
     },
     async settle(account, id, drain, settlement, now) {
       const key = keys.account(account);
@@ -227,45 +254,62 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
           ...settleArguments(settlement),
         ],
       );
-      return toSettleResult(reply as SettleReply);
+      return toSettleResult(reply as SettleReply, own);
     },
     attempts: (account, id, before, limit) =>
-      list<Attempt>(keys.account(account).subscription(id).attempts, before, limit),
+      list<Attempt>(account, 'sub:attempts', keys.account(account).subscription(id).attempts, before, limit),
     deadLetters: (account, id, before, limit) =>
-      list<DeadLetter>(keys.account(account).subscription(id).dead, before, limit),
+      list<DeadLetter>(account, 'sub:dead', keys.account(account).subscription(id).dead, before, limit),
   };
 }
 
-function toClaim(reply: ClaimReply, wanted: number): Claim {
+function toClaim(reply: ClaimReply, wanted: number, own: SubscriptionKeys): Claim {
   const [settings, state, lanes, head, timeline, stream, bodies, running] = reply;
-  const entries = stream
-    .map((entry, i) => withBody(toOutline(entry), bodies[i] ?? null))
-    .filter((entry): entry is LogEntry => entry !== null);
+  // As many as the script has added bodies to, '' where there was none.
+  const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
+  const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));
+  const entries = read.filter((entry) => entry !== null);
+  const lost = outline.filter((_, i) => read[i] === null && bodies[i] !== undefined);
   return {
-    ...toStanding(settings.toString(), state.map(String), running.toString()),
-    lanes: lanes === null ? null : toLanes(lanes.map(String)),
+    ...toStanding(settings.toString(), state.map(String), running.toString(), own),
+    lanes: lanes === null ? null : toLanes(lanes.map(String), own),
     head: { position: head, timeline: timeline.toString() },
-    read: { entries, more: stream.length === wanted || entries.length < stream.length },
+    read: {
+      entries,
+      more: stream.length === wanted || entries.length < stream.length,
+      ...(lost.length === 0 ? {} : { lost }),
+    },
   };
 }
 
-function toLanes(flat: readonly string[]): Map<string, Lane> {
+// Attempts and dead letters.
+function parseEntry(text: string): object | null {
+  return parseShaped<{ eventId: string; at: number }>(text, { eventId: 'string', at: 'number' });
+}
+
+function toLanes(flat: readonly string[], own: SubscriptionKeys): Map<string, Lane> {
   const lanes = new Map<string, Lane>();
-  for (const [filingId, text] of pairs(flat)) lanes.set(filingId, JSON.parse(text) as Lane);
+  for (const [filingId, text] of pairs(flat))
+    lanes.set(filingId, decodeRecord(own.lanes, filingId, text, parseLane));
   return lanes;
 }
 
-function toSettleResult(reply: SettleReply): SettleResult {
+function toSettleResult(reply: SettleReply, own: SubscriptionKeys): SettleResult {
   if (reply.length === 1) return { kind: reply[0] === 0 ? 'fenced' : 'set_back' };
   const [, position, timeline, enabled] = reply;
-  const changed = reply.length === 4 ? null : toStanding(reply[4], reply[5], reply[6]);
+  const changed = reply.length === 4 ? null : toStanding(reply[4], reply[5], reply[6], own);
   return { kind: 'settled', head: { position, timeline }, enabled: enabled !== 0, changed };
 }
 
-function toStanding(settings: string, state: readonly string[], running: string): Standing {
+function toStanding(
+  settings: string,
+  state: readonly string[],
+  running: string,
+  own: SubscriptionKeys,
+): Standing {
   return {
     settings,
-    delivery: parseDeliveryState(Object.fromEntries(pairs(state))),
+    delivery: parseDeliveryState(Object.fromEntries(pairs(state)), own.state),
     replays: running === '' ? [] : running.split(' '),
   };
 }

@@ -1,5 +1,5 @@
 import type { EventLog, LogEntry } from '../events/event-log.ts';
-import { matchesEvent } from '../subscriptions/matches-event.ts';
+import { matchesEvent, type Matchable } from '../subscriptions/matches-event.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { accountFor, type AttemptReport, type Landed } from './account-for.ts';
 import type {
@@ -105,7 +105,7 @@ export function createDrainRun(
   const flights = createFlights<Landed>();
   const progressChanges = createFieldChanges<ProgressFields>();
   const endpointChanges = createFieldChanges<EndpointFields>();
-  const wants = (entry: LogEntry) => matchesEvent(opened.subscription, entry);
+  const wants = (entry: Matchable) => matchesEvent(opened.subscription, entry);
   const isThrough = ({ position, filingId }: LogEntry) =>
     progress.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
   const reading = { log: deps.log, account, window, progress, batch: entriesAtOnce(deps), now };

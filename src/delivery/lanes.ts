@@ -1,3 +1,4 @@
+import { parseShaped } from '../redis/unreadable-record.ts';
 import { retryDelayMs } from './retry-policy.ts';
 
 /** Events of one filing that wait behind a failed one, oldest first. The operational events share the lane ''. */
@@ -17,6 +18,19 @@ export interface Lane {
   readonly proven?: boolean;
   /** When `dueAt` was decided; a release of the whole subscription after that makes the lane due at once. */
   readonly decidedAt: number;
+}
+
+/** A lane from its JSON; null where it is none. Throws where it is not even JSON. */
+export function parseLane(text: string): Lane | null {
+  const lane = parseShaped<Lane>(text, {
+    positions: 'object',
+    spent: 'number',
+    tried: 'number',
+    dueAt: 'number',
+    decidedAt: 'number',
+  });
+  const isLane = lane !== null && Array.isArray(lane.positions) && lane.positions.every(Number.isSafeInteger);
+  return isLane && lane.positions.length > 0 ? lane : null;
 }
 
 /** A lane after a failed attempt that counts. */

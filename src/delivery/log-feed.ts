@@ -1,6 +1,7 @@
-import type { EventLog, LogEntry, LogRead } from '../events/event-log.ts';
+import type { EventLog, LogEntry, LogRead, OutlinedEntry } from '../events/event-log.ts';
+import type { Matchable } from '../subscriptions/matches-event.ts';
 import { mayFollow, type Checkpoint } from '../events/timeline.ts';
-import { toExpiredLetter } from './delivery-records.ts';
+import { toExpiredLetter, toUnreadableLetter } from './delivery-records.ts';
 import type { DeadLetter } from './delivery-records.ts';
 import type { DrainWindow } from './drain-window.ts';
 import type { Progress } from './progress.ts';
@@ -38,7 +39,7 @@ export interface LogFeedDeps {
   readonly window: DrainWindow;
   readonly progress: Progress;
   /** Whether the subscription asks for the event. */
-  readonly wants: (entry: LogEntry) => boolean;
+  readonly wants: (entry: Matchable) => boolean;
   /** Entries read at a time. */
   readonly batch: number;
   readonly now: () => number;
@@ -68,22 +69,31 @@ export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
       expired.push(toExpiredLetter({ position, filingId: '', attempts: 0 }, events, deps.now()));
   }
 
+  // Nobody knows what was to be sent.
+  function giveUp(entry: OutlinedEntry): void {
+    progress.markRange(entry.position, entry.position);
+    if (deps.wants(entry)) expired.push(toUnreadableLetter(entry, deps.now()));
+  }
+
   return {
     mayRead: () => head.position > known.position && window.hasRoom() && !window.isPaused(deps.now()),
     async read() {
       const before = head;
       return { ...(await deps.log.readAfter(deps.account, known, batch)), head: before };
     },
-    isKnown({ entries, head: before }) {
+    isKnown({ entries, lost, head: before }) {
       const [first, last] = [entries[0], entries.at(-1)];
+      if (lost !== undefined) return false;
       if (first === undefined || last === undefined) return false;
       return last.position <= before.position && mayFollow(known, first);
     },
-    takeIn({ entries, more, head: before }) {
-      for (const entry of entries) {
+    takeIn({ entries, lost = [], more, head: before }) {
+      for (const entry of lost.length === 0 ? entries : inOrder(entries, lost)) {
         expireTo({ position: entry.position - 1, timeline: '' });
         knowTo(entry);
-        if (!progress.isDone(entry.position)) window.take(entry, deps.wants(entry));
+        if (progress.isDone(entry.position)) continue;
+        if ('body' in entry) window.take(entry, deps.wants(entry));
+        else giveUp(entry);
       }
       if (!more) expireTo(before);
     },
@@ -104,4 +114,11 @@ export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
       return taken;
     },
   };
+}
+
+function inOrder(
+  entries: readonly LogEntry[],
+  lost: readonly OutlinedEntry[],
+): readonly (LogEntry | OutlinedEntry)[] {
+  return [...entries, ...lost].toSorted((a, b) => a.position - b.position);
 }

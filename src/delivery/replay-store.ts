@@ -2,7 +2,8 @@ import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
-import type { Lane } from './lanes.ts';
+import { decodeRecord, parseShaped } from '../redis/unreadable-record.ts';
+import { parseLane, type Lane } from './lanes.ts';
 import { newReplayState, requestText, type Replay, type ReplayState } from './replay.ts';
 
 /** A replay and how far it has got. */
@@ -39,6 +40,14 @@ export type AddedReplay =
   | { readonly kind: 'set_back' } // the log is not the one that its events were chosen from: choose again
   | { readonly kind: 'too_many' }; // as many as are kept wait to be worked on
 
+function parseReplay(text: string): Replay | null {
+  return parseShaped<Replay>(text, { id: 'string', request: 'object', first: 'number', last: 'number' });
+}
+
+function parseReplayState(text: string): StoredReplayState | null {
+  return parseShaped<StoredReplayState>(text, { cursor: 'number', done: 'string', finished: 'boolean' });
+}
+
 /** Replays kept of one subscription, finished ones included. */
 export const replaysKept = 50;
 
@@ -73,16 +82,21 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
       const key = keys.account(account).subscription(subscription).replays;
       const [replay, state] = await redis.hmget(key, id, `${id}:state`);
       if (replay == null || state == null) return null;
-      return { replay: JSON.parse(replay) as Replay, state: JSON.parse(state) as StoredReplayState };
+      return {
+        replay: decodeRecord(key, id, replay, parseReplay),
+        state: decodeRecord(key, `${id}:state`, state, parseReplayState),
+      };
     },
     async state(account, subscription, id) {
-      const state = await redis.hget(keys.account(account).subscription(subscription).replays, `${id}:state`);
-      return state === null ? null : (JSON.parse(state) as StoredReplayState);
+      const key = keys.account(account).subscription(subscription).replays;
+      const state = await redis.hget(key, `${id}:state`);
+      return state === null ? null : decodeRecord(key, `${id}:state`, state, parseReplayState);
     },
     async lanes(account, subscription) {
-      const lanes = await redis.hgetall(keys.account(account).subscription(subscription).replayLanes);
+      const key = keys.account(account).subscription(subscription).replayLanes;
+      const lanes = Object.entries<string>(await redis.hgetall(key));
       return new Map(
-        Object.entries<string>(lanes).map(([filingId, text]) => [filingId, JSON.parse(text) as Lane]),
+        lanes.map(([filingId, text]) => [filingId, decodeRecord(key, filingId, text, parseLane)]),
       );
     },
   };

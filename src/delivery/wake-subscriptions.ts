@@ -55,7 +55,8 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
       const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
       const waiting = ids.filter((_, i) => {
         const state = states[i];
-        return state !== undefined && needsDrain(state, head.position, now());
+        // One that cannot be read is mended by its drain.
+        return state === undefined || needsDrain(state, head.position, now());
       });
       await queue.wake(account, waiting);
     },

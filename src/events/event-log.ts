@@ -1,6 +1,7 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
+import { decodeRecord, type OnUnreadable, type UnreadableFinding } from '../redis/unreadable-record.ts';
 import { fitting, toOutline, withBody, type LogEntry, type OutlinedEntry } from './log-entry.ts';
 import { createRecentReads } from './recent-reads.ts';
 import type { Checkpoint } from './timeline.ts';
@@ -10,6 +11,8 @@ export type { LogEntry, OutlinedEntry };
 /** A stretch of the log, without those of its entries that were trimmed while it was read. */
 export interface LogRead {
   readonly entries: readonly LogEntry[];
+  /** Those between them whose body is missing or not the one that was written; left out where there are none. */
+  readonly lost?: readonly OutlinedEntry[];
   /** Whether there may be others behind it. False: it went to the log's end, or to that of the positions asked for. */
   readonly more: boolean;
 }
@@ -50,7 +53,11 @@ const trimBatch = 200;
 const trimBytes = 2 * 1024 * 1024;
 
 /** The log in Redis: a stream of entries per account, with ids `<position>-0`, and a hash of their bodies. */
-export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
+export function createEventLog(
+  redis: RedisClient,
+  keys: Keys,
+  onUnreadable: OnUnreadable = () => undefined,
+): EventLog {
   const commonScript = loadScript(new URL('common-position.lua', import.meta.url));
   const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
   const recently = createRecentReads(() => performance.now());
@@ -85,10 +92,27 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
     return loaded;
   }
 
+  // Of entries without a body: those that were not trimmed with it meanwhile.
+  async function stillThere(account: string, entries: readonly OutlinedEntry[]): Promise<OutlinedEntry[]> {
+    const found = await outlineAt(
+      account,
+      entries.map(({ position }) => position),
+    );
+    return found.filter((entry) => entry !== null);
+  }
+
   async function readFirst(account: string, outline: readonly OutlinedEntry[]): Promise<LogRead> {
     const some = fitting(outline, bodiesAtOnceMax);
-    const entries = (await loadSome(account, some)).filter((entry) => entry !== null);
-    return { entries, more: some.length < outline.length };
+    const loaded = await loadSome(account, some);
+    const entries = loaded.filter((entry) => entry !== null);
+    const read = { entries, more: some.length < outline.length };
+    if (entries.length === some.length) return read;
+    const lost = await stillThere(
+      account,
+      some.filter((_, i) => loaded[i] === null),
+    );
+    for (const { position } of lost) onUnreadable(lostBody(account, keys.account(account).bodies, position));
+    return lost.length === 0 ? read : { ...read, lost };
   }
 
   async function read(account: string, position: number, count: number): Promise<LogRead> {
@@ -98,7 +122,10 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
   }
 
   return {
-    head: async (account) => toCheckpoint((await redis.get(keys.account(account).head)) ?? '0'),
+    async head(account) {
+      const key = keys.account(account).head;
+      return decodeRecord(key, null, (await redis.get(key)) ?? '0', toCheckpoint);
+    },
     async commonWith(account, { position, timeline }) {
       const { head, events } = keys.account(account);
       const reply = await commonScript.run(redis, [head, events], [position, timeline]);
@@ -127,10 +154,13 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
       if (listed === null) return [];
       const [oldest] = await outlineAfter(account, 0, 1);
       const first = oldest?.position ?? Number.POSITIVE_INFINITY;
-      return listed
-        .split(',')
-        .map(Number)
-        .filter((position) => position >= first);
+      return (
+        listed
+          .split(',')
+          .map(Number)
+          // What is no position was written by somebody else.
+          .filter((position) => Number.isSafeInteger(position) && position >= first)
+      );
     },
     async trim(account, before) {
       const { events, bodies, filingEvents } = keys.account(account);
@@ -150,8 +180,14 @@ export function createEventLog(redis: RedisClient, keys: Keys): EventLog {
   };
 }
 
-/** The head as it is stored: a position, and behind it the timeline. */
-export function toCheckpoint(text: string): Checkpoint {
-  const [position, timeline = ''] = text.split(' ');
-  return { position: Number(position), timeline };
+/** An event whose body cannot be read, as it is reported. */
+export function lostBody(account: string, key: string, position: number): UnreadableFinding {
+  const reason = 'the body of this event is missing or not the one that was written';
+  return { account, kind: 'bodies', key, field: String(position), reason, remedy: 'left_out' };
+}
+
+/** The head as it is stored: a position, and behind it the timeline; null where it is anything else. */
+export function toCheckpoint(text: string): Checkpoint | null {
+  const [, position, timeline = ''] = /^(\d+) ?([0-9a-f]*)$/i.exec(text) ?? [];
+  return position === undefined ? null : { position: Number(position), timeline };
 }

@@ -42,10 +42,10 @@ export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
   };
 }
 
-/** The entry with its body; null when that was trimmed meanwhile. */
+/** The entry with its body; null when that was trimmed meanwhile, or is not the one that was written: it has another length. */
 export function withBody({ inlineBody, ...entry }: OutlinedEntry, body: Buffer | null): LogEntry | null {
   const found = inlineBody ?? body;
-  return found === null ? null : { ...entry, body: found };
+  return found?.length === entry.bytes ? { ...entry, body: found } : null;
 }
 
 /** The first entries whose bodies come to no more than `bytesMax` in all; one at least, if there is any. */

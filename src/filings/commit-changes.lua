@@ -19,6 +19,10 @@
 local filings, index, details, counts, head, events, bodies, of_filing, polling = unpack(KEYS)
 if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end
 if not is_same_log(head, events, tonumber(ARGV[2]), ARGV[3]) then return 0 end
+-- Fails here, with nothing written, where one of these keys is of another type than it should be.
+for _, hash in ipairs({ filings, details, counts, bodies, of_filing }) do redis.call('HLEN', hash) end
+redis.call('ZCARD', index)
+redis.call('XLEN', events)
 local baselined = redis.call('HGET', polling, 'baselined') == 'true'
 local hidden = tonumber(redis.call('HGET', polling, 'hidden') or 0)
 local reply = {}
@@ -34,6 +38,11 @@ for i = 4, #ARGV, 11 do
     if counts_as_hidden then
       hidden = redis.call('HINCRBY', polling, 'hidden', -1)
     end
+    -- Before anything is written: it fails where a count is not a number.
+    if before ~= after then
+      if before ~= '' then redis.call('HINCRBY', counts, before, -1) end
+      if after ~= '' then redis.call('HINCRBY', counts, after, 1) end
+    end
     local position = 0
     if event_id ~= '' then
       position = append_event(head, events, bodies, event_id, ARGV[i + 7], id, ARGV[i + 8], ARGV[i + 9], ARGV[i + 10])
@@ -43,14 +52,10 @@ for i = 4, #ARGV, 11 do
     redis.call('HSET', filings, id, state)
     if before ~= after then
       if before ~= '' then
-        redis.call('HINCRBY', counts, before, -1)
         redis.call('ZREM', index, before .. '\0' .. id)
         if after == '' then redis.call('HINCRBY', polling, 'removals', 1) end
       end
-      if after ~= '' then
-        redis.call('HINCRBY', counts, after, 1)
-        if after ~= 'COMPLETED' then redis.call('ZADD', index, 0, after .. '\0' .. id) end
-      end
+      if after ~= '' and after ~= 'COMPLETED' then redis.call('ZADD', index, 0, after .. '\0' .. id) end
     end
     if known == '' then redis.call('HDEL', details, id)
     elseif known ~= '=' then redis.call('HSET', details, id, known) end

@@ -3,6 +3,7 @@ import type { Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { connectAnew } from '../redis/switch-watch.ts';
+import { toUnreadable, type OnUnreadable } from '../redis/unreadable-record.ts';
 import type { FilingCommit } from './filing-commit.ts';
 
 /** A filing's event as other processes than the one that committed it know it. */
@@ -62,7 +63,11 @@ const keptMax = 1_000;
 const keptMs = 3_600_000;
 
 /** Knows nothing yet. */
-export function createCommitJournal(redis: RedisClient, keys: Keys): CommitJournal {
+export function createCommitJournal(
+  redis: RedisClient,
+  keys: Keys,
+  onUnreadable: OnUnreadable = () => undefined,
+): CommitJournal {
   const process = randomUUID();
   const newest = new Map<string, { readonly generation: string; readonly head: Checkpoint }>();
   const own = createMemory<CommitBatch>(rememberedBytesMax, bytesOf);
@@ -86,10 +91,29 @@ export function createCommitJournal(redis: RedisClient, keys: Keys): CommitJourn
   }
 
   async function kept(account: string, generation: string, count: number): Promise<WitnessedBatch[]> {
-    const entries = await redis.xrevrange(keys.witness(account), '+', '-', 'COUNT', count);
-    const batches = entries.map(([, fields]) => toWitnessed(fields[1] ?? '[]').batch);
+    const entries = await redis
+      .xrevrange(keys.witness(account), '+', '-', 'COUNT', count)
+      .catch(noWitness(account));
+    const batches = entries.flatMap(([, fields]) => toWitnessed(fields[1] ?? '')?.batch ?? []);
     return batches.filter((batch) => batch.generation === generation);
   }
+
+  // It says nothing any more, and begins anew.
+  const noWitness = (account: string) => async (error: unknown) => {
+    const unreadable = toUnreadable(error);
+    if (unreadable === null) throw error;
+    const key = keys.witness(account);
+    await redis.unlink(key);
+    onUnreadable({
+      account,
+      kind: 'witness',
+      key,
+      field: null,
+      reason: unreadable.message,
+      remedy: 'set_aside',
+    });
+    return [];
+  };
 
   return {
     newest(account, generation) {
@@ -102,8 +126,9 @@ export function createCommitJournal(redis: RedisClient, keys: Keys): CommitJourn
       await share(batch);
     },
     hear(message) {
-      const { by, batch } = toWitnessed(message);
-      if (by === process) return;
+      const heardOf = toWitnessed(message);
+      if (heardOf === null || heardOf.by === process) return;
+      const { batch } = heardOf;
       see(batch);
       heard.add(batch);
     },
@@ -180,15 +205,27 @@ function bytesOf({ commits }: CommitBatch): number {
   return commits.reduce((sum, { event }) => sum + (event?.body.length ?? 0), 0);
 }
 
-function toWitnessed(text: string): { by: string; batch: WitnessedBatch } {
-  const [by, account, generation, position, timeline, events] = JSON.parse(text) as [
-    string,
-    string,
-    string,
-    number,
-    string,
-    [string, number, string][],
-  ];
-  const list = events.map(([filingId, sequence, status]) => ({ filingId, sequence, status }));
-  return { by, batch: { account, generation, head: { position, timeline }, events: list } };
+// Null where it is not what `share` writes.
+function toWitnessed(text: string): { by: string; batch: WitnessedBatch } | null {
+  const list = parseList(text);
+  const [by, account, generation, position, timeline, events] = list;
+  const isBatch = [by, account, generation, timeline].every((value) => typeof value === 'string');
+  if (!isBatch || typeof position !== 'number' || !Array.isArray(events)) return null;
+  const told = (events as [string, number, string][]).map(([filingId, sequence, status]) => ({
+    filingId,
+    sequence,
+    status,
+  }));
+  const head = { position, timeline: String(timeline) };
+  const batch = { account: String(account), generation: String(generation), head, events: told };
+  return { by: String(by), batch };
+}
+
+function parseList(text: string): readonly unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? (parsed as unknown[]) : [];
+  } catch {
+    return [];
+  }
 }

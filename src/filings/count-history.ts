@@ -75,9 +75,10 @@ export function thinSamples(samples: readonly CountSample[], max: number): Count
 }
 
 function toCounts(fields: readonly string[]): Record<string, number> {
+  // What is no count was written by somebody else.
   const pairs = Array.from({ length: fields.length / 2 }, (_, i): [string, number] => [
     fields[2 * i] ?? '',
     Number(fields[2 * i + 1]),
   ]);
-  return Object.fromEntries(pairs);
+  return Object.fromEntries(pairs.filter(([, count]) => Number.isFinite(count)));
 }

@@ -1,5 +1,6 @@
 import type { NewEvent } from '../events/event.ts';
 import { bodiesAtOnceMax } from '../events/event-log.ts';
+import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { decodeState, encodeState, type FilingState } from './filing-state.ts';
 
 /** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
@@ -10,8 +11,19 @@ export class StoredState {
     this.text = text;
   }
 
+  /** Throws NewerFormatError. */
   get state(): FilingState {
     return decodeState(this.text);
+  }
+
+  /** Null where it is of a newer format: whoever only wants to know leaves such a filing alone. */
+  get known(): FilingState | null {
+    try {
+      return this.state;
+    } catch (error) {
+      if (error instanceof NewerFormatError) return null;
+      throw error;
+    }
   }
 }
 

@@ -1,9 +1,11 @@
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { decodeState } from './filing-state.ts';
-import type { FilingState } from './filing-state.ts';
+import { createEventLog } from '../events/event-log.ts';
+import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../redis/unreadable-record.ts';
+import { StoredState, type FilingDetails } from './filing-commit.ts';
+import { decodeState, isPlainState, type FilingState } from './filing-state.ts';
 import { createNewest } from './newest.ts';
-import type { FilingDetails } from './filing-commit.ts';
+import { createUnreadableStates } from './unreadable-states.ts';
 
 /** A filing as last seen, and what people recognise it by; details are null while it is COMPLETED. */
 export interface ListedFiling {
@@ -19,9 +21,12 @@ export interface FilingPage {
   readonly next: string | null;
 }
 
-/** The filings of an account for people to look through; removed ones are not listed. */
+/**
+ * The filings of an account for people to look through; removed ones are not listed. A state that cannot be read is rebuilt first, see
+ * `recoverState`; one of a newer format is not listed.
+ */
 export interface FilingListStore {
-  /** Null when it was never seen. Removed filings are given as well. */
+  /** Null when it was never seen. Removed filings are given as well. Throws NewerFormatError. */
   get(account: string, id: string): Promise<ListedFiling | null>;
   /**
    * A page of the filings in one status, or of all with null; `after` is the `next` of the page before. Filings that keep their status while
@@ -46,13 +51,47 @@ const chunksMax = 10;
 const partSize = 1_000;
 
 /** Lists from the status index and, for COMPLETED and all statuses, from the hash of all filings. */
-export function createFilingListStore(redis: RedisClient, keys: Keys): FilingListStore {
+export function createFilingListStore(
+  redis: RedisClient,
+  keys: Keys,
+  onUnreadable: OnUnreadable = () => undefined,
+): FilingListStore {
+  const log = createEventLog(redis, keys);
+  const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
+
+  // Null where it is of a newer format, or gone meanwhile: nothing can be shown of it then.
+  async function readState(account: string, id: string, text: string): Promise<FilingState | null> {
+    const readable = isPlainState(text) ? text : await unreadable.toReadable(account, id, text);
+    return readable === null ? null : new StoredState(readable).known;
+  }
+
+  async function readStates(account: string, ids: readonly string[], texts: readonly (string | null)[]) {
+    const known: (readonly [string, FilingState])[] = [];
+    for (const [i, id] of ids.entries()) {
+      const text = texts[i] ?? null;
+      const state = text === null ? null : await readState(account, id, text);
+      if (state !== null) known.push([id, state]);
+    }
+    return known;
+  }
+
+  function readDetails(account: string, id: string, text: string | null): FilingDetails | null {
+    if (text === null) return null;
+    const { details: key } = keys.account(account);
+    try {
+      return decodeRecord(key, id, text, (json) => parseShaped<FilingDetails>(json, {}));
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      onUnreadable({ account, kind: 'details', key, field: id, reason: error.message, remedy: 'left_out' });
+      return null;
+    }
+  }
+
   async function withDetails(account: string, known: readonly (readonly [string, FilingState])[]) {
     if (known.length === 0) return [];
     const texts = await redis.hmget(keys.account(account).details, ...known.map(([id]) => id));
     return known.map(([id, state], i): ListedFiling => {
-      const text = texts[i] ?? null;
-      return { id, state, details: text === null ? null : (JSON.parse(text) as FilingDetails) };
+      return { id, state, details: readDetails(account, id, texts[i] ?? null) };
     });
   }
 
@@ -63,7 +102,9 @@ export function createFilingListStore(redis: RedisClient, keys: Keys): FilingLis
     const ids = members.slice(0, limit).map((member) => member.slice(status.length + 1));
     const texts = ids.length === 0 ? [] : await redis.hmget(filings, ...ids);
     // Between the two reads a filing may have moved on.
-    const known = pairUp(ids, texts).filter(([, state]) => state.status === status && !state.removed);
+    const known = (await readStates(account, ids, texts)).filter(
+      ([, state]) => state.status === status && !state.removed,
+    );
     return { known, next: members.length > limit ? (ids.at(-1) ?? null) : null };
   }
 
@@ -74,8 +115,9 @@ export function createFilingListStore(redis: RedisClient, keys: Keys): FilingLis
 
   async function readChunk(account: string, cursor: string) {
     const [next, flat] = await redis.hscan(keys.account(account).filings, cursor, 'COUNT', chunkSize);
-    const known: (readonly [string, FilingState])[] = [];
-    for (let i = 0; i + 1 < flat.length; i += 2) known.push([flat[i] ?? '', decodeState(flat[i + 1] ?? '')]);
+    const even = (_: string, i: number) => i % 2 === 0;
+    const odd = (_: string, i: number) => i % 2 === 1;
+    const known = await readStates(account, flat.filter(even), flat.filter(odd));
     return { next, known: known.toSorted(([a], [b]) => (a < b ? -1 : 1)) };
   }
 
@@ -132,24 +174,15 @@ export function createFilingListStore(redis: RedisClient, keys: Keys): FilingLis
       const key = keys.account(account);
       const [text, details] = await Promise.all([redis.hget(key.filings, id), redis.hget(key.details, id)]);
       if (text === null) return null;
-      const known = details === null ? null : (JSON.parse(details) as FilingDetails);
-      return { id, state: decodeState(text), details: known };
+      const readable = await unreadable.toReadable(account, id, text);
+      if (readable === null) return null;
+      return { id, state: decodeState(readable), details: readDetails(account, id, details) };
     },
     async list(account, status, after, limit) {
       if (status !== null && status !== 'COMPLETED') return listIndexed(account, status, after, limit);
       return scan(account, status, after === null ? { cursor: '0', shownTo: null } : readPlace(after), limit);
     },
   };
-}
-
-function pairUp(
-  ids: readonly string[],
-  texts: readonly (string | null)[],
-): (readonly [string, FilingState])[] {
-  return ids.flatMap((id, i) => {
-    const text = texts[i] ?? null;
-    return text === null ? [] : [[id, decodeState(text)] as const];
-  });
 }
 
 function writePlace({ cursor, shownTo }: ScanPlace): string {

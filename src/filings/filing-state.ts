@@ -77,31 +77,52 @@ function endOf(text: string, at: number, value: string | null): number {
   return value.includes('"') || value.includes('\\') ? 0 : end + 2;
 }
 
-/** Reads what `encodeState` wrote. Throws on a version it does not know, so that a newer format is never overwritten. */
+// What nearly every stored state looks like; one with escapes in a text does not, and takes decoding.
+const plain =
+  /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"restate")?)?\]$/;
+
+/** Whether a stored text is a state that `decodeState` reads, told without decoding it: false may only mean that this takes decoding. */
+export function isPlainState(text: string): boolean {
+  return plain.test(text);
+}
+
+/** Whether `decodeState` reads a stored text. Throws NewerFormatError where it is a newer version's. */
+export function isReadableState(text: string): boolean {
+  try {
+    decodeState(text);
+    return true;
+  } catch (error) {
+    if (error instanceof NewerFormatError) throw error;
+    return false;
+  }
+}
+
+/** Reads what `encodeState` wrote. Throws NewerFormatError on a version it does not know, so that a newer format is never overwritten, and SyntaxError on anything else. */
 export function decodeState(text: string): FilingState {
-  const [version, status, completedAt, rejectionReason, sequence, since, readAt, readMs, removed, restate] =
-    JSON.parse(text) as [
-      number,
-      string,
-      string | null,
-      string | null,
-      number,
-      number,
-      number,
-      number,
-      number?,
-      string?,
-    ];
-  if (version !== format) throw new NewerFormatError('filing state', version, `format ${format}`);
+  const parsed: unknown = JSON.parse(text);
+  const [version, status, completedAt, rejectionReason, ...rest] = Array.isArray(parsed)
+    ? (parsed as unknown[])
+    : [];
+  if (typeof version === 'number' && version > format)
+    throw new NewerFormatError('filing state', version, `format ${format}`);
+  const [sequence, since, readAt, readMs, removed, restate] = rest;
+  const numbers = [sequence, since, readAt, readMs];
+  const isState =
+    version === format && typeof status === 'string' && isText(completedAt) && isText(rejectionReason);
+  if (!isState || !numbers.every(Number.isFinite)) throw new SyntaxError('not a filing state');
   return {
     status: long.get(status) ?? status.slice(1),
     completedAt,
     rejectionReason,
-    sequence,
-    since,
-    readFrom: readAt - readMs,
-    readAt,
+    sequence: Number(sequence),
+    since: Number(since),
+    readFrom: Number(readAt) - Number(readMs),
+    readAt: Number(readAt),
     removed: removed === 1,
     ...(restate === restateMark ? { restate: true } : {}),
   };
+}
+
+function isText(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
 }

@@ -3,6 +3,7 @@ import { toOutline, type OutlinedEntry, type StreamEntry } from '../events/log-e
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
+import { decodeRecord } from '../redis/unreadable-record.ts';
 import type { WitnessedEvent } from './commit-journal.ts';
 import { indexStatus, type StoredState } from './filing-commit.ts';
 import { around, findTear, readTold, type Tear, type ToldEvent } from './find-tear.ts';
@@ -98,7 +99,8 @@ export function createLogMender(deps: LogMenderDeps): LogMender {
   ): Promise<LogMending | null | 'moved'> {
     const { entries, newest, checkedTo, isOpen } = found;
     const told = await readAll(account, entries);
-    const tear = findTear({ entries, told, newest, checkedTo, isOpen, head: toCheckpoint(found.head) });
+    const head = decodeRecord(keys.account(account).head, null, found.head, toCheckpoint);
+    const tear = findTear({ entries, told, newest, checkedTo, isOpen, head });
     const ids = [...new Set([...entries, ...told].map((each) => each?.filingId ?? ''))].filter(
       (id) => id !== '',
     );

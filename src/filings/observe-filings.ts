@@ -153,8 +153,11 @@ async function decideAll(
   const steps: Step[] = [];
   let overtakenBy = Infinity;
   for (const { observation, previous } of open) {
-    const detection = detect(context, observation, previous?.state ?? null, compared);
-    if (detection.kind === 'outdated') overtakenBy = Math.min(overtakenBy, previous?.state.readFrom ?? 0);
+    const known = previous?.known ?? null;
+    // Of a newer format: a newer version's daemon looks after it.
+    if (previous !== null && known === null) continue;
+    const detection = detect(context, observation, known, compared);
+    if (detection.kind === 'outdated') overtakenBy = Math.min(overtakenBy, known?.readFrom ?? 0);
     else if (detection.kind !== 'unchanged')
       steps.push({ observation, commit: toCommit(context, observation, previous, detection, compared) });
   }

@@ -3,13 +3,15 @@ import { logBeginning, type Checkpoint } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
+import { decodeRecord, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { createCommitJournal, type CommitJournal } from './commit-journal.ts';
 import { commitArguments, inBatches, StoredState, toResult } from './filing-commit.ts';
 import type { CommitResult, FilingCommit } from './filing-commit.ts';
-import { decodeState, type FilingState } from './filing-state.ts';
+import { decodeState, isPlainState, type FilingState } from './filing-state.ts';
 import { createLogMender, type LogMending } from './mend-log.ts';
 import { createRecount } from './recount.ts';
 import { restate, restoreCommits, type Restoration } from './restore-commits.ts';
+import { createUnreadableStates } from './unreadable-states.ts';
 
 /** The snapshot was emptied or its account removed while somebody worked on it: what they know of it is void. */
 export class SnapshotLostError extends Error {
@@ -22,7 +24,10 @@ export class SnapshotLostError extends Error {
 
 /** The last seen state of every filing of an account. */
 export interface SnapshotStore {
-  /** States of these ids in their order; null for filings never seen. A round trip per thousand, each of them atomic. */
+  /**
+   * States of these ids in their order; null for filings never seen. A round trip per thousand, each of them atomic. One that cannot be read is
+   * rebuilt first, see `recoverState`; one of a newer format stays as it is, and throws when it is decoded.
+   */
   read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]>;
   /**
    * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects with
@@ -48,7 +53,7 @@ export interface SnapshotStore {
   known(account: string): Promise<number>;
   /** Ids of all filings in one status; not for COMPLETED, which has no index. */
   idsIn(account: string, status: string): Promise<string[]>;
-  /** Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come twice. */
+  /** Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come twice. Decoding throws an UnreadableError. */
   scan(account: string): AsyncIterable<(readonly [id: string, state: () => FilingState])[]>;
 }
 
@@ -59,6 +64,7 @@ export interface SnapshotOptions {
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
   /** Called when a log was found torn and is mended. */
   readonly onTorn: (mending: LogMending, generation: string) => Promise<void>;
+  readonly onUnreadable: OnUnreadable;
 }
 
 const manyIds = 20;
@@ -69,9 +75,15 @@ const idsAtOnceMax = 1_000;
 export function createSnapshotStore(
   redis: RedisClient,
   keys: Keys,
-  { journal = createCommitJournal(redis, keys), onRestored, onTorn }: Partial<SnapshotOptions> = {},
+  {
+    journal = createCommitJournal(redis, keys),
+    onRestored,
+    onTorn,
+    onUnreadable = () => undefined,
+  }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
+  const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
   const commitScript = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
   const readScript = loadScript(new URL('read-states.lua', import.meta.url));
 
@@ -79,18 +91,23 @@ export function createSnapshotStore(
   async function readAtOnce(key: string, ids: readonly string[]): Promise<(string | null)[]> {
     if (ids.length < manyIds || ids.some((id) => id.includes('\n'))) return redis.hmget(key, ...ids);
     const reply = (await readScript.run(redis, [key], [`${ids.join('\n')}\n`])) as string;
-    return reply
-      .slice(0, -1)
-      .split('\n')
-      .map((text) => (text === '' ? null : text));
+    const texts = reply.slice(0, -1).split('\n');
+    // One of them is not a state, and goes over several lines.
+    if (texts.length !== ids.length) return redis.hmget(key, ...ids);
+    return texts.map((text) => (text === '' ? null : text));
   }
 
   async function read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]> {
     const key = keys.account(account).filings;
     const states: (StoredState | null)[] = [];
     for (let from = 0; from < ids.length; from += idsAtOnceMax)
-      for (const text of await readAtOnce(key, ids.slice(from, from + idsAtOnceMax)))
-        states.push(text === null ? null : new StoredState(text));
+      for (const text of await readAtOnce(key, ids.slice(from, from + idsAtOnceMax))) {
+        const id = ids[states.length] ?? '';
+        // Nearly always so.
+        const isFine = text === null || isPlainState(text);
+        const readable = isFine ? text : await unreadable.toReadable(account, id, text);
+        states.push(readable === null ? null : new StoredState(readable));
+      }
     return states;
   }
 
@@ -148,7 +165,7 @@ export function createSnapshotStore(
     let cursor = '0';
     do {
       const [next, fields] = await redis.hscan(keys.account(account).filings, cursor, 'COUNT', 1000);
-      yield pairs(fields);
+      yield pairs(keys.account(account).filings, fields);
       cursor = next;
     } while (cursor !== '0');
   }
@@ -195,12 +212,12 @@ export function createSnapshotStore(
 
     async counts(account) {
       const counts = await redis.hgetall(keys.account(account).counts);
-      return Object.fromEntries(Object.entries(counts).map(([status, count]) => [status, Number(count)]));
+      return Object.fromEntries(Object.entries(counts).map(([status, count]) => [status, toCount(count)]));
     },
 
     async known(account) {
       const counts = await redis.hvals(keys.account(account).counts);
-      return counts.reduce((sum, count) => sum + Number(count), 0);
+      return counts.reduce((sum, count) => sum + toCount(count), 0);
     },
 
     async idsIn(account, status) {
@@ -216,9 +233,17 @@ export function createSnapshotStore(
   };
 }
 
-function pairs(fields: readonly string[]): (readonly [string, () => FilingState])[] {
+// What is no number is counted anew when the account's keys are looked at.
+function toCount(text: string): number {
+  const count = Number(text);
+  return Number.isFinite(count) ? count : 0;
+}
+
+function pairs(key: string, fields: readonly string[]): (readonly [string, () => FilingState])[] {
   const result: (readonly [string, () => FilingState])[] = [];
-  for (let i = 0; i + 1 < fields.length; i += 2)
-    result.push([fields[i] ?? '', () => decodeState(fields[i + 1] ?? '')]);
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const id = fields[i] ?? '';
+    result.push([id, () => decodeRecord(key, id, fields[i + 1] ?? '', decodeState)]);
+  }
   return result;
 }

@@ -5,6 +5,7 @@ import { createPartnerClient, type Endpoint, type PartnerClient } from '../partn
 import { createPatientClient } from '../partner/patient-client.ts';
 import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
 import type { Clock } from '../redis/clock.ts';
+import { toUnreadable, type OnUnreadable, type UnreadableError } from '../redis/unreadable-record.ts';
 import type { CountDoubts } from './count-doubt.ts';
 import { largeAccountFilings } from './plan-poll.ts';
 import { pollAccount, type PollOutcome } from './poll-account.ts';
@@ -33,14 +34,19 @@ export interface AccountPollerDeps {
   readonly filingBytesMax: number;
   /** Called when events are in the log. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
-  /** Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many minutes. */
-  readonly upkeep: (account: string) => Promise<void>;
+  /**
+   * Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many minutes. `failure` is the record that the
+   * poll could not read, if it ended for that: to be mended, or named.
+   */
+  readonly upkeep: (account: string, failure: UnreadableError | null) => Promise<void>;
   readonly upkeepMs: number;
   /** An upkeep that failed while a poll goes on. */
   readonly onError: (error: Error) => void;
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
   readonly onQuarantined: (account: string, records: number) => void;
   readonly onPoll: (report: PollReport) => void;
+  /** The account's own record cannot be read: it is not polled. */
+  readonly onUnreadable: OnUnreadable;
   /** The account of a job is gone: nothing is to be scheduled for it any more. */
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
@@ -68,18 +74,41 @@ export function createAccountPoller(
   const takeLargeRead = createPlaces(largeReadsMax);
 
   return async (job, signal) => {
-    const [account] = await Promise.all([deps.accounts.getKeyed(job.account), deps.clock.synchronise()]);
+    const [account] = await Promise.all([findAccount(job.account), deps.clock.synchronise()]);
+    if (account instanceof Error) return true;
     if (account === null) {
       await forget(job.account);
       return true;
     }
     const upkeep = { everyMs: deps.upkeepMs, onError: deps.onError };
+    let failure: UnreadableError | null = null;
     return withUpkeep(
-      () => deps.upkeep(job.account),
+      () => deps.upkeep(job.account, failure),
       upkeep,
-      () => pollKnown(account, job, signal),
+      async () => {
+        try {
+          return await pollKnown(account, job, signal);
+        } catch (error) {
+          failure = toUnreadable(error);
+          if (failure === null) throw error;
+          return true;
+        }
+      },
     );
   };
+
+  async function findAccount(name: string): Promise<KeyedAccount | Error | null> {
+    try {
+      return await deps.accounts.getKeyed(name);
+    } catch (error) {
+      const unreadable = toUnreadable(error);
+      if (unreadable === null) throw error;
+      const { key, field } = 'key' in unreadable ? unreadable : { key: 'accounts', field: name };
+      const reason = unreadable.message;
+      deps.onUnreadable({ account: name, kind: 'accounts', key, field, reason, remedy: 'stands' });
+      return unreadable;
+    }
+  }
 
   async function pollKnown(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<boolean> {
     try {

@@ -68,15 +68,28 @@ export function encodeMiss({ gone, since, lastAt, knownUntil, failures, retryAt 
   return JSON.stringify([gone, since, lastAt, knownUntil, failures, retryAt]);
 }
 
-/** Reads what `encodeMiss` wrote. */
-export function decodeMiss(text: string): Miss {
-  const [gone, since, lastAt, knownUntil, failures, retryAt] = JSON.parse(text) as [
-    boolean,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { gone, since, lastAt, knownUntil, failures, retryAt };
+/** Reads what `encodeMiss` wrote; null where it is anything else. */
+export function decodeMiss(text: string): Miss | null {
+  const [gone, since, lastAt, knownUntil, failures, retryAt] = parseList(text);
+  const isMiss =
+    typeof gone === 'boolean' &&
+    isNumber(since) &&
+    isNumber(lastAt) &&
+    isNumber(knownUntil) &&
+    isNumber(failures) &&
+    isNumber(retryAt);
+  return isMiss ? { gone, since, lastAt, knownUntil, failures, retryAt } : null;
+}
+
+function parseList(text: string): readonly unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? (parsed as unknown[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
 }

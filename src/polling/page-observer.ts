@@ -83,7 +83,9 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
       again.map(({ id }) => id),
     );
     const contradicted = again.filter((filing, i) => {
-      const { kind } = detectChange(states[i]?.state ?? null, filing, window, false);
+      const stored = states[i] ?? null;
+      if (stored !== null && stored.known === null) return false;
+      const { kind } = detectChange(stored?.known ?? null, filing, window, false);
       return kind === 'change' || kind === 'silent';
     });
     const ids = [...new Set(contradicted.map(({ id }) => id))].slice(0, settledMax - settled);

@@ -155,8 +155,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     const strange = names.filter((name) => !misses.has(name)).slice(0, pageSize);
     const states = await deps.snapshot.read(account, strange);
     const noted = strange.map(async (name, i) => {
-      const state = states[i]?.state;
-      if (state === undefined) return;
+      const state = states[i]?.known ?? null;
+      if (state === null) return;
       const until = knownUntil(marks, undefined, state, null);
       await remember(name, missByFailure(undefined, deps.now(), until, input.account.pollIntervalMs));
     });
@@ -172,8 +172,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     remember,
     knownUntil: async (id) => {
       const [stored] = await deps.snapshot.read(account, [id]);
-      const state = stored?.state;
-      return state === undefined || (state.removed && state.restate !== true)
+      const state = stored?.known ?? null;
+      return state === null || (state.removed && state.restate !== true)
         ? null
         : knownUntil(marks, misses.get(id), state, null);
     },

@@ -4,7 +4,9 @@ import { SnapshotLostError } from '../filings/snapshot-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, defineScript, loadScript } from '../redis/scripts.ts';
-import { decodeMiss, encodeMiss, type Miss } from './misses.ts';
+import { replaceUnreadable } from '../redis/set-aside.ts';
+import type { OnUnreadable } from '../redis/unreadable-record.ts';
+import { decodeMiss, encodeMiss, missByDoubt, type Miss } from './misses.ts';
 
 /** How polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
 export interface PollingMarks {
@@ -37,6 +39,8 @@ export interface PollingMarks {
   readonly backoffUntil: number;
   /** What the last poll could not read; empty when it read everything. */
   readonly lastError: string;
+  /** What of the account's stored records could not be read when they were last looked at; empty when all could. */
+  readonly unreadable: string;
   /** True from the `account.auth_failed` event until the next complete poll. */
   readonly authFailed: boolean;
   /** True from the `account.stale` event until the next complete poll. */
@@ -89,6 +93,8 @@ export interface PollingStore {
    * longer those in `before`): then null. Otherwise the event's position in the log.
    */
   tell(account: string, generation: string, telling: Telling): Promise<number | null>;
+  /** Writes `unreadable` of the marks where there are any and it is another one. */
+  tellUnreadable(account: string, text: string): Promise<void>;
   /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does. */
   lease(account: string, holder: string, ms: number): Promise<boolean>;
   /** Gives the lease back if it is still the holder's. */
@@ -101,7 +107,8 @@ export interface PollingStore {
   clearMiss(account: string, id: string, miss: Miss): Promise<void>;
 }
 
-const noMarks: PollingMarks = {
+/** The marks of an account that was never polled. */
+export const noMarks: PollingMarks = {
   generation: '',
   baselined: false,
   dryPolls: 0,
@@ -116,6 +123,7 @@ const noMarks: PollingMarks = {
   consecutiveFailures: 0,
   backoffUntil: 0,
   lastError: '',
+  unreadable: '',
   authFailed: false,
   staleReported: false,
   toldAt: 0,
@@ -127,6 +135,11 @@ const noMarks: PollingMarks = {
   requestsTotal: 0,
   requestsLastPoll: 0,
 };
+
+/** Names of the marks that are numbers. */
+export const numericMarks: readonly string[] = Object.entries(noMarks).flatMap(([name, value]) =>
+  typeof value === 'number' ? [name] : [],
+);
 
 // Each of these does nothing and says so when the marks are not of the generation in ARGV[1]. Times only move forward: polls overlap,
 // and each of them speaks the truth. What a baseline has left out only comes to light.
@@ -154,6 +167,11 @@ if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 return 1`);
 
+// KEYS 1 the marks. ARGV the text.
+const noteUnreadable = defineScript(`
+if redis.call('TYPE', KEYS[1]).ok ~= 'hash' or (redis.call('HGET', KEYS[1], 'unreadable') or '') == ARGV[1] then return 0 end
+return redis.call('HSET', KEYS[1], 'unreadable', ARGV[1])`);
+
 const writeMiss = defineScript(`
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
@@ -163,11 +181,18 @@ const dropMiss = defineScript(
   `if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end`,
 );
 
+// A lease that no holder can have written, of another type or without an end, is nobody's. Replies 2 then.
 const keepLease = defineScript(`
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
+local holder, taken = redis.pcall('GET', KEYS[1]), 1
+if type(holder) == 'table' then
+  redis.call('DEL', KEYS[1])
+  taken = 2
+elseif holder and holder ~= ARGV[1] then
+  if redis.call('PTTL', KEYS[1]) >= 0 then return 0 end
+  taken = 2
+end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`);
+return taken`);
 
 const dropLease = defineScript(
   `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
@@ -176,9 +201,25 @@ const dropLease = defineScript(
 const tellScript = committing(loadScript(new URL('tell-health.lua', import.meta.url)));
 
 /** Polling's marks in Redis. */
-export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore {
+export function createPollingStore(
+  redis: RedisClient,
+  keys: Keys,
+  onUnreadable: OnUnreadable = () => undefined,
+): PollingStore {
   async function read(account: string): Promise<PollingMarks> {
     return decodeMarks(await redis.hgetall(keys.account(account).polling));
+  }
+
+  // One that cannot be read is noted again as a doubt: the filing is read by itself.
+  async function readMiss(account: string, key: string, id: string, text: string): Promise<Miss> {
+    const miss = decodeMiss(text);
+    if (miss !== null) return miss;
+    const doubt = missByDoubt(0);
+    const held = await redis.hgetBuffer(key, id);
+    const place = { key, field: id, value: encodeMiss(doubt) };
+    if (held !== null) await replaceUnreadable(redis, keys.account(account), { ...place, held });
+    onUnreadable({ ...unreadable(account, 'missing', key), field: id, remedy: 'rebuilt' });
+    return doubt;
   }
 
   return {
@@ -208,14 +249,24 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
       );
       return typeof position === 'number' && position > 0 ? position : null;
     },
-    lease: async (account, holder, ms) =>
-      (await keepLease.run(redis, [keys.account(account).lease], [holder, ms])) === 1,
+    async tellUnreadable(account, text) {
+      await noteUnreadable.run(redis, [keys.account(account).polling], [text]);
+    },
+    async lease(account, holder, ms) {
+      const key = keys.account(account).lease;
+      const taken = await keepLease.run(redis, [key], [holder, ms]);
+      if (taken === 2) onUnreadable({ ...unreadable(account, 'lease', key), remedy: 'set_aside' });
+      return taken !== 0;
+    },
     async release(account, holder) {
       await dropLease.run(redis, [keys.account(account).lease], [holder]);
     },
     async misses(account) {
-      const fields = await redis.hgetall(keys.account(account).missing);
-      return new Map(Object.entries(fields).map(([id, text]) => [id, decodeMiss(text)]));
+      const key = keys.account(account).missing;
+      const fields = await redis.hgetall(key);
+      const misses = new Map<string, Miss>();
+      for (const [id, text] of Object.entries(fields)) misses.set(id, await readMiss(account, key, id, text));
+      return misses;
     },
     async setMiss(account, generation, id, miss) {
       const { polling, missing } = keys.account(account);
@@ -228,6 +279,10 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
       await dropMiss.run(redis, [keys.account(account).missing], [id, encodeMiss(miss)]);
     },
   };
+}
+
+function unreadable(account: string, kind: string, key: string) {
+  return { account, kind, key, field: null, reason: 'it holds what is not ours' };
 }
 
 function* pairs(flat: readonly string[]): Generator<[string, string]> {
@@ -248,7 +303,13 @@ function decodeMarks(fields: Readonly<Record<string, string>>): PollingMarks {
     const text = fields[name];
     if (text === undefined) continue;
     marks[name] =
-      typeof sample === 'boolean' ? text === 'true' : typeof sample === 'number' ? Number(text) : text;
+      typeof sample === 'boolean' ? text === 'true' : typeof sample === 'number' ? toNumber(text) : text;
   }
   return marks as unknown as PollingMarks;
+}
+
+// What is no number is dropped when the account's keys are looked at.
+function toNumber(text: string): number {
+  const value = Number(text);
+  return Number.isFinite(value) ? value : 0;
 }

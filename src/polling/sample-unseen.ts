@@ -1,4 +1,6 @@
+import type { FilingState } from '../filings/filing-state.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import { isUnreadable } from '../redis/unreadable-record.ts';
 import { createIdSet, type IdSet } from './id-set.ts';
 
 /**
@@ -17,10 +19,20 @@ export async function sampleUnseen(
   const sample: string[] = [];
   for await (const chunk of snapshot.scan(account)) {
     for (const [id, state] of chunk) {
-      if (seen.has(id) || state().removed || !met.add(id)) continue;
+      if (seen.has(id) || isLeftAlone(state) || !met.add(id)) continue;
       const slot = met.size <= max ? met.size - 1 : Math.floor(random() * met.size);
       if (slot < max) sample[slot] = id;
     }
   }
   return { count: met.size, sample };
+}
+
+// What cannot be read is rebuilt when it is asked for.
+function isLeftAlone(state: () => FilingState): boolean {
+  try {
+    return state().removed;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return error.name === 'NewerFormatError';
+  }
 }

@@ -25,6 +25,8 @@
  * | `P:{a}:polling`            | hash    | with the account       | polling                        | polling, API        |
  * | `P:{a}:lease`              | string  | seconds                | polling                        | polling             |
  * | `P:{a}:tokens`             | hash    | with the account       | token store                    | API                 |
+ * | `P:{a}:unreadable`         | stream  | a week                 | whoever finds such a record    | people              |
+ * | `P:{a}:unreadable:…`       | any     | a week                 | whoever finds such a key       | people              |
  * | `P:{a}:subscriptions`      | hash    | with the account       | subscription store             | delivery, API       |
  * | `P:{a}:resting`            | hash    | while any rests        | settle, set-block, sub. store  | waking              |
  * | `P:{a}:idempotency:<hash>` | string  | 24 hours               | subscription store             | subscription store  |
@@ -74,6 +76,8 @@ export interface AccountKeys {
   readonly polling: string;
   readonly lease: string;
   readonly tokens: string;
+  /** Records that could not be read and were replaced; keys that could not be are renamed to names that begin with it. */
+  readonly unreadable: string;
   readonly subscriptions: string;
   readonly resting: string;
   idempotency(hash: string): string;
@@ -124,6 +128,7 @@ function accountKeys(base: string): AccountKeys {
     polling: `${base}:polling`,
     lease: `${base}:lease`,
     tokens: `${base}:tokens`,
+    unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
     resting: `${base}:resting`,
     idempotency: (hash) => `${base}:idempotency:${hash}`,

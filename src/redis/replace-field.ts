@@ -12,7 +12,7 @@ export async function replaceField(
   redis: RedisClient,
   key: string,
   field: string,
-  { expected, value }: { readonly expected: string; readonly value: string },
+  { expected, value }: { readonly expected: string | Buffer; readonly value: string },
 ): Promise<boolean> {
   return (await script.run(redis, [key], [field, expected, value])) === 1;
 }

@@ -1,8 +1,38 @@
+import { decodeRecord, parseShaped, UnreadableRecordError } from '../redis/unreadable-record.ts';
 import type { Block, DeliveryState } from './subscription.ts';
 
-/** The delivery state from its Redis hash; missing fields are those of a subscription that was never called. */
-export function parseDeliveryState(fields: Readonly<Record<string, string>>): DeliveryState {
-  const number = (name: string) => Number(fields[name] ?? 0);
+/** Fields of that hash that are numbers. */
+export const numericFields = [
+  'settles',
+  'version',
+  'endpointVersion',
+  'cursor',
+  'failures',
+  'failingSince',
+  'lastSuccessAt',
+  'workedAt',
+  'pausedUntil',
+  'probes',
+  'parked',
+  'nextAttemptAt',
+  'releasedAt',
+  'settledAt',
+  'replaying',
+] as const satisfies (keyof DeliveryState)[];
+
+/** Fields of that hash that are JSON. */
+export const jsonFields = ['failedFilings', 'blocked'] as const;
+
+/**
+ * The delivery state from its Redis hash; missing fields are those of a subscription that was never called. Throws UnreadableRecordError, with
+ * the hash's key, when one of them is garbage.
+ */
+export function parseDeliveryState(fields: Readonly<Record<string, string>>, key = ''): DeliveryState {
+  const number = (name: (typeof numericFields)[number]) => {
+    const value = Number(fields[name] ?? 0);
+    if (Number.isFinite(value)) return value;
+    throw new UnreadableRecordError(key, name, 'it is not a number');
+  };
   return {
     epoch: fields['epoch'] ?? '',
     settles: number('settles'),
@@ -14,7 +44,7 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>): De
     enabled: fields['enabled'] !== '0',
     disabledReason: fields['disabledReason'] ?? '',
     failures: number('failures'),
-    failedFilings: JSON.parse(fields['failedFilings'] ?? '[]') as string[],
+    failedFilings: decodeRecord(key, 'failedFilings', fields['failedFilings'] ?? '[]', parseTexts),
     failingSince: number('failingSince'),
     lastSuccessAt: number('lastSuccessAt'),
     workedAt: number('workedAt'),
@@ -26,11 +56,19 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>): De
     releasedAt: number('releasedAt'),
     settledAt: number('settledAt'),
     replaying: number('replaying'),
-    blocked: parseBlock(fields['blocked']),
+    blocked: parseBlock(fields['blocked'], key),
   };
 }
 
-/** What keeps a subscription from being drained, from its field in that hash; null where nothing does. */
-export function parseBlock(text: string | null | undefined): Block | null {
-  return text == null ? null : (JSON.parse(text) as Block);
+function parseTexts(text: string): string[] | null {
+  const parsed: unknown = JSON.parse(text);
+  return Array.isArray(parsed) ? parsed.map(String) : null;
+}
+
+/** What keeps a subscription from being drained, from its field in that hash; null where nothing does. Throws UnreadableRecordError. */
+export function parseBlock(text: string | null | undefined, key = ''): Block | null {
+  if (text == null) return null;
+  return decodeRecord(key, 'blocked', text, (json) =>
+    parseShaped<Block>(json, { reason: 'string', since: 'number', times: 'number', nextAt: 'number' }),
+  );
 }

@@ -2,9 +2,10 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { replaceField } from '../redis/replace-field.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
+import { parseShaped, toUnreadable } from '../redis/unreadable-record.ts';
 import { defineScript } from '../redis/scripts.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
-import { subscriptionSealContext } from './stored-subscription.ts';
+import { parseStored, subscriptionSealContext } from './stored-subscription.ts';
 import type { StoredSubscription } from './stored-subscription.ts';
 
 // KEYS 1 a string. ARGV expected value, new value. Replies 1, or 0 when it is no longer the expected one. It lives as long as before.
@@ -34,29 +35,59 @@ export async function listSealedSubscriptions(
 
 async function listOfAccount(redis: RedisClient, keys: Keys, account: string): Promise<SealedRecord[]> {
   const key = keys.account(account).subscriptions;
-  const all = await redis.hgetall(key);
-  return Object.entries<string>(all).map(([id, text]) =>
+  const all = await redis.hgetall(key).catch(nothingIfUnreadable);
+  return Object.entries<string>(all).flatMap(([id, text]) =>
     sealedRecord(account, text, (value) => replaceField(redis, key, id, { expected: text, value })),
   );
 }
 
 async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord | null> {
   const account = /\{([^}]+)\}/.exec(key)?.[1];
-  const text = await redis.get(key);
-  if (account === undefined || text === null) return null;
-  const { subscription, ...rest } = JSON.parse(text) as { readonly subscription: string };
-  return sealedRecord(account, subscription, async (value) => {
-    const next = JSON.stringify({ ...rest, subscription: value });
-    return (await replaceText.run(redis, [key], [text, next])) === 1;
-  });
+  const text = await redis
+    .get(key)
+    .catch((error: unknown) => (toUnreadable(error) === null ? Promise.reject(error) : null));
+  const found =
+    text === null
+      ? null
+      : tryRead(() => parseShaped<{ readonly subscription: string }>(text, { subscription: 'string' }));
+  if (account === undefined || text === null || found === null) return null;
+  const { subscription, ...rest } = found;
+  return (
+    sealedRecord(account, subscription, async (value) => {
+      const next = JSON.stringify({ ...rest, subscription: value });
+      return (await replaceText.run(redis, [key], [text, next])) === 1;
+    })[0] ?? null
+  );
+}
+
+// What cannot be read holds nothing that could be sealed anew; who works with it reports it.
+function nothingIfUnreadable(error: unknown): Record<string, string> {
+  if (toUnreadable(error) === null) throw error;
+  return {};
+}
+
+function tryRead<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 
 function sealedRecord(
   account: string,
   text: string,
   replace: (text: string) => Promise<boolean>,
+): SealedRecord[] {
+  const stored = tryRead(() => parseStored(text, { key: '', field: null }));
+  return stored === null ? [] : [toSealed(account, stored, replace)];
+}
+
+function toSealed(
+  account: string,
+  stored: StoredSubscription,
+  replace: (text: string) => Promise<boolean>,
 ): SealedRecord {
-  const stored = JSON.parse(text) as StoredSubscription;
   const hasSealedHeaders = typeof stored.headers === 'string';
   return {
     context: subscriptionSealContext(account),

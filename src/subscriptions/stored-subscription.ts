@@ -1,4 +1,5 @@
 import { NewerFormatError } from '../redis/newer-format-error.ts';
+import { decodeRecord, parseShaped, type UnreadableRecordError } from '../redis/unreadable-record.ts';
 import { SealError } from '../secrets/seal.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Subscription } from './subscription.ts';
@@ -14,7 +15,7 @@ export interface ReadSubscription {
   /** Without the secrets and headers that do not open. */
   readonly subscription: Subscription;
   /** Why some do not, and what to do; null where all do. */
-  readonly unreadable: SealError | null;
+  readonly unreadable: SealError | UnreadableRecordError | NewerFormatError | null;
 }
 
 /** What the sealed texts of an account's subscriptions open under. */
@@ -48,10 +49,41 @@ export function sealSubscription(
   return JSON.stringify(stored);
 }
 
-/** The subscription in its stored form, secrets and headers opened as far as they open. Throws NewerFormatError. */
-export function readSubscription(sealer: Sealer, account: string, stored: string): ReadSubscription {
-  const { v, secrets, headers, ...rest } = JSON.parse(stored) as StoredSubscription;
-  if (v !== 1 && v !== 2) throw new NewerFormatError('subscription', v, 'formats 1 and 2');
+/** What a stored subscription asks for, without opening anything. Throws NewerFormatError and UnreadableRecordError; `place` is where it is stored. */
+export function parseStored(stored: string, place: StoredPlace): StoredSubscription {
+  const parsed = decodeRecord(place.key, place.field, stored, (text) =>
+    parseShaped<{ v: number }>(text, { v: 'number' }),
+  );
+  if (parsed.v > 2) throw new NewerFormatError('subscription', parsed.v, 'formats 1 and 2');
+  return decodeRecord(place.key, place.field, stored, toStored);
+}
+
+/** The key and the field in which a subscription is stored. */
+export interface StoredPlace {
+  readonly key: string;
+  readonly field: string | null;
+}
+
+function toStored(text: string): StoredSubscription | null {
+  const stored = parseShaped<StoredSubscription>(text, {
+    id: 'string',
+    url: 'string',
+    eventTypes: 'object',
+    secrets: 'object',
+    createdAt: 'number',
+    updatedAt: 'number',
+  });
+  return stored !== null && Array.isArray(stored.eventTypes) && Array.isArray(stored.secrets) ? stored : null;
+}
+
+/** The subscription in its stored form, secrets and headers opened as far as they open. Throws NewerFormatError and UnreadableRecordError. */
+export function readSubscription(
+  sealer: Sealer,
+  account: string,
+  stored: string,
+  place: StoredPlace = { key: 'subscription', field: null },
+): ReadSubscription {
+  const { v: _, secrets, headers, ...rest } = parseStored(stored, place);
   let unreadable: SealError | null = null;
   function open(text: string): string | null {
     try {
@@ -73,9 +105,14 @@ export function readSubscription(sealer: Sealer, account: string, stored: string
   return { subscription, unreadable };
 }
 
-/** The subscription in its stored form, secrets and headers opened. Throws SealError when they cannot be, and NewerFormatError. */
-export function openSubscription(sealer: Sealer, account: string, stored: string): Subscription {
-  const { subscription, unreadable } = readSubscription(sealer, account, stored);
+/** The subscription in its stored form, secrets and headers opened. Throws SealError when they cannot be, NewerFormatError and UnreadableRecordError. */
+export function openSubscription(
+  sealer: Sealer,
+  account: string,
+  stored: string,
+  place?: StoredPlace,
+): Subscription {
+  const { subscription, unreadable } = readSubscription(sealer, account, stored, place);
   if (unreadable !== null) throw unreadable;
   return subscription;
 }

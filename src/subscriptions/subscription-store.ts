@@ -4,8 +4,10 @@ import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { parseDeliveryState } from './delivery-state.ts';
-import { openSubscription, readSubscription, sealSubscription } from './stored-subscription.ts';
-import type { ReadSubscription } from './stored-subscription.ts';
+import { decodeRecord, isUnreadable, parseShaped, toUnreadable } from '../redis/unreadable-record.ts';
+import type { OnUnreadable, Remedy } from '../redis/unreadable-record.ts';
+import { openSubscription, parseStored, readSubscription, sealSubscription } from './stored-subscription.ts';
+import type { ReadSubscription, StoredSubscription } from './stored-subscription.ts';
 import type { DeliveryState, Subscription } from './subscription.ts';
 
 /** As many subscriptions an account may have. */
@@ -45,19 +47,22 @@ export interface SubscriptionStore {
     subscription: Subscription,
     idempotency: { key: string; request: string } | null,
   ): Promise<CreateResult>;
-  /** Null when there is none. */
+  /** Null when there is none. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
-  /** A page of an account's, oldest first; `after` is the `next` of the page before. Only those of the page are opened. */
+  /**
+   * A page of an account's, oldest first; `after` is the `next` of the page before. Only those of the page are opened. Those that cannot be read
+   * come first, with nothing but their id and the reason.
+   */
   list(account: string, after: string | null, limit: number): Promise<SubscriptionPage>;
-  /** What the subscriptions of an account ask for, without opening their secrets; in no order. */
+  /** What the subscriptions of an account ask for, without opening their secrets; in no order. Those that cannot be read are reported and left out. */
   filters(account: string): Promise<Pick<Subscription, 'id' | 'eventTypes' | 'states'>[]>;
   /** Until when subscriptions rest, in milliseconds; Infinity while disabled. Those not in it, or only until now, may be called. */
   resting(account: string): Promise<ReadonlyMap<string, number>>;
-  /** Delivery states of these subscriptions, in their order. */
-  deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
+  /** Delivery states of these subscriptions, in their order; undefined where one cannot be read: the next drain mends it. */
+  deliveries(account: string, ids: readonly string[]): Promise<(DeliveryState | undefined)[]>;
   /**
    * Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none. Secrets and headers that could not
-   * be read stay sealed as they are, until the change sets others. A block ends with any change.
+   * be read stay sealed as they are, until the change sets others. A block ends with any change. Throws NewerFormatError and UnreadableRecordError.
    */
   update(
     account: string,
@@ -71,7 +76,12 @@ export interface SubscriptionStore {
 const idempotencyMs = 24 * 3_600_000;
 
 /** Subscriptions in Redis, signing secrets and custom headers sealed. */
-export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: Sealer): SubscriptionStore {
+export function createSubscriptionStore(
+  redis: RedisClient,
+  keys: Keys,
+  sealer: Sealer,
+  onUnreadable: OnUnreadable = () => undefined,
+): SubscriptionStore {
   const createScript = committing(loadScript(new URL('create-subscription.lua', import.meta.url)));
   const updateScript = committing(loadScript(new URL('update-subscription.lua', import.meta.url)));
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
@@ -84,9 +94,56 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
     if (text === null) return null;
     return {
       text,
-      ...readSubscription(sealer, account, text),
-      delivery: parseDeliveryState(fields),
+      ...readSubscription(sealer, account, text, place(account, id)),
+      delivery: parseDeliveryState(fields, state(account, id)),
     };
+  }
+
+  const place = (account: string, id: string) => ({ key: keys.account(account).subscriptions, field: id });
+
+  function report(account: string, kind: string, remedy: Remedy, error: unknown): void {
+    if (!isUnreadable(error)) throw error;
+    const { key, field } = 'key' in error ? error : place(account, '');
+    onUnreadable({ account, kind, key, field, reason: error.message, remedy });
+  }
+
+  // What can be read of each, and why the others cannot.
+  async function readAll(
+    account: string,
+  ): Promise<{ id: string; text: string; stored: StoredSubscription | Error }[]> {
+    const all = await redis.hgetall(keys.account(account).subscriptions);
+    return Object.entries<string>(all).map(([id, text]) => {
+      try {
+        return { id, text, stored: parseStored(text, place(account, id)) };
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        const { name, message: reason } = error;
+        const remedy: Remedy = name === 'NewerFormatError' ? 'stands' : 'left_out';
+        onUnreadable({ account, kind: 'subscriptions', ...place(account, id), reason, remedy });
+        return { id, text, stored: error };
+      }
+    });
+  }
+
+  function readListed(account: string, id: string, text: string): ReadSubscription {
+    try {
+      return readSubscription(sealer, account, text, place(account, id));
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      return { subscription: { ...unknownSubscription, id, account }, unreadable: error };
+    }
+  }
+
+  async function readDelivery(account: string, id: string): Promise<DeliveryState | undefined> {
+    const key = state(account, id);
+    try {
+      return parseDeliveryState(await redis.hgetall(key), key);
+    } catch (error) {
+      const unreadable = toUnreadable(error);
+      if (unreadable === null) throw error;
+      report(account, 'sub', 'stands', unreadable);
+      return undefined;
+    }
   }
 
   return {
@@ -110,35 +167,43 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
       );
       if (first === '') return { kind: 'created', subscription };
       if (first === 'gone' || first === 'full') return { kind: first };
-      const earlier = JSON.parse(String(first)) as { request: string; subscription: string };
+      const remembered = key.idempotency(sha256(idempotency?.key ?? ''));
+      const earlier = decodeRecord(remembered, null, String(first), (json) =>
+        parseShaped<{ request: string; subscription: string }>(json, {
+          request: 'string',
+          subscription: 'string',
+        }),
+      );
       if (earlier.request !== request) return { kind: 'key_reused' };
       return { kind: 'replayed', subscription: openSubscription(sealer, account, earlier.subscription) };
     },
     get: read,
     async list(account, after, limit) {
-      const all = await redis.hvals(keys.account(account).subscriptions);
-      const following = all
-        .map((text) => ({ text, age: ageKey(JSON.parse(text) as Subscription) }))
+      const following = (await readAll(account))
+        .map(({ id, text, stored }) => ({
+          id,
+          text,
+          age: ageKey(stored instanceof Error ? { id, createdAt: 0 } : stored),
+        }))
         .filter(({ age }) => after === null || age > after)
         .toSorted((a, b) => (a.age < b.age ? -1 : 1));
       const page = following.slice(0, limit);
       return {
-        subscriptions: page.map(({ text }) => readSubscription(sealer, account, text)),
+        subscriptions: page.map(({ id, text }) => readListed(account, id, text)),
         next: following.length > limit ? (page.at(-1)?.age ?? null) : null,
       };
     },
     async filters(account) {
-      const all = await redis.hvals(keys.account(account).subscriptions);
-      return all.map((text) => JSON.parse(text) as Subscription);
+      return (await readAll(account)).flatMap(({ stored }) => (stored instanceof Error ? [] : [stored]));
     },
     async resting(account) {
       const all = await redis.hgetall(keys.account(account).resting);
-      const until = (text: string) => (text === 'disabled' ? Infinity : Number(text));
+      // What is no number is believed to rest no longer: a drain finds out.
+      const until = (text: string) => (text === 'disabled' ? Infinity : Number(text) || 0);
       return new Map(Object.entries<string>(all).map(([id, text]) => [id, until(text)]));
     },
     async deliveries(account, ids) {
-      const fields = await Promise.all(ids.map((id) => redis.hgetall(state(account, id))));
-      return fields.map(parseDeliveryState);
+      return Promise.all(ids.map((id) => readDelivery(account, id)));
     },
     async update(account, id, change) {
       for (;;) {
@@ -173,8 +238,24 @@ export function createSubscriptionStore(redis: RedisClient, keys: Keys, sealer: 
   };
 }
 
+// What is shown of one that cannot be read.
+const unknownSubscription: Subscription = {
+  id: '',
+  account: '',
+  url: '',
+  eventTypes: [],
+  states: null,
+  description: null,
+  headers: {},
+  format: 'standard',
+  payload: 'full',
+  secrets: [],
+  createdAt: 0,
+  updatedAt: 0,
+};
+
 // Sorts as text: by age, then by id.
-function ageKey({ createdAt, id }: Subscription): string {
+function ageKey({ createdAt, id }: Pick<Subscription, 'createdAt' | 'id'>): string {
   return `${String(createdAt).padStart(15, '0')} ${id}`;
 }
 

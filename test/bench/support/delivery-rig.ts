@@ -68,6 +68,7 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
   let awaited = { count: Infinity, resolve: () => {} };
   const report = reportAttempt(logger, metrics);
   const drainer = createSubscriptionDrainer({
+    mend: () => Promise.resolve(0),
     store: createDeliveryStore(redis, keys, 86_400_000),
     replays: createReplayStore(redis, keys),
     blocks: createBlockStore(redis, keys),
@@ -134,7 +135,7 @@ async function fillLog(
   events: number,
   notesBytes: number,
 ): Promise<FilledEvent[]> {
-  const head = toCheckpoint((await redis.get(keys.head)) ?? '0').position;
+  const head = toCheckpoint((await redis.get(keys.head)) ?? '0')?.position ?? 0;
   const filled: FilledEvent[] = [];
   const written = [keys.head, keys.events, keys.bodies, keys.filingEvents];
   const atOnce = Math.max(1, Math.min(appendedAtOnce, Math.floor(appendedBytes / notesBytes)));

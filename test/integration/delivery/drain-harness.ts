@@ -117,6 +117,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
   const disabled: string[] = [];
   const blocks: Block[] = [];
   const drainer = createSubscriptionDrainer({
+    mend: () => Promise.resolve(0),
     store: delivery,
     replays,
     blocks: createBlockStore(client, allKeys),

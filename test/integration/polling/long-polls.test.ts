@@ -51,6 +51,7 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
     onRequest: () => undefined,
     onQuarantined: () => undefined,
     onPoll: () => undefined,
+    onUnreadable: () => undefined,
     onUnknownAccount: async () => undefined,
   });
   await harness.subscribe(receiver.url);

@@ -157,6 +157,7 @@ function disabledEvent(): Example {
 async function pingEvent(): Promise<Example> {
   const sent: Buffer[] = [];
   const drainer = createSubscriptionDrainer({
+    mend: () => Promise.resolve(0),
     wallClock: () => Date.parse('2026-11-21T10:00:00.000Z'),
     client: {
       post: ({ body }: { body: Buffer }) => {

@@ -19,6 +19,7 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   consecutiveFailures: 0,
   backoffUntil: 0,
   lastError: '',
+  unreadable: '',
   authFailed: false,
   staleReported: false,
   toldAt: 0,

@@ -1,0 +1,166 @@
+import type { AccountStore } from '../accounts/account-store.ts';
+import { numericMarks, type PollingStore } from '../polling/polling-store.ts';
+import type { Keys } from '../redis/keys.ts';
+import { defineScript, loadScript } from '../redis/scripts.ts';
+import { replaceUnreadable, setAside } from '../redis/set-aside.ts';
+import { isUnreadable, type Remedy, type UnreadableError } from '../redis/unreadable-record.ts';
+import { accountKeyKinds } from './key-kinds.ts';
+import { rebuildFilingEvents, rebuildIndex, type RebuildDeps } from './rebuild-account.ts';
+import type { UnreadableReports } from './unreadable-reports.ts';
+
+/** Looks after the keys of accounts: those that are not what they should be. */
+export interface AccountRecords {
+  /**
+   * Looks at the keys of an account and mends what can be: renames it away where it may begin anew, or makes it again from the others. Each finding is
+   * reported. `failures` are errors that somebody met since the last look; where nothing is found to be their cause they are reported themselves. Returns how many
+   * keys were mended.
+   */
+  look(account: string, failures?: readonly UnreadableError[]): Promise<number>;
+  /** The same, and writes what was found since the last call into the marks of polling, for the account's health. */
+  lookAndTell(account: string, failures: readonly UnreadableError[]): Promise<void>;
+}
+
+export interface AccountRecordsDeps extends RebuildDeps {
+  readonly keys: Keys;
+  readonly accounts: Pick<AccountStore, 'get'>;
+  readonly polling: Pick<PollingStore, 'tellUnreadable'>;
+  readonly reports: UnreadableReports;
+}
+
+type KeyName = keyof typeof accountKeyKinds;
+
+const names = Object.keys(accountKeyKinds) as KeyName[];
+const placeOf = (name: KeyName) => names.indexOf(name) + 1;
+const sentencesMax = 10;
+
+// KEYS 1 head  2 log. Replies 1, or 0 where the log is empty.
+const headFromLog = defineScript(`
+local newest = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
+if not newest then return 0 end
+local timeline = newest[2][11] == 'timeline' and newest[2][12] or string.rep('0', 48)
+redis.call('SET', KEYS[1], string.match(newest[1], '^%d+') .. ' ' .. timeline)
+return 1`);
+
+// KEYS 1 head  2 log  3 notes. Entries beyond the head were written by somebody else, and keep ours from being written.
+const dropForeign = defineScript(`
+local position = string.match(redis.call('GET', KEYS[1]) or '0', '^%d+')
+for _, entry in ipairs(redis.call('XRANGE', KEYS[2], '(' .. position .. '-0', '+')) do
+  redis.call('XADD', KEYS[3], 'MAXLEN', 1000, '*', 'key', KEYS[2], 'entry', entry[1], unpack(entry[2]))
+  redis.call('XDEL', KEYS[2], entry[1])
+end
+redis.call('XSETID', KEYS[2], position .. '-0')
+return 1`);
+
+/** A look after the keys in Redis. */
+export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
+  const { redis, keys, reports } = deps;
+  const lookScript = loadScript(new URL('look-at-account.lua', import.meta.url));
+  const special = (['head', 'incarnation', 'events', 'counts', 'polling'] as const).map(placeOf);
+  const types = names.map((name) => accountKeyKinds[name].type);
+
+  async function find(account: string): Promise<{ name: KeyName; problem: string }[]> {
+    const key = keys.account(account);
+    const wanted = names.map((name) => key[name]);
+    const reply = await lookScript.run(redis, wanted, [...special, ...types, ...numericMarks]);
+    const found: { name: KeyName; problem: string }[] = [];
+    const flat = reply as (number | string)[];
+    for (let i = 0; i < flat.length; i += 2) {
+      const name = names[Number(flat[i]) - 1];
+      if (name !== undefined) found.push({ name, problem: String(flat[i + 1]) });
+    }
+    // The others are made again by means of it.
+    return found.toSorted((a, b) => Number(b.name === 'head') - Number(a.name === 'head'));
+  }
+
+  async function mend(account: string, name: KeyName, problem: string): Promise<Remedy> {
+    const key = keys.account(account);
+    const { type } = accountKeyKinds[name];
+    // Of the right type, and what it holds is not ours.
+    const isGarbage = !redisTypes.has(problem);
+    const aside = () => setAside(redis, key, key[name], isGarbage ? '' : type);
+    switch (name) {
+      case 'head':
+        await aside();
+        return (await headFromLog.run(redis, [key.head, key.events], [])) === 1 ? 'rebuilt' : 'stands';
+      case 'events':
+        if (!isGarbage) return 'stands';
+        await dropForeign.run(redis, [key.head, key.events, key.unreadable], []);
+        return 'set_aside';
+      case 'incarnation': {
+        await aside();
+        const { incarnation = '' } = (await deps.accounts.get(account)) ?? {};
+        if (incarnation !== '') await redis.setnx(key.incarnation, `open ${incarnation}`);
+        return 'rebuilt';
+      }
+      case 'index':
+      case 'counts':
+        await rebuildIndex(deps, account, key);
+        return 'rebuilt';
+      case 'filingEvents':
+        await rebuildFilingEvents(deps, account, key);
+        return 'rebuilt';
+      case 'polling':
+        if (!isGarbage) await aside();
+        else for (const field of problem.split(' ')) await dropField(account, key.polling, field);
+        return 'set_aside';
+      default:
+        if (accountKeyKinds[name].remedy === 'stand') return 'stands';
+        await aside();
+        return 'set_aside';
+    }
+  }
+
+  async function dropField(account: string, key: string, field: string): Promise<void> {
+    const held = await redis.hgetBuffer(key, field);
+    if (held !== null)
+      await replaceUnreadable(redis, keys.account(account), { key, field, held, value: null });
+  }
+
+  async function mendOrStand(account: string, name: KeyName, problem: string): Promise<Remedy> {
+    try {
+      return await mend(account, name, problem);
+    } catch (error) {
+      // What it would be made from cannot be read either.
+      if (isUnreadable(error) || isWrongType(error)) return 'stands';
+      throw error;
+    }
+  }
+
+  async function look(account: string, failures: readonly UnreadableError[] = []): Promise<number> {
+    const found = await find(account);
+    let mended = 0;
+    for (const { name, problem } of found) {
+      const remedy = await mendOrStand(account, name, problem);
+      if (remedy !== 'stands') mended += 1;
+      const { kind, type, todo } = accountKeyKinds[name];
+      const what = redisTypes.has(problem)
+        ? `it is a ${problem}, not a ${type}`
+        : `it holds what is not ours`;
+      const reason = remedy === 'stands' && todo !== '' ? `${what}; ${todo}` : what;
+      reports.note({ account, kind, key: keys.account(account)[name], field: null, reason, remedy });
+    }
+    if (found.length === 0) for (const error of failures) reports.note(unexplained(account, error));
+    return mended;
+  }
+
+  return {
+    look,
+    async lookAndTell(account, failures) {
+      await look(account, failures);
+      const sentences = reports.take(account);
+      const more = sentences.length > sentencesMax ? [`and ${sentences.length - sentencesMax} more`] : [];
+      await deps.polling.tellUnreadable(account, [...sentences.slice(0, sentencesMax), ...more].join('. '));
+    },
+  };
+}
+
+const redisTypes: ReadonlySet<string> = new Set(['none', 'string', 'list', 'set', 'zset', 'hash', 'stream']);
+
+function isWrongType(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('WRONGTYPE');
+}
+
+function unexplained(account: string, error: UnreadableError) {
+  const [key, field] = 'key' in error ? [error.key, error.field] : ['unknown', null];
+  return { account, kind: 'other', key, field, reason: error.message, remedy: 'stands' as const };
+}

@@ -1,0 +1,85 @@
+import type { AccountKeys, SubscriptionKeys } from '../redis/keys.ts';
+
+/** What is done about a key of another type than it should be, or that holds what is not ours. */
+export interface KeyKind {
+  /** As Redis names it. */
+  readonly type: 'string' | 'hash' | 'zset' | 'stream';
+  /** What people call it in logs and metrics. */
+  readonly kind: string;
+  /**
+   * `forget`: it is set aside and begins anew; `rebuild`: it is made again from the others; `stand`: nothing else says what it held, so what needs it
+   * stands still until somebody mends it.
+   */
+  readonly remedy: 'forget' | 'rebuild' | 'stand';
+  /** What somebody has to do where nothing can be done without them; empty otherwise. */
+  readonly todo: string;
+}
+
+/** Keys of an account that have one value for the account as a whole. */
+export type AccountKeyName = {
+  [Name in keyof AccountKeys]: AccountKeys[Name] extends string ? Name : never;
+}[keyof AccountKeys];
+
+const restore = (what: string) => `restore it from a backup, or DEL it: ${what}`;
+
+/** The keys of an account, by their name in `AccountKeys`; without `base`, which is none. */
+export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, KeyKind>> = {
+  incarnation: { type: 'string', kind: 'incarnation', remedy: 'rebuild', todo: '' },
+  filings: {
+    type: 'hash',
+    kind: 'filings',
+    remedy: 'stand',
+    todo: 'restore it from a backup, or DELETE the account and PUT it anew',
+  },
+  index: { type: 'zset', kind: 'index', remedy: 'rebuild', todo: '' },
+  details: { type: 'hash', kind: 'details', remedy: 'forget', todo: '' },
+  counts: { type: 'hash', kind: 'counts', remedy: 'rebuild', todo: '' },
+  countHistory: { type: 'stream', kind: 'count-history', remedy: 'forget', todo: '' },
+  head: {
+    type: 'string',
+    kind: 'head',
+    remedy: 'rebuild',
+    todo: 'the log is empty and does not say where it ends: restore it from a backup',
+  },
+  events: {
+    type: 'stream',
+    kind: 'log',
+    remedy: 'stand',
+    todo: restore('events that were not delivered yet are given up then'),
+  },
+  bodies: {
+    type: 'hash',
+    kind: 'bodies',
+    remedy: 'stand',
+    todo: restore('events that were not delivered yet are given up then'),
+  },
+  checked: { type: 'string', kind: 'checked', remedy: 'forget', todo: '' },
+  filingEvents: { type: 'hash', kind: 'filing-events', remedy: 'rebuild', todo: '' },
+  missing: { type: 'hash', kind: 'missing', remedy: 'forget', todo: '' },
+  polling: { type: 'hash', kind: 'polling', remedy: 'forget', todo: '' },
+  lease: { type: 'string', kind: 'lease', remedy: 'forget', todo: '' },
+  tokens: {
+    type: 'hash',
+    kind: 'tokens',
+    remedy: 'stand',
+    todo: restore('tokens have to be made anew then'),
+  },
+  unreadable: { type: 'stream', kind: 'unreadable', remedy: 'forget', todo: '' },
+  subscriptions: {
+    type: 'hash',
+    kind: 'subscriptions',
+    remedy: 'stand',
+    todo: restore('subscriptions have to be registered anew then'),
+  },
+  resting: { type: 'hash', kind: 'resting', remedy: 'forget', todo: '' },
+};
+
+/** The keys of a subscription, by their name in `SubscriptionKeys`. */
+export const subscriptionKeyKinds: Readonly<Record<keyof SubscriptionKeys, Omit<KeyKind, 'todo'>>> = {
+  state: { type: 'hash', kind: 'sub', remedy: 'rebuild' },
+  lanes: { type: 'hash', kind: 'sub:lanes', remedy: 'rebuild' },
+  attempts: { type: 'stream', kind: 'sub:attempts', remedy: 'forget' },
+  dead: { type: 'stream', kind: 'sub:dead', remedy: 'forget' },
+  replays: { type: 'hash', kind: 'sub:replays', remedy: 'forget' },
+  replayLanes: { type: 'hash', kind: 'sub:replay-lanes', remedy: 'rebuild' },
+};

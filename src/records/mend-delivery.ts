@@ -1,0 +1,35 @@
+import type { MendSubscription } from '../delivery/mend-subscription.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { OnUnreadable } from '../redis/unreadable-record.ts';
+import type { AccountRecords } from './account-records.ts';
+import { subscriptionKeyKinds } from './key-kinds.ts';
+
+export interface DeliveryMenderDeps {
+  readonly look: AccountRecords['look'];
+  readonly mendSubscription: MendSubscription;
+  readonly keys: Keys;
+  readonly onUnreadable: OnUnreadable;
+}
+
+/**
+ * Mends what a drain needs: the keys of the account, then those of the subscription. Each finding is reported. `since` is when the subscription began
+ * (ms). Returns how many records were mended; none means that somebody has to act.
+ */
+export function createDeliveryMender({
+  look,
+  mendSubscription,
+  keys,
+  onUnreadable,
+}: DeliveryMenderDeps): (account: string, id: string, since: number) => Promise<number> {
+  return async (account, id, since) => {
+    const ofAccount = await look(account);
+    const ofSubscription = await mendSubscription(account, id, since);
+    const own = keys.account(account).subscription(id);
+    for (const { name, field, remedy } of ofSubscription) {
+      const { kind, type } = subscriptionKeyKinds[name];
+      const reason = field === null ? `it is not a ${type} of ours` : 'it is garbage or was cut short';
+      onUnreadable({ account, kind, key: own[name], field, reason, remedy });
+    }
+    return ofAccount + ofSubscription.length;
+  };
+}
