@@ -101,6 +101,7 @@ async function startPolling(config: Config, parts: Parts, workers: Part[]): Prom
     random: parts.random,
     partner: config.polling,
     filingBytesMax: config.filingBytesMax,
+    doubtLimits: config.doubt,
     async onEvents(account, events) {
       noteEvents(account, events);
       tracing.eventsRecorded(account, events);

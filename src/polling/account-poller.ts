@@ -6,6 +6,7 @@ import { createPatientClient } from '../partner/patient-client.ts';
 import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
 import type { Clock } from '../redis/clock.ts';
 import type { CountDoubts } from './count-doubt.ts';
+import type { DoubtLimits } from './doubt-policy.ts';
 import { largeAccountFilings } from './plan-poll.ts';
 import { pollAccount, type PollOutcome } from './poll-account.ts';
 import type { PollJob } from './poll-queue.ts';
@@ -30,6 +31,7 @@ export interface AccountPollerDeps {
   readonly partner: RequestLimits & { readonly timeoutMs: number };
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
+  readonly doubtLimits: DoubtLimits;
   /** Called when events are in the log. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /** Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many minutes. */

@@ -2,14 +2,19 @@ import {
   observeFilings,
   type Observation,
   type ObservationContext,
+  type Observed,
   type RecordedEvent,
 } from '../filings/observe-filings.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
-import type { PartnerError } from '../partner/partner-error.ts';
+import { PartnerError } from '../partner/partner-error.ts';
+import { createCarefulReads } from './careful-reads.ts';
+import { isHeldBack } from './doubt.ts';
+import type { DoubtLimits } from './doubt-policy.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createIdSet, type IdSet } from './id-set.ts';
 import { knownUntil } from './known-until.ts';
+import { createListGuard, type ListGuard } from './list-guard.ts';
 import { scanList, type ScanRequest, type ScanResult } from './list-scan.ts';
 import { isRetryDue, missByFailure, type Miss } from './misses.ts';
 import { createPageObserver } from './page-observer.ts';
@@ -23,6 +28,9 @@ export interface PollRunDeps {
   readonly polling: PollingStore;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
+  /** From where on what a poll has found is doubted. */
+  readonly doubtLimits: DoubtLimits;
+  readonly random: () => number;
   readonly now: () => number;
   /** Called as soon as a read's events are in the log, so that delivery does not wait for the poll's end. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
@@ -31,13 +39,21 @@ export interface PollRunDeps {
 
 /** What one poll works with. */
 export interface PollRunInput {
-  readonly account: { readonly account: string; readonly pollIntervalMs: number };
+  readonly account: {
+    readonly account: string;
+    readonly pollIntervalMs: number;
+    readonly sweepIntervalMs: number;
+  };
   readonly marks: PollingMarks;
+  /** Number of known filings, removed ones left out, before the poll. */
+  readonly known: number;
   /** Known filings that could not be read, as they stood after the marks were read; kept up to date by this run. */
   readonly misses: Map<string, Miss>;
   /** Start of the poll, before its first read. */
   readonly startedAt: number;
   readonly signal: AbortSignal;
+  /** True when the poll reads once more what it has found to be the account's own. */
+  readonly isTrusted?: boolean;
   /** Between two reads of a long poll: something else that is due, or null. */
   readonly interlude: () => (() => Promise<void>) | null;
 }
@@ -58,6 +74,13 @@ export interface PollRun {
   readonly account: string;
   readonly startedAt: number;
   readonly marks: PollingMarks;
+  /** Intervals of the account, milliseconds. */
+  readonly pollIntervalMs: number;
+  readonly sweepIntervalMs: number;
+  /** Number of known filings before the poll. */
+  readonly knownBefore: number;
+  /** What keeps the poll from telling what it has read of lists that are not the account's own. */
+  readonly guard: ListGuard;
   /** Reads a whole list, or the part of it in one status. */
   readList(request: ScanRequest): Promise<ScanResult>;
   readPage(offset: number, status?: string): Promise<PageRead>;
@@ -65,8 +88,10 @@ export interface PollRun {
   readonly shown: IdSet;
   /** The service's count of filings in a status, or of all; null when it gives none. One request. */
   countOf(status?: string): Promise<number | null>;
-  /** Reads filings one by one. 404 on two polls, while the account itself answers, removes a filing. */
+  /** Reads filings one by one. */
   readFilings(ids: readonly string[]): Promise<void>;
+  /** Removes filings that answered 404 on two polls, while the account itself answers, unless that is doubted. */
+  removeAbsent(): Promise<void>;
   /** Of the ids on record as missed, those to be asked for now. */
   dueMisses(): string[];
   /** Number of known filings, removed ones left out. */
@@ -86,6 +111,8 @@ export interface RunTally {
   readonly unread: number;
   /** Known filings that the service did not know when last asked for, but not often enough to be removed. */
   readonly gone: number;
+  /** Second 404s of this poll that wait for `removeAbsent`. */
+  readonly absent: number;
   /** The last failure that did not end the poll; null when there was none. */
   readonly failure: PartnerError | null;
   /** True when a read met a newer one by somebody who started before this run: then it proves nothing about its time. */
@@ -93,6 +120,7 @@ export interface RunTally {
 }
 
 const pageSize = 100;
+const nothingObserved: Observed = { events: [], added: 0, overtakenBy: Infinity, held: [] };
 
 /** Prepares the reads of one poll of an account. */
 export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
@@ -114,15 +142,18 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     observations: readonly Observation[],
     window: ReadWindow,
     announces: (id: string) => boolean = () => marks.baselined,
-  ): Promise<number> {
-    const observed = await observeFilings(deps, { ...context, announces }, observations, window);
+    holdsBack: (known: number, unknown: number) => boolean = () => guard.keepsBack(),
+  ): Promise<Observed> {
+    if (guard.isClosed()) return nothingObserved;
+    const told = { ...context, announces, holdsBack };
+    const observed = await observeFilings(deps, told, observations, window);
     events += observed.events.length;
     added += observed.added;
     overtaken ||= observed.overtakenBy < startedAt;
     if (observed.events.length > 0) await deps.onEvents(account, observed.events);
     if (misses.size > 0)
       await forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
-    return observed.added;
+    return observed;
   }
 
   async function forget(ids: readonly string[]): Promise<void> {
@@ -151,6 +182,25 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     }
   }
 
+  async function askAccount(): Promise<string | null> {
+    try {
+      return await deps.client.checkAccount(signal);
+    } catch (error) {
+      if (!(error instanceof PartnerError) || signal.aborted) throw error;
+      // The lists are weighed without it.
+      return null;
+    }
+  }
+
+  const guard = createListGuard({
+    limits: deps.doubtLimits,
+    marks,
+    known: input.known,
+    isTrusted: input.isTrusted === true,
+    gone: () => goneOf(misses),
+    askAccount,
+  });
+
   const reader = createFilingReader({
     client: deps.client,
     input,
@@ -166,6 +216,17 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
         : knownUntil(marks, misses.get(id), state, null);
     },
     witness: () => pages.witness(),
+    noteAccount: guard.noteAccount,
+  });
+
+  const reads = createCarefulReads({
+    ...deps,
+    reader,
+    guard,
+    misses,
+    isHeldBack: isHeldBack(marks),
+    observe,
+    forget,
   });
 
   const pages = createPageObserver({
@@ -173,6 +234,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     account,
     marks,
     signal,
+    guard,
     commit: observe,
     readFilings: reader.read,
     missUnreadable,
@@ -194,6 +256,10 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     account,
     startedAt,
     marks,
+    pollIntervalMs: input.account.pollIntervalMs,
+    sweepIntervalMs: input.account.sweepIntervalMs,
+    knownBefore: input.known,
+    guard,
     async readList(request) {
       const result = await scanList(
         {
@@ -210,7 +276,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     },
     readPage: (offset, status) => readPage(offset, pageSize, status),
     countOf: async (status) => (await readPage(0, 1, status)).total,
-    readFilings: reader.read,
+    readFilings: reads.read,
+    removeAbsent: reads.removeAbsent,
     shown,
     dueMisses: () => [...misses].filter(([, miss]) => isRetryDue(miss, deps.now())).map(([id]) => id),
     known: () => deps.snapshot.known(account),
@@ -220,6 +287,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
       added,
       unread: reader.unread(),
       gone: goneOf(misses),
+      absent: reader.absent(),
       failure: reader.failure() ?? failure,
       overtaken,
     }),

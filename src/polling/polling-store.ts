@@ -4,6 +4,7 @@ import { SnapshotLostError } from '../filings/snapshot-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, defineScript, loadScript } from '../redis/scripts.ts';
+import { encodeDoubt, type StandingDoubt } from './doubt.ts';
 import { decodeMiss, encodeMiss, type Miss } from './misses.ts';
 
 /** How polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
@@ -39,6 +40,12 @@ export interface PollingMarks {
   readonly authFailed: boolean;
   /** True from the `account.stale` event until the next complete poll. */
   readonly staleReported: boolean;
+  /** What is held back and since when, see `standingDoubt`; empty when nothing is. */
+  readonly doubt: string;
+  /** Digest of the account that the service last named before anything was doubted; empty when it has named none. */
+  readonly identity: string;
+  /** When the service was last asked for it with nothing being doubted. */
+  readonly identityAt: number;
   /** When the last operational event of the account was appended. */
   readonly toldAt: number;
   /** Start of the last poll that has seen every filing known to be unsettled, those on record as missed aside. */
@@ -56,15 +63,18 @@ export interface PollingMarks {
 }
 
 /** What a poll adds to the marks; those not named stay. */
-export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal'>>;
+export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal' | 'doubt'>>;
+
+/** What operational events tell of: written together with them. */
+export type ToldFlags = Pick<PollingMarks, 'authFailed' | 'staleReported' | 'doubt'>;
 
 /** An operational event to be told, and the marks it leaves. */
 export interface Telling {
   readonly event: NewEvent;
   readonly at: number;
   /** The flags on which the decision rests, and what they become. */
-  readonly before: Pick<PollingMarks, 'authFailed' | 'staleReported'>;
-  readonly after: Pick<PollingMarks, 'authFailed' | 'staleReported'>;
+  readonly before: ToldFlags;
+  readonly after: ToldFlags;
 }
 
 /** The marks, the misses and the lease of polling, two hashes and one string per account. */
@@ -87,6 +97,11 @@ export interface PollingStore {
    * longer those in `before`): then null. Otherwise the event's position in the log.
    */
   tell(account: string, generation: string, telling: Telling): Promise<number | null>;
+  /**
+   * Accepts a doubt as it stands in the marks; where another account is the reason, that one is the account's own from then on. False, with nothing
+   * written, when the doubt in the marks is another one.
+   */
+  accept(account: string, doubt: StandingDoubt): Promise<boolean>;
   /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does. */
   lease(account: string, holder: string, ms: number): Promise<boolean>;
   /** Gives the lease back if it is still the holder's. */
@@ -115,6 +130,9 @@ const noMarks: PollingMarks = {
   lastError: '',
   authFailed: false,
   staleReported: false,
+  doubt: '',
+  identity: '',
+  identityAt: 0,
   toldAt: 0,
   unsettledSeenAt: 0,
   allSeenAt: 0,
@@ -160,6 +178,13 @@ const dropMiss = defineScript(
   `if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end`,
 );
 
+// KEYS 1 the marks. ARGV the doubt as it is, as it becomes, the identity that is the account's from then on or ''. Replies 1 when it was so.
+const acceptDoubt = defineScript(`
+if redis.call('HGET', KEYS[1], 'doubt') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'doubt', ARGV[2])
+if ARGV[3] ~= '' then redis.call('HSET', KEYS[1], 'identity', ARGV[3]) end
+return 1`);
+
 const keepLease = defineScript(`
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
@@ -197,13 +222,18 @@ export function createPollingStore(redis: RedisClient, keys: Keys): PollingStore
     },
     async tell(account, generation, { event, at, before, after }) {
       const { head, events, bodies, polling } = keys.account(account);
-      const flags = [before.authFailed, before.staleReported, after.authFailed, after.staleReported];
+      const flags = [before, after].flatMap((told) => [told.authFailed, told.staleReported, told.doubt]);
       const position = await tellScript.run(
         redis,
         [head, events, bodies, polling],
         [generation, ...flags.map(String), at, event.id, event.type, event.body],
       );
       return typeof position === 'number' && position > 0 ? position : null;
+    },
+    async accept(account, doubt) {
+      const accepted = encodeDoubt({ ...doubt, accepted: true });
+      const args = [encodeDoubt(doubt), accepted, doubt.identity];
+      return (await acceptDoubt.run(redis, [keys.account(account).polling], args)) === 1;
     },
     lease: async (account, holder, ms) =>
       (await keepLease.run(redis, [keys.account(account).lease], [holder, ms])) === 1,

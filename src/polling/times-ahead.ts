@@ -12,6 +12,7 @@ const voided = [
   'allSeenAt',
   'bornSeenAt',
   'countedAt',
+  'identityAt',
 ] as const satisfies readonly (keyof PollingMarks)[];
 // These are lower bounds that health and births are told by.
 const counted = [
