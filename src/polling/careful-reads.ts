@@ -1,6 +1,7 @@
 import type { Observation } from '../filings/observe-filings.ts';
 import type { ReadWindow } from '../partner/partner-client.ts';
-import type { FilingReader } from './filing-reader.ts';
+import { allEnded } from './all-ended.ts';
+import type { Absence, FilingReader } from './filing-reader.ts';
 import type { ListGuard } from './list-guard.ts';
 import type { Miss } from './misses.ts';
 
@@ -28,6 +29,7 @@ export interface CarefulReadsDeps {
 
 // Maximum number of such filings asked for in vain in one poll.
 const samplesMax = 20;
+const removedAtOnce = 8;
 
 /** The reads of one poll. */
 export function createCarefulReads(deps: CarefulReadsDeps): CarefulReads {
@@ -35,6 +37,11 @@ export function createCarefulReads(deps: CarefulReadsDeps): CarefulReads {
 
   function isSuspect(id: string): boolean {
     return guard.isListDoubted() || (deps.isHeldBack && misses.get(id)?.gone === true);
+  }
+
+  async function remove({ id, window }: Absence): Promise<void> {
+    await deps.observe([{ id, filing: null }], window);
+    await deps.forget([id]);
   }
 
   return {
@@ -51,13 +58,9 @@ export function createCarefulReads(deps: CarefulReadsDeps): CarefulReads {
     async removeAbsent() {
       const absences = reader.takeAbsences();
       if (guard.holdsRemovals()) return;
-      for (const { id, window } of absences) {
-        // Each in a step of its own, as it was read.
-        // oxlint-disable no-await-in-loop
-        await deps.observe([{ id, filing: null }], window);
-        await deps.forget([id]);
-        // oxlint-enable no-await-in-loop
-      }
+      for (let from = 0; from < absences.length; from += removedAtOnce)
+        // oxlint-disable-next-line no-await-in-loop
+        await allEnded(absences.slice(from, from + removedAtOnce).map(remove));
     },
   };
 }
