@@ -190,7 +190,7 @@ describe('what the operator accepts', () => {
   it.each([
     { size: 'a small account', ours: 60, theirs: 40 },
     { size: 'an account of ten filings', ours: 10, theirs: 1 },
-    { size: 'a large account', ours: 720, theirs: 300 },
+    { size: 'a large account', ours: 130, theirs: 110 },
   ])('is told, in order, when it is the list of $size', async ({ ours, theirs }) => {
     partner.rows = rowsOf('f', ours);
     let watched = await watch();
