@@ -29,6 +29,7 @@ export type Variable<T> = {
 };
 
 const day = 86_400_000;
+const million = 1_000_000;
 const kibibyte = 1_024;
 const retryDelays = '5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000';
 
@@ -62,6 +63,11 @@ export const variables = {
   PARTNER_MAX_RPS: withDefault(integer(1, 1_000), '10', '10'),
   PARTNER_CONCURRENCY: withDefault(integer(1, 64), '4', '4'),
   PARTNER_TIMEOUT_MS: withDefault(integer(10, 600_000), '10000', '10000'),
+  DOUBT_REMOVED_MIN: withDefault(integer(0, million), '20', '20'),
+  DOUBT_REMOVED_PERCENT: withDefault(integer(0, 100), '1', '1'),
+  DOUBT_UNKNOWN_MIN: withDefault(integer(0, million), '1000', '1000'),
+  DOUBT_UNKNOWN_PERCENT: withDefault(integer(0, million), '100', '100'),
+  DOUBT_SHOWN_PERCENT: withDefault(integer(0, 100), '10', '10'),
   DELIVERY_TIMEOUT_MS: withDefault(integer(10, 600_000), '15000', '15000'),
   DELIVERY_RETRY_MS: withDefault(integers(1, 30 * day, 50), retryDelays, '5000,300000,1800000'),
   DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '10', '10'),

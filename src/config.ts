@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util';
 import type { LogLevel, Role } from './config-values.ts';
 import { variables } from './config-variables.ts';
 import type { Variable } from './config-variables.ts';
+import type { DoubtLimits } from './polling/doubt-policy.ts';
 import type { EncryptionKey } from './secrets/seal.ts';
 import type { TracingSettings } from './tracing/tracing.ts';
 
@@ -40,6 +41,8 @@ export type Config = {
     readonly allowHttp: boolean;
     readonly disableAfterMs: number;
   };
+  /** From where on what a poll has found is held back. */
+  readonly doubt: DoubtLimits;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly eventRetentionMs: number;
@@ -147,6 +150,13 @@ function arrange(values: Values): Config {
       allowCidrs: values.DELIVERY_ALLOW_CIDRS ?? [],
       allowHttp: values.DELIVERY_ALLOW_HTTP,
       disableAfterMs: values.DELIVERY_DISABLE_AFTER_MS,
+    },
+    doubt: {
+      removedMin: values.DOUBT_REMOVED_MIN,
+      removedPercent: values.DOUBT_REMOVED_PERCENT,
+      unknownMin: values.DOUBT_UNKNOWN_MIN,
+      unknownPercent: values.DOUBT_UNKNOWN_PERCENT,
+      shownPercent: values.DOUBT_SHOWN_PERCENT,
     },
     filingBytesMax: values.FILING_MAX_BYTES,
     eventRetentionMs: values.EVENT_RETENTION_MS,

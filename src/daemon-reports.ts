@@ -19,6 +19,8 @@ export function reportPoll(logger: Logger, metrics: Metrics): (report: PollRepor
     const line = { account, ...outcome, durationMs: Math.round(durationMs), requests };
     if (outcome.kind === 'complete') {
       logger.info(line, 'poll.completed');
+    } else if (outcome.kind === 'doubtful') {
+      logger.warn(line, 'poll.doubtful');
     } else {
       logger.warn(line, 'poll.failed');
     }

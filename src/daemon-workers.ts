@@ -69,6 +69,7 @@ export function startPolling(config: Config, parts: Parts): Part {
     random: parts.random,
     partner: config.polling,
     filingBytesMax: config.filingBytesMax,
+    doubtLimits: config.doubt,
     async onEvents(account, events) {
       noteEvents(account, events);
       tracing.eventsRecorded(account, events);

@@ -25,7 +25,14 @@ export interface GaugesDeps {
   readonly now: () => number;
 }
 
-const healthStates: readonly HealthState[] = ['baselining', 'ok', 'backing_off', 'auth_failed', 'stale'];
+const healthStates: readonly HealthState[] = [
+  'baselining',
+  'ok',
+  'backing_off',
+  'auth_failed',
+  'doubtful',
+  'stale',
+];
 const otherStatusesMax = 20;
 
 /**

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import type { Account } from '../accounts/account-store.ts';
 import { knownStatuses } from '../partner/filing-schema.ts';
 import { healthState } from '../polling/account-health.ts';
+import { standingDoubt } from '../polling/doubt.ts';
 import type { PollingMarks } from '../polling/polling-store.ts';
 import type { accountSchema } from './accounts-schema.ts';
 import { isoOrNull } from './common-schema.ts';
@@ -30,6 +31,7 @@ export function accountView(
       consecutiveFailures: marks.consecutiveFailures,
       backoffUntil: isoOrNull(marks.backoffUntil),
       lastError: marks.lastError || marks.unreadable || null,
+      doubt: doubtView(marks),
     },
     requests: {
       total: marks.requestsTotal,
@@ -37,6 +39,13 @@ export function accountView(
       budget: Math.max(1, Math.floor((maxRps * account.pollIntervalMs) / 1000)),
     },
   };
+}
+
+function doubtView(marks: PollingMarks) {
+  const standing = standingDoubt(marks);
+  if (standing === null) return null;
+  const { reason, since, accepted, known, shown, unknown, gone } = standing;
+  return { reason, since: new Date(since).toISOString(), accepted, known, shown, unknown, gone };
 }
 
 // The statuses of the partner specification are always there, others only while a filing has them.

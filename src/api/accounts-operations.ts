@@ -67,6 +67,21 @@ export const deleteAccount = {
   response: { 204: { type: 'null', description: 'Removed.' }, ...problems() },
 };
 
+/** What POST /v1/accounts/{account}/accept takes and answers. */
+export const acceptFindings = {
+  tags: ['Accounts'],
+  operationId: 'acceptFindings',
+  summary: 'Accept what the polls find and do not believe',
+  description:
+    'For an account whose health is `doubtful`: what `health.doubt` speaks of is so. The account is polled at once, and all that was held back is told, ' +
+    'in order. Nothing is held back for that reason until it is over, then everything is doubted as before. Safe to repeat.',
+  params: inAccount,
+  response: {
+    202: answer('Account', 'Accepted; the poll starts as soon as a worker is free.'),
+    ...problems(409),
+  },
+};
+
 /** What POST /v1/accounts/{account}/poll takes and answers. */
 export const pollAccount = {
   tags: ['Accounts'],

@@ -2,6 +2,7 @@ import type { Account, UnreadableAccount } from '../accounts/account-store.ts';
 import { noMarks } from '../polling/polling-store.ts';
 import { toUnreadable } from '../redis/unreadable-record.ts';
 import { thinSamples } from '../filings/count-history.ts';
+import { standingDoubt } from '../polling/doubt.ts';
 import { accountView } from './account-view.ts';
 import {
   listAccounts,
@@ -9,6 +10,7 @@ import {
   getAccount,
   getCounts,
   deleteAccount,
+  acceptFindings,
   pollAccount,
 } from './accounts-operations.ts';
 import type { Api } from './api-instance.ts';
@@ -16,6 +18,7 @@ import { pageLimit } from './common-schema.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiDeps } from './deps.ts';
 import { accountNotFound } from './find-subscription.ts';
+import { Problem } from './problem.ts';
 
 const hoursDefault = 24;
 // More than a chart has places for would only take longer.
@@ -96,6 +99,18 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
   );
 
   app.post(
+    '/accounts/:account/accept',
+    { config: { operatorOnly: true }, schema: acceptFindings },
+    async ({ params: { account } }, reply) => {
+      await acceptDoubt(deps, account);
+      // Everything that was held back is to be found, settled filings too.
+      await hooks.pollNow(account, 'sweep');
+      void reply.code(202);
+      return view(deps, await requireStored(deps, account));
+    },
+  );
+
+  app.post(
     '/accounts/:account/poll',
     { schema: pollAccount },
     async ({ params: { account }, query: { mode = 'delta' } }, reply) => {
@@ -104,6 +119,13 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
       return { account, mode };
     },
   );
+}
+
+// A poll may tell another doubt meanwhile; that one nobody has looked at.
+async function acceptDoubt({ polling }: ApiDeps, account: string): Promise<void> {
+  const doubt = standingDoubt(await polling.read(account));
+  if (doubt?.accepted === true || (doubt !== null && (await polling.accept(account, doubt)))) return;
+  throw new Problem('nothing_doubted', 'Nothing of this account is held back; its health says what is.');
 }
 
 function toSettings(body: {

@@ -50,9 +50,24 @@ export const accountInputSchema = record({
   sweepIntervalMs: Type.Optional(sweepIntervalMs),
 });
 
+const doubt = record(
+  {
+    reason: oneOf(['other_account', 'other_list', 'unknown_wave', 'removal_wave']),
+    since: time('When it was first doubted.'),
+    accepted: Type.Boolean({
+      description: 'True: the operator has said that it is so, nothing is held back any more.',
+    }),
+    known: Type.Integer({ description: 'Known filings before that poll.' }),
+    shown: Type.Integer({ description: 'Of these, those that its lists showed.' }),
+    unknown: Type.Integer({ description: 'Filings on its lists that were never seen before.' }),
+    gone: Type.Integer({ description: 'Known filings that answered 404 when last asked for.' }),
+  },
+  { description: 'What the polls find and do not believe; null when there is nothing.' },
+);
+
 const health = record(
   {
-    state: oneOf(['baselining', 'ok', 'backing_off', 'auth_failed', 'stale']),
+    state: oneOf(['baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale']),
     lastPollAt: timeOrNull('Start of the last poll.'),
     lastCompletePollAt: timeOrNull('Start of the last poll that read all it had to.'),
     lastSweepAt: timeOrNull('Start of the last complete sweep.'),
@@ -61,6 +76,7 @@ const health = record(
     lastError: nullable(Type.String(), {
       description: 'What the last failed poll died of; null after a complete one.',
     }),
+    doubt: nullable(doubt),
   },
   { description: 'How polling of this account stands.' },
 );

@@ -14,8 +14,10 @@ export const eventTypes = {
   'filing.restored': 'The partner service knows a removed filing again.',
   ping: 'A test call; it is in no log.',
   'account.auth_failed': 'The partner service refuses the key of the account.',
+  'account.doubtful':
+    "What polls find is not believed to be the account's own, and is held back until it is, or until the operator accepts it.",
   'account.stale': 'For several poll intervals no poll could be completed.',
-  'account.recovered': 'Polls complete again.',
+  'account.recovered': 'Polls complete again, and nothing is held back.',
   'subscription.disabled':
     'A subscription was disabled because its endpoint answered 410 or failed for too long.',
   'subscription.fell_behind': 'Events left the log for their age before a subscription got them.',

@@ -11,6 +11,7 @@ export const problemCodes = {
   filing_not_found: [404, 'No such filing'],
   replay_not_found: [404, 'No such replay'],
   method_not_allowed: [405, 'This path does not take that method'],
+  nothing_doubted: [409, 'Nothing is held back'],
   request_timeout: [408, 'The request took too long to arrive'],
   payload_too_large: [413, 'The body is too large'],
   uri_too_long: [414, 'The path is too long'],

@@ -26,6 +26,11 @@ export interface ObservationContext {
   readonly knownUntil: (id: string, previous: FilingState | null, document: FilingDocument) => number;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
+  /**
+   * Told once per read how many of its filings are known and how many were never seen before; true: the latter are neither written nor
+   * announced, but handed back. Nothing is where this is left out.
+   */
+  readonly holdsBack?: (known: number, unknown: number) => boolean;
 }
 
 /** One filing as read, or the fact that the partner service does not know the id (`filing` null). */
@@ -45,6 +50,8 @@ export interface Observed {
    * this read. Infinity when there were none.
    */
   readonly overtakenBy: number;
+  /** Filings never seen before that were held back. */
+  readonly held: readonly Observation[];
 }
 
 export interface ObserveDeps {
@@ -66,7 +73,7 @@ export async function observeFilings(
   observations: readonly Observation[],
   window: Window,
 ): Promise<Observed> {
-  const tally: Tally = { events: [], added: 0, overtakenBy: Infinity };
+  const tally: Tally = { events: [], added: 0, overtakenBy: Infinity, held: [] };
   for (let from = 0; from < observations.length; from += commitsMax) {
     // Commits keep the order of the page.
     // oxlint-disable-next-line no-await-in-loop
@@ -79,6 +86,7 @@ interface Tally {
   readonly events: RecordedEvent[];
   added: number;
   overtakenBy: number;
+  readonly held: Observation[];
 }
 
 async function observeSome(
@@ -89,11 +97,18 @@ async function observeSome(
   tally: Tally,
 ): Promise<void> {
   let open = observations;
-  let { announces } = context;
+  let { announces, holdsBack } = context;
   for (let attempt = 0; open.length > 0; attempt += 1) {
     if (attempt > conflictRetriesMax)
       throw new Error(`${open.length} filings changed under every attempt to commit`);
-    const { steps, overtakenBy } = await decideAll(deps, { ...context, announces }, open, window);
+    const decided = await decideAll(deps, { ...context, announces }, open, window);
+    const { overtakenBy } = decided;
+    const unknown = decided.steps.filter(({ commit }) => commit.previous === null).length;
+    const isHeld = holdsBack?.(open.length - unknown, unknown) === true;
+    const steps = isHeld ? decided.steps.filter(({ commit }) => commit.previous !== null) : decided.steps;
+    if (isHeld) tally.held.push(...unknownOf(decided.steps));
+    // What is decided again has been told already.
+    holdsBack = undefined;
     tally.overtakenBy = Math.min(tally.overtakenBy, overtakenBy);
     const commits = steps.map(({ commit }) => commit);
     const results = await deps.snapshot.commit(
@@ -107,6 +122,10 @@ async function observeSome(
     );
     if (results.some(({ kind }) => kind === 'baselined')) announces = () => true;
   }
+}
+
+function unknownOf(steps: readonly Step[]): Observation[] {
+  return steps.filter(({ commit }) => commit.previous === null).map(({ observation }) => observation);
 }
 
 function take(commit: FilingCommit, result: CommitResult | undefined, tally: Tally): boolean {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { clockStepMsMin, type Clock } from '../redis/clock.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
@@ -40,8 +41,8 @@ export interface PartnerClient {
   listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
   getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; window: ReadWindow }>;
-  /** `GET /partner/me`: whether the service still knows this account. */
-  checkAccount(signal: AbortSignal): Promise<void>;
+  /** `GET /partner/me`: a digest of who the account is, by its e-mail address; null when the service names none. */
+  checkAccount(signal: AbortSignal): Promise<string | null>;
 }
 
 export interface PartnerClientDeps {
@@ -137,7 +138,7 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
       return { filing, window };
     },
     async checkAccount(signal) {
-      await read('me', 'partner/me', expectAccount, signal);
+      return (await read('me', 'partner/me', toIdentity, signal)).read;
     },
   };
 }
@@ -170,12 +171,15 @@ function toFiling(answer: PartnerAnswer, id: string): PartnerFiling | null {
 }
 
 // A page of a proxy that stands in for the service is no account.
-function expectAccount(answer: PartnerAnswer): void {
+function toIdentity(answer: PartnerAnswer): string | null {
   expectOk(answer, 'me');
-  parseOr('me', () => {
+  const { email } = parseOr('me', () => {
     const value: unknown = JSON.parse(answer.text());
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-  });
+  }) as { readonly email?: unknown };
+  // Names and states of an account may change; its address is what it is known by.
+  const address = typeof email === 'string' ? email.trim().toLowerCase() : '';
+  return address === '' ? null : createHash('sha256').update(address).digest('base64url');
 }
 
 function expectOk({ status, retryAfterMs }: PartnerAnswer, endpoint: Endpoint): void {

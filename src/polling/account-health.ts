@@ -1,7 +1,8 @@
+import { isHeldBack } from './doubt.ts';
 import type { PollingMarks } from './polling-store.ts';
 
 /** How polling of an account stands (contract, Account health). */
-export type HealthState = 'baselining' | 'ok' | 'backing_off' | 'auth_failed' | 'stale';
+export type HealthState = 'baselining' | 'ok' | 'backing_off' | 'auth_failed' | 'doubtful' | 'stale';
 
 // So many poll intervals without a complete poll, and at least so long, make an account stale.
 const staleIntervals = 5;
@@ -18,6 +19,8 @@ export function healthState(
   now: number,
 ): HealthState {
   if (marks.authFailed) return 'auth_failed';
+  // Nothing is told until somebody looks at it, whether polls get through meanwhile or not.
+  if (isHeldBack(marks)) return 'doubtful';
   const { lastCompletePollAt, lastCompleteEndAt } = marks;
   const lastComplete = Math.max(lastCompletePollAt, lastCompleteEndAt, createdAt);
   // Where polls take long, the next one may too.

@@ -7,6 +7,7 @@ import { createRequestBudget, type RequestBudget, type RequestLimits } from '../
 import type { Clock } from '../redis/clock.ts';
 import { toUnreadable, type OnUnreadable, type UnreadableError } from '../redis/unreadable-record.ts';
 import type { CountDoubts } from './count-doubt.ts';
+import type { DoubtLimits } from './doubt-policy.ts';
 import { largeAccountFilings } from './plan-poll.ts';
 import { pollAccount, type PollOutcome } from './poll-account.ts';
 import type { PollJob } from './poll-queue.ts';
@@ -32,6 +33,7 @@ export interface AccountPollerDeps {
   readonly partner: RequestLimits & { readonly timeoutMs: number };
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
+  readonly doubtLimits: DoubtLimits;
   /** Called when events are in the log. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /**

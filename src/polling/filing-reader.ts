@@ -12,9 +12,19 @@ export interface FilingReader {
    * a row reject with the last PartnerError, as does a refusal of the whole account.
    */
   read(ids: readonly string[]): Promise<void>;
+  /** Number of filings that `takeAbsences` would return. */
+  absent(): number;
+  /** Filings whose second 404 was read since this was last called, with the window of that read. */
+  takeAbsences(): readonly Absence[];
   /** Filings that could not be read so far, those left alone included. */
   unread(): number;
   failure(): PartnerError | null;
+}
+
+/** A known filing that answered 404 on two polls. */
+export interface Absence {
+  readonly id: string;
+  readonly window: ReadWindow;
 }
 
 export interface FilingReaderDeps {
@@ -28,6 +38,8 @@ export interface FilingReaderDeps {
   readonly knownUntil: (id: string) => Promise<number | null>;
   /** A filing that a list has shown in this poll; null when none has. */
   readonly witness: () => string | null;
+  /** Told what `GET /partner/me` named where it vouches for absences. */
+  readonly noteAccount: (digest: string | null) => void;
 }
 
 const readsAtOnce = 8;
@@ -41,6 +53,7 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   let failuresInARow = 0;
   let failure: PartnerError | null = null;
   let vouched: Promise<void> | undefined;
+  let absences: Absence[] = [];
 
   async function readOne(id: string): Promise<void> {
     const miss = misses.get(id);
@@ -67,13 +80,12 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
       return deps.remember(id, missByAbsence(before, window.end, knownUntil));
     vouched ??= vouchForAbsences();
     await vouched;
-    await deps.observe([{ id, filing: null }], window);
-    await deps.forget([id]);
+    absences.push({ id, window });
   }
 
   // A service that knows neither the account nor what it has just listed says nothing by its 404.
   async function vouchForAbsences(): Promise<void> {
-    await client.checkAccount(signal);
+    deps.noteAccount(await client.checkAccount(signal));
     const witness = deps.witness();
     if (witness === null || (await client.getFiling(witness, signal)).filing !== null) return;
     throw new PartnerError('invalid_response', 'GET filing answers 404 for what a list has shown', {
@@ -111,6 +123,12 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
         }),
       );
       await allEnded(workers);
+    },
+    absent: () => absences.length,
+    takeAbsences() {
+      const taken = absences;
+      absences = [];
+      return taken;
     },
     unread: () => unread,
     failure: () => failure,

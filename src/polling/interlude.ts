@@ -28,7 +28,8 @@ export function createInterludes(
     if (marks.generation !== input.marks.generation) throw new SnapshotLostError(account);
     const misses = await deps.polling.misses(account);
     const missed = [...misses.keys()];
-    const run = createPollRun(deps, { ...input, marks, misses, startedAt, interlude: () => null });
+    const known = await deps.snapshot.known(account);
+    const run = createPollRun(deps, { ...input, known, marks, misses, startedAt, interlude: () => null });
     const read = await readDelta(run, deps);
     // What is back is not missing to the poll under way either.
     for (const id of missed) if (!misses.has(id)) input.misses.delete(id);

@@ -1,9 +1,10 @@
 import { detectChange } from '../filings/detect-change.ts';
-import type { Observation } from '../filings/observe-filings.ts';
+import type { Observation, Observed } from '../filings/observe-filings.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PartnerFiling } from '../partner/filing-schema.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
 import { createdAtOf } from './created-at.ts';
+import type { ListGuard } from './list-guard.ts';
 import type { SeenPage } from './list-scan.ts';
 import { oldNewcomers } from './newcomers.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
@@ -27,12 +28,14 @@ export interface PageObserverDeps {
   readonly account: string;
   readonly marks: PollingMarks;
   readonly signal: AbortSignal;
-  /** Compares and writes; `announces` says which filings never seen before are new. Returns how many there were. */
+  /** Compares and writes; `announces` says which filings never seen before are new, `holdsBack` whether they are handed back instead. */
   readonly commit: (
     observations: readonly Observation[],
     window: ReadWindow,
     announces: (id: string) => boolean,
-  ) => Promise<number>;
+    holdsBack: (known: number, unknown: number) => boolean,
+  ) => Promise<Pick<Observed, 'added' | 'held'>>;
+  readonly guard: Pick<ListGuard, 'count' | 'keep' | 'release'>;
   /** Reads filings one by one. */
   readonly readFilings: (ids: readonly string[]) => Promise<void>;
   /** Takes note of records that cannot be read, by id or digest. */
@@ -54,11 +57,12 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
 
   async function observe({ page, window, sights }: SeenPage, status: string | undefined): Promise<number> {
     const { first, again } = sights;
+    const { total } = page;
     witness = page.filings.at(-1)?.id ?? witness;
-    const old = marks.baselined && marks.hidden > 0 ? await findOld(first, status, page.total) : null;
-    const announces = old === null ? () => marks.baselined : (id: string) => !old.has(id);
     const earlier = [...commits];
-    const added = await underWay(deps.commit(first.map(toObservation), window, announces));
+    const holdsBack = (known: number, unknown: number) => deps.guard.count(known, unknown, total);
+    const added = await underWay(take(first, window, { total, status }, holdsBack));
+    await deps.guard.release();
     if (again.length > 0) {
       // What an earlier page has shown is in the snapshot then.
       await Promise.allSettled(earlier);
@@ -75,6 +79,24 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
     } finally {
       commits.delete(commit);
     }
+  }
+
+  async function take(
+    filings: readonly PartnerFiling[],
+    window: ReadWindow,
+    list: { readonly total: number | null; readonly status: string | undefined },
+    holdsBack: (known: number, unknown: number) => boolean,
+  ): Promise<number> {
+    const old = marks.baselined && marks.hidden > 0 ? await findOld(filings, list.status, list.total) : null;
+    const announces = old === null ? () => marks.baselined : (id: string) => !old.has(id);
+    const observations = filings.map(toObservation);
+    const { added, held } = await deps.commit(observations, window, announces, holdsBack);
+    if (held.length > 0) {
+      const ids = new Set(held.map(({ id }) => id));
+      const kept = filings.filter(({ id }) => ids.has(id));
+      deps.guard.keep(kept.length, () => take(kept, window, list, () => false));
+    }
+    return added;
   }
 
   async function settle(again: readonly PartnerFiling[], window: ReadWindow): Promise<void> {

@@ -58,9 +58,21 @@ export function planPoll(input: PlanInput): PollPlan {
 const phaseShare = 0.1;
 const retryShare = 0.1;
 
-// Up to a tenth early, by the account's phase. A sweep that could not be completed is repeated after a tenth of the interval.
-function isSweepDue({ marks, now, pollIntervalMs, sweepIntervalMs, phase }: PlanInput): boolean {
+// Up to a tenth early, by the account's phase.
+function isSweepDue(input: PlanInput): boolean {
+  const { marks, now, sweepIntervalMs, phase } = input;
   const early = marks.lastSweepAt === 0 ? 0 : phaseShare * phase * sweepIntervalMs;
-  const due = now - marks.lastSweepAt >= sweepIntervalMs - early;
-  return due && now - marks.sweepTriedAt >= Math.max(pollIntervalMs, retryShare * sweepIntervalMs);
+  return now - marks.lastSweepAt >= sweepIntervalMs - early && isSweepRetryDue(input);
+}
+
+/** Whether a sweep that could not be completed is to be repeated: after a tenth of the interval; pure. */
+export function isSweepRetryDue({
+  marks,
+  now,
+  pollIntervalMs,
+  sweepIntervalMs,
+}: Pick<PlanInput, 'now' | 'pollIntervalMs' | 'sweepIntervalMs'> & {
+  readonly marks: Pick<PollingMarks, 'sweepTriedAt'>;
+}): boolean {
+  return now - marks.sweepTriedAt >= Math.max(pollIntervalMs, retryShare * sweepIntervalMs);
 }

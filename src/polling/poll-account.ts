@@ -1,12 +1,14 @@
 import { PartnerError, type PartnerErrorKind } from '../partner/partner-error.ts';
 import { backoffMs } from './backoff-policy.ts';
+import { describeDoubt, type Doubt } from './doubt.ts';
+import { askIdentity } from './identity.ts';
 import { createInterludes } from './interlude.ts';
 import { phaseOf } from './phase.ts';
 import { isEarly } from './poll-schedule.ts';
-import { isLarge, planPoll, type PollMode } from './plan-poll.ts';
+import { isLarge, planPoll, type PollMode, type PollPlan } from './plan-poll.ts';
 import { readDelta } from './poll-delta.ts';
 import { readEverything, type ReadDeps, type ReadOutcome } from './poll-full.ts';
-import { createPollRun, type PollRun, type PollRunDeps, type RunTally } from './poll-run.ts';
+import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from './poll-run.ts';
 import type { MarksUpdate, PollingMarks } from './polling-store.ts';
 import { timesAhead } from './times-ahead.ts';
 
@@ -18,6 +20,17 @@ export type PollOutcome =
       readonly events: number;
       /** Known filings that could not be read one by one; each is tried again by itself. */
       readonly unread: number;
+      /** True when it told what would have been doubted, had the operator not accepted it. */
+      readonly accepted?: true;
+    }
+  /** What was read is not believed to be the account's own; what of it was held back waits until it is, or is accepted. */
+  | {
+      readonly kind: 'doubtful';
+      readonly mode: PollMode;
+      readonly events: number;
+      readonly unread: number;
+      readonly doubt: Doubt;
+      readonly message: string;
     }
   /** Part of the list could not be had; what was read is kept and the next poll comes as ever. */
   | {
@@ -115,18 +128,17 @@ export async function pollAccount(
   const plan = giveBack === null ? 'delta' : wanted;
 
   const write = requestCounter(deps, account.account, marks.generation);
-  const input = { account, marks, misses, startedAt, signal };
+  const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const input = { account, marks, known, misses, startedAt, signal };
   const interlude = createInterludes(deps, input, async (run, read, requests) => {
     await write(conclusion(run, read, deps.now()), requests);
     const durationMs = deps.now() - run.startedAt;
-    await deps.onInterlude({ outcome: outcomeOf('delta', read, run.tally()), durationMs, requests });
+    await deps.onInterlude({ outcome: outcomeOf('delta', read, run), durationMs, requests });
   });
   try {
-    const run = createPollRun(deps, { ...input, interlude });
-    const delta = plan === 'delta' ? await readDelta(run, deps) : null;
-    const read = delta ?? (await readEverything(run, deps));
+    const { mode, run, read } = await readByPlan(deps, { ...input, interlude }, plan);
     await write({ ...conclusion(run, read, deps.now()), ...scheduled });
-    return outcomeOf(delta === null ? 'sweep' : 'delta', read, run.tally());
+    return outcomeOf(mode, read, run);
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
     // What is refused while nothing can be read is not refused for itself.
@@ -145,6 +157,28 @@ export async function pollAccount(
   } finally {
     giveBack?.();
   }
+}
+
+interface PlannedRead {
+  readonly mode: PollMode;
+  readonly run: PollRun;
+  readonly read: ReadOutcome;
+}
+
+async function readByPlan(deps: PollAccountDeps, input: PollRunInput, plan: PollPlan): Promise<PlannedRead> {
+  const identity = await askIdentity(deps.client, input);
+  const run = createPollRun(deps, input);
+  if (identity.asked) run.guard.noteAccount(identity.digest);
+  if (run.guard.isClosed()) return { mode: 'delta', run, read: { earned: {}, whole: false } };
+  const delta = plan === 'delta' ? await readDelta(run, deps) : null;
+  const first = { mode: delta === null ? ('sweep' as const) : ('delta' as const), run };
+  const read = delta ?? (await readEverything(run, deps));
+  const earned = { ...read.earned, ...(run.guard.isListDoubted() ? {} : identity.earned) };
+  if (!run.guard.isToBeRepeated()) return { ...first, read: { ...read, earned } };
+  // What was kept back beyond what memory holds: a run of its own, so that it counts as shown for the first time.
+  const again = createPollRun(deps, { ...input, isTrusted: true });
+  const reread = await readEverything(again, deps);
+  return { mode: 'sweep', run: again, read: { ...reread, earned: { ...reread.earned, ...identity.earned } } };
 }
 
 async function beginPoll(
@@ -181,25 +215,44 @@ function requestCounter(
 /** The marks after a poll that came to its end. */
 function conclusion(run: PollRun, { earned, whole }: ReadOutcome, now: number): MarksUpdate {
   const { failure } = run.tally();
-  const { startedAt, marks } = run;
+  const { startedAt, marks, guard } = run;
+  const doubt = guard.found();
+  if (guard.isListDoubted() && doubt !== null) {
+    // Of lists that are not the account's own nothing is learnt.
+    const { sweepTriedAt } = earned;
+    return {
+      ...(sweepTriedAt === undefined ? {} : { sweepTriedAt }),
+      lastPollAt: startedAt,
+      consecutiveFailures: 0,
+      backoffUntil: 0,
+      lastError: describeDoubt(doubt),
+    };
+  }
   return {
     ...earned,
     lastPollAt: startedAt,
     ...(whole ? { lastCompletePollAt: startedAt, lastCompleteEndAt: now } : {}),
     consecutiveFailures: whole ? 0 : marks.consecutiveFailures + 1,
     backoffUntil: 0,
-    lastError: failure === null ? (whole ? '' : brokenList) : describe(failure),
+    lastError:
+      failure === null
+        ? whole
+          ? doubt === null
+            ? ''
+            : describeDoubt(doubt)
+          : brokenList
+        : describe(failure),
   };
 }
 
 const brokenList = 'the filing list could not be read to its end';
 
-function outcomeOf(
-  mode: PollMode,
-  { whole }: ReadOutcome,
-  { events, unread, failure }: RunTally,
-): PollOutcome {
-  if (whole) return { kind: 'complete', mode, events, unread };
+function outcomeOf(mode: PollMode, { whole }: ReadOutcome, { guard, tally }: PollRun): PollOutcome {
+  const { events, unread, failure } = tally();
+  const doubt = guard.found();
+  if (doubt !== null) return { kind: 'doubtful', mode, events, unread, doubt, message: describeDoubt(doubt) };
+  const accepted = guard.isOverridden() ? { accepted: true as const } : {};
+  if (whole) return { kind: 'complete', mode, events, unread, ...accepted };
   return { kind: 'incomplete', mode, events, unread, message: failure?.message ?? brokenList };
 }
 

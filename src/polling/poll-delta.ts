@@ -1,6 +1,7 @@
 import { allEnded } from './all-ended.ts';
 import { concludeListSearch, isExplained, isSearchDue } from './count-doubt.ts';
-import { knownUnsettled } from './plan-poll.ts';
+import { isHeldBack } from './doubt.ts';
+import { isSweepRetryDue, knownUnsettled } from './plan-poll.ts';
 import type { ReadDeps, ReadOutcome } from './poll-full.ts';
 import type { PollRun } from './poll-run.ts';
 import { unlessRefused } from './refused-lists.ts';
@@ -23,6 +24,9 @@ export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutco
 
   const differences = run.marks.baselined ? await compareCounts(run, deps) : null;
   if (differences === 'sweep') return null;
+  const isAbsenceOdd = run.tally().absent > 0 && differences === 'some';
+  if ((run.guard.isOpen() || isAbsenceOdd) && !(await weigh(run))) return null;
+  await run.removeAbsent();
   const { startedAt } = run;
   return {
     whole,
@@ -31,6 +35,20 @@ export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutco
       ...(differences === 'none' ? { countedAt: startedAt } : {}),
     },
   };
+}
+
+// Of the whole list each of its ends shows that many filings at the most.
+const pageSize = 100;
+
+// The lists of a delta need not show anything that is known; the ends of the whole one do. False when a sweep has to decide.
+async function weigh(run: PollRun): Promise<boolean> {
+  await readEnds(run, (await run.countOf()) ?? run.knownBefore);
+  const reason = await run.guard.weigh(Math.min(run.knownBefore, pageSize));
+  if (reason === null) return !run.guard.isToBeRepeated();
+  // What a sweep has doubted a moment ago it need not read again.
+  if (!isHeldBack(run.marks) || isSweepRetryDue({ ...run, now: run.startedAt })) return false;
+  run.guard.doubt(reason);
+  return true;
 }
 
 async function unsettledIds(run: PollRun, { snapshot }: ReadDeps): Promise<string[]> {

@@ -49,6 +49,7 @@ export async function readEverything(run: PollRun, deps: ReadDeps): Promise<Read
       : await sampleUnseen(deps.snapshot, run.account, run.shown, readsMax, deps.random);
   const missed = run.dueMisses().filter((id) => !run.shown.has(id));
   await run.readFilings([...new Set([...unseen.sample, ...missed])]);
+  await run.removeAbsent();
 
   const pass = await judge(run, deps, passes.scan, passes);
   const accounted = unexplained(pass) === 0;
@@ -103,6 +104,7 @@ async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
     const afterFullPage = hidden === 0 ? 'newest_first' : 'never';
     const scan = await run.readList({ trust: { atLeast, afterFullPage } });
     for (const name of scan.quarantined) unreadable.add(name);
+    if (scan.end !== 'broken') await weigh(run);
     await lookAtEnds(run, scan, unreadable.size);
     const added = run.tally().added - addedBefore;
     const pass = await judge(run, deps, scan, { unreadable, added });
@@ -110,7 +112,11 @@ async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
       addedAtFirst = run.tally().added;
       searched = baselined && isSearchWanted(deps.doubts, pass);
     }
-    if (!isAnotherPassWorthwhile(pass, { passes: count, unseenBefore, baselined, searching: searched })) {
+    const isDoubted = run.guard.isListDoubted();
+    if (
+      isDoubted ||
+      !isAnotherPassWorthwhile(pass, { passes: count, unseenBefore, baselined, searching: searched })
+    ) {
       const found = run.tally().added > addedAtFirst;
       return { unreadable, count, scan, added, unseen: pass.unseen, searched, found };
     }
@@ -118,10 +124,15 @@ async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
   }
 }
 
+async function weigh({ guard, knownBefore }: PollRun): Promise<void> {
+  const reason = await guard.weigh(knownBefore);
+  if (reason !== null) guard.doubt(reason);
+}
+
 // Filings born while a long list was read stand at one of its ends; looking there saves another pass.
 async function lookAtEnds(run: PollRun, { progress, end }: ScanResult, unreadable: number): Promise<void> {
   const total = reliableTotal(progress);
-  if (end === 'broken' || total === null || progress.pages <= cheapPages) return;
+  if (end === 'broken' || total === null || run.guard.isListDoubted() || progress.pages <= cheapPages) return;
   if (total > (await run.known()) + unreadable) await readEnds(run, total);
 }
 

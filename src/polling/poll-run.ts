@@ -2,16 +2,21 @@ import {
   observeFilings,
   type Observation,
   type ObservationContext,
+  type Observed,
   type RecordedEvent,
 } from '../filings/observe-filings.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
-import type { PartnerError } from '../partner/partner-error.ts';
+import { PartnerError } from '../partner/partner-error.ts';
 import { allEnded } from './all-ended.ts';
 import type { Clock } from '../redis/clock.ts';
+import { createCarefulReads } from './careful-reads.ts';
+import { isHeldBack } from './doubt.ts';
+import type { DoubtLimits } from './doubt-policy.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createIdSet, type IdSet } from './id-set.ts';
 import { knownUntil } from './known-until.ts';
+import { createListGuard, type ListGuard } from './list-guard.ts';
 import { scanList, type ScanRequest, type ScanResult } from './list-scan.ts';
 import { isRetryDue, missByFailure, type Miss } from './misses.ts';
 import { createPageObserver } from './page-observer.ts';
@@ -27,6 +32,9 @@ export interface PollRunDeps {
   readonly refused: RefusedLists;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
+  /** From where on what a poll has found is doubted. */
+  readonly doubtLimits: DoubtLimits;
+  readonly random: () => number;
   readonly now: () => number;
   readonly clock: Clock;
   /** Called as soon as a read's events are in the log, so that delivery does not wait for the poll's end. */
@@ -42,11 +50,15 @@ export interface PollRunInput {
     readonly sweepIntervalMs: number;
   };
   readonly marks: PollingMarks;
+  /** Number of known filings, removed ones left out, before the poll. */
+  readonly known: number;
   /** Known filings that could not be read, as they stood after the marks were read; kept up to date by this run. */
   readonly misses: Map<string, Miss>;
   /** Start of the poll, before its first read. */
   readonly startedAt: number;
   readonly signal: AbortSignal;
+  /** True when the poll reads once more what it has found to be the account's own. */
+  readonly isTrusted?: boolean;
   /** Between two reads of a long poll: something else that is due, or null. */
   readonly interlude: () => (() => Promise<void>) | null;
 }
@@ -67,6 +79,13 @@ export interface PollRun {
   readonly account: string;
   readonly startedAt: number;
   readonly marks: PollingMarks;
+  /** Intervals of the account, milliseconds. */
+  readonly pollIntervalMs: number;
+  readonly sweepIntervalMs: number;
+  /** Number of known filings before the poll. */
+  readonly knownBefore: number;
+  /** What keeps the poll from telling what it has read of lists that are not the account's own. */
+  readonly guard: ListGuard;
   /** Reads a whole list, or the part of it in one status. */
   readList(request: ScanRequest): Promise<ScanResult>;
   readPage(offset: number, status?: string): Promise<PageRead>;
@@ -76,8 +95,10 @@ export interface PollRun {
   isRefused(status: string): boolean;
   /** The service's count of filings in a status, or of all; null when it gives none or refuses that list. One request. */
   countOf(status?: string): Promise<number | null>;
-  /** Reads filings one by one. 404 on two polls, while the account itself answers, removes a filing. */
+  /** Reads filings one by one. */
   readFilings(ids: readonly string[]): Promise<void>;
+  /** Removes filings that answered 404 on two polls, while the account itself answers, unless that is doubted. */
+  removeAbsent(): Promise<void>;
   /** Of the ids on record as missed, those to be asked for now. */
   dueMisses(): string[];
   /** Number of known filings, removed ones left out. */
@@ -97,6 +118,8 @@ export interface RunTally {
   readonly unread: number;
   /** Known filings that the service did not know when last asked for, but not often enough to be removed. */
   readonly gone: number;
+  /** Second 404s of this poll that wait for `removeAbsent`. */
+  readonly absent: number;
   /** The last failure that did not end the poll; null when there was none. */
   readonly failure: PartnerError | null;
   /** True when a read met a newer one by somebody who started before this run: then it proves nothing about its time. */
@@ -104,6 +127,7 @@ export interface RunTally {
 }
 
 const pageSize = 100;
+const nothingObserved: Observed = { events: [], added: 0, overtakenBy: Infinity, held: [] };
 
 /** Prepares the reads of one poll of an account. */
 export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
@@ -126,15 +150,18 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     observations: readonly Observation[],
     window: ReadWindow,
     announces: (id: string) => boolean = () => marks.baselined,
-  ): Promise<number> {
-    const observed = await observeFilings(deps, { ...context, announces }, observations, window);
+    holdsBack: (known: number, unknown: number) => boolean = () => guard.keepsBack(),
+  ): Promise<Observed> {
+    if (guard.isClosed()) return nothingObserved;
+    const told = { ...context, announces, holdsBack };
+    const observed = await observeFilings(deps, told, observations, window);
     events += observed.events.length;
     added += observed.added;
     overtaken ||= observed.overtakenBy < startedAt;
     if (observed.events.length > 0) await deps.onEvents(account, observed.events);
     if (misses.size > 0)
       await forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
-    return observed.added;
+    return observed;
   }
 
   async function forget(ids: readonly string[]): Promise<void> {
@@ -163,6 +190,25 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     await allEnded(noted);
   }
 
+  async function askAccount(): Promise<string | null> {
+    try {
+      return await deps.client.checkAccount(signal);
+    } catch (error) {
+      if (!(error instanceof PartnerError) || signal.aborted) throw error;
+      // The lists are weighed without it.
+      return null;
+    }
+  }
+
+  const guard = createListGuard({
+    limits: deps.doubtLimits,
+    marks,
+    known: input.known,
+    isTrusted: input.isTrusted === true,
+    gone: () => goneOf(misses),
+    askAccount,
+  });
+
   const reader = createFilingReader({
     client: deps.client,
     input,
@@ -178,6 +224,17 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
         : knownUntil(marks, misses.get(id), state, null);
     },
     witness: () => pages.witness(),
+    noteAccount: guard.noteAccount,
+  });
+
+  const reads = createCarefulReads({
+    ...deps,
+    reader,
+    guard,
+    misses,
+    isHeldBack: isHeldBack(marks),
+    observe,
+    forget,
   });
 
   const pages = createPageObserver({
@@ -185,6 +242,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     account,
     marks,
     signal,
+    guard,
     commit: observe,
     readFilings: reader.read,
     missUnreadable,
@@ -206,6 +264,10 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     account,
     startedAt,
     marks,
+    pollIntervalMs: input.account.pollIntervalMs,
+    sweepIntervalMs: input.account.sweepIntervalMs,
+    knownBefore: input.known,
+    guard,
     async readList(request) {
       const result = await scanList(
         {
@@ -226,7 +288,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
       if (status === undefined) return (await readPage(0, 1)).total;
       return (await unlessRefused(readPage(0, 1, status)))?.total ?? null;
     },
-    readFilings: reader.read,
+    readFilings: reads.read,
+    removeAbsent: reads.removeAbsent,
     shown,
     dueMisses: () => [...misses].filter(([, miss]) => isRetryDue(miss, deps.now())).map(([id]) => id),
     known: () => deps.snapshot.known(account),
@@ -236,6 +299,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
       added,
       unread: reader.unread(),
       gone: goneOf(misses),
+      absent: reader.absent(),
       failure: reader.failure() ?? failure,
       overtaken,
     }),

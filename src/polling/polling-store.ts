@@ -7,6 +7,7 @@ import { committing, defineScript, loadScript } from '../redis/scripts.ts';
 import { replaceUnreadable } from '../redis/set-aside.ts';
 import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import { decodeMiss, encodeMiss, missByDoubt, type Miss } from './misses.ts';
+import { encodeDoubt, type StandingDoubt } from './doubt.ts';
 
 /** How polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
 export interface PollingMarks {
@@ -45,6 +46,12 @@ export interface PollingMarks {
   readonly authFailed: boolean;
   /** True from the `account.stale` event until the next complete poll. */
   readonly staleReported: boolean;
+  /** What is held back and since when, see `standingDoubt`; empty when nothing is. */
+  readonly doubt: string;
+  /** Digest of the account that the service last named before anything was doubted; empty when it has named none. */
+  readonly identity: string;
+  /** When the service was last asked for it with nothing being doubted. */
+  readonly identityAt: number;
   /** When the last operational event of the account was appended. */
   readonly toldAt: number;
   /** Start of the last poll that has seen every filing known to be unsettled, those on record as missed aside. */
@@ -62,15 +69,18 @@ export interface PollingMarks {
 }
 
 /** What a poll adds to the marks; those not named stay. */
-export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal'>>;
+export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal' | 'doubt'>>;
+
+/** What operational events tell of: written together with them. */
+export type ToldFlags = Pick<PollingMarks, 'authFailed' | 'staleReported' | 'doubt'>;
 
 /** An operational event to be told, and the marks it leaves. */
 export interface Telling {
   readonly event: NewEvent;
   readonly at: number;
   /** The flags on which the decision rests, and what they become. */
-  readonly before: Pick<PollingMarks, 'authFailed' | 'staleReported'>;
-  readonly after: Pick<PollingMarks, 'authFailed' | 'staleReported'>;
+  readonly before: ToldFlags;
+  readonly after: ToldFlags;
 }
 
 /** The marks, the misses and the lease of polling, two hashes and one string per account. */
@@ -95,6 +105,11 @@ export interface PollingStore {
   tell(account: string, generation: string, telling: Telling): Promise<number | null>;
   /** Writes `unreadable` of the marks where there are any and it is another one. */
   tellUnreadable(account: string, text: string): Promise<void>;
+  /**
+   * Accepts a doubt as it stands in the marks; where another account is the reason, that one is the account's own from then on. False, with nothing
+   * written, when the doubt in the marks is another one.
+   */
+  accept(account: string, doubt: StandingDoubt): Promise<boolean>;
   /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does. */
   lease(account: string, holder: string, ms: number): Promise<boolean>;
   /** Gives the lease back if it is still the holder's. */
@@ -126,6 +141,9 @@ export const noMarks: PollingMarks = {
   unreadable: '',
   authFailed: false,
   staleReported: false,
+  doubt: '',
+  identity: '',
+  identityAt: 0,
   toldAt: 0,
   unsettledSeenAt: 0,
   allSeenAt: 0,
@@ -182,6 +200,13 @@ const dropMiss = defineScript(
 );
 
 // A lease that no holder can have written, of another type or without an end, is nobody's. Replies 2 then.
+// KEYS 1 the marks. ARGV the doubt as it is, as it becomes, the identity that is the account's from then on or ''. Replies 1 when it was so.
+const acceptDoubt = defineScript(`
+if redis.call('HGET', KEYS[1], 'doubt') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'doubt', ARGV[2])
+if ARGV[3] ~= '' then redis.call('HSET', KEYS[1], 'identity', ARGV[3]) end
+return 1`);
+
 const keepLease = defineScript(`
 local holder, taken = redis.pcall('GET', KEYS[1]), 1
 if type(holder) == 'table' then
@@ -241,7 +266,7 @@ export function createPollingStore(
     },
     async tell(account, generation, { event, at, before, after }) {
       const { head, events, bodies, polling } = keys.account(account);
-      const flags = [before.authFailed, before.staleReported, after.authFailed, after.staleReported];
+      const flags = [before, after].flatMap((told) => [told.authFailed, told.staleReported, told.doubt]);
       const position = await tellScript.run(
         redis,
         [head, events, bodies, polling],
@@ -257,6 +282,11 @@ export function createPollingStore(
       const taken = await keepLease.run(redis, [key], [holder, ms]);
       if (taken === 2) onUnreadable({ ...unreadable(account, 'lease', key), remedy: 'set_aside' });
       return taken !== 0;
+    },
+    async accept(account, doubt) {
+      const accepted = encodeDoubt({ ...doubt, accepted: true });
+      const args = [encodeDoubt(doubt), accepted, doubt.identity];
+      return (await acceptDoubt.run(redis, [keys.account(account).polling], args)) === 1;
     },
     async release(account, holder) {
       await dropLease.run(redis, [keys.account(account).lease], [holder]);

@@ -1,11 +1,13 @@
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
+import { encodeDoubt, standingDoubt, type Doubt, type StandingDoubt } from './doubt.ts';
 import { healthState } from './account-health.ts';
 import type { PolledAccount, PollOutcome } from './poll-account.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
 
 /** What changed about an account's health with one poll; null when nothing that anybody is told. */
-export type HealthChange = 'account.auth_failed' | 'account.stale' | 'account.recovered' | null;
+export type HealthChange =
+  'account.auth_failed' | 'account.doubtful' | 'account.stale' | 'account.recovered' | null;
 
 /** Decides what to tell after a poll, or a tick that had to wait; pure. `marks` are those after it, with the flags from before. */
 export function healthChange(
@@ -15,14 +17,26 @@ export function healthChange(
   createdAt: number,
   now: number,
 ): HealthChange {
+  const standing = standingDoubt(marks);
+  if (outcome.kind === 'doubtful')
+    return isTold(standing, outcome.doubt) && !marks.authFailed ? null : 'account.doubtful';
   // An incomplete poll does not make an account well, but it shows that its key is good.
-  if (outcome.kind === 'incomplete' && marks.authFailed) return 'account.recovered';
-  if (outcome.kind === 'complete')
-    return marks.authFailed || marks.staleReported ? 'account.recovered' : null;
+  if (outcome.kind === 'incomplete' && marks.authFailed && standing?.accepted !== false)
+    return 'account.recovered';
+  if (outcome.kind === 'complete') {
+    const isOver = standing !== null && outcome.accepted !== true;
+    return marks.authFailed || marks.staleReported || isOver ? 'account.recovered' : null;
+  }
   if (outcome.kind === 'failed' && outcome.reason === 'auth' && !marks.authFailed)
     return 'account.auth_failed';
-  if (marks.authFailed || marks.staleReported) return null;
+  if (marks.authFailed || marks.staleReported || standing?.accepted === false) return null;
   return healthState(marks, pollIntervalMs, createdAt, now) === 'stale' ? 'account.stale' : null;
+}
+
+function isTold(standing: StandingDoubt | null, { reason }: Doubt): boolean {
+  if (standing === null || standing.accepted) return false;
+  // Accepting it means more than accepting the others.
+  return reason !== 'other_account' || standing.reason === reason;
 }
 
 /** The operational event of a change in health (contract, Callbacks); pure. Told again from an older store it has the same id. */
@@ -31,12 +45,19 @@ export function buildHealthEvent(
   type: NonNullable<HealthChange>,
   marks: Pick<PollingMarks, 'generation' | 'lastCompletePollAt' | 'lastError' | 'toldAt'>,
   at: number,
+  doubt: Doubt | null = null,
 ): NewEvent {
-  const since = type === 'account.recovered' ? marks.toldAt : marks.lastCompletePollAt;
+  const isByLastTold = type === 'account.recovered' || type === 'account.doubtful';
+  const since = isByLastTold ? marks.toldAt : marks.lastCompletePollAt;
   return buildOperationalEvent(account, type, since === 0 ? marks.generation : String(since), at, {
     lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
     lastError: marks.lastError || null,
+    ...(doubt === null ? {} : { doubt: toldOf(doubt) }),
   });
+}
+
+function toldOf({ reason, known, shown, unknown, gone }: Doubt) {
+  return { reason, known, shown, unknown, gone };
 }
 
 export interface ReportHealthDeps {
@@ -58,14 +79,24 @@ export async function reportHealth(
   const at = now();
   const type = healthChange(marks, outcome, pollIntervalMs, createdAt, at);
   if (type === null) return null;
-  const event = buildHealthEvent(account, type, marks, at);
+  const doubt = outcome.kind === 'doubtful' ? outcome.doubt : null;
+  const event = buildHealthEvent(account, type, marks, at, doubt);
   const position = await polling.tell(account, marks.generation, {
     event,
     at,
     before: marks,
-    after: { authFailed: type === 'account.auth_failed', staleReported: type === 'account.stale' },
+    after: {
+      authFailed: type === 'account.auth_failed',
+      staleReported: type === 'account.stale',
+      doubt: doubtAfter(marks, outcome, at),
+    },
   });
   return position === null ? null : toRecorded(event, position);
+}
+
+function doubtAfter({ doubt }: Pick<PollingMarks, 'doubt'>, outcome: PollOutcome, at: number): string {
+  if (outcome.kind === 'doubtful') return encodeDoubt({ ...outcome.doubt, since: at, accepted: false });
+  return outcome.kind === 'complete' && outcome.accepted !== true ? '' : doubt;
 }
 
 function isoOrNull(ms: number): string | null {

@@ -13,6 +13,7 @@ const voided = [
   'bornSeenAt',
   'countedAt',
   'scheduledPollAt',
+  'identityAt',
 ] as const satisfies readonly (keyof PollingMarks)[];
 // These are lower bounds that health and births are told by.
 const counted = [

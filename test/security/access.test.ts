@@ -64,6 +64,8 @@ const rows: Readonly<Record<string, Row>> = {
   [`GET ${account}`]: { expected: reading(200) },
   [`GET ${account}/counts`]: { expected: reading(200) },
   [`DELETE ${account}`]: { expected: operatorOnly(204) },
+  // Nothing is doubted.
+  [`POST ${account}/accept`]: { expected: operatorOnly(409) },
   [`POST ${account}/poll`]: { expected: changing(202) },
   [`POST ${account}/tokens`]: { body: { name: 'a' }, expected: changing(201) },
   [`GET ${account}/tokens`]: { expected: reading(200) },

@@ -5,6 +5,7 @@ import { createSnapshotStore, type SnapshotStore } from '../../src/filings/snaps
 import { createPartnerClient } from '../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../src/partner/request-budget.ts';
+import { defaultDoubtLimits, type DoubtLimits } from '../../src/polling/doubt-policy.ts';
 import { pollAccount, type PollOutcome } from '../../src/polling/poll-account.ts';
 import type { PollMode } from '../../src/polling/plan-poll.ts';
 import { readAgain } from '../../src/polling/read-again.ts';
@@ -31,6 +32,7 @@ export interface SeenEvent {
   readonly notAfter: number;
   readonly filing: unknown;
   readonly omitted: unknown;
+  readonly doubt: unknown;
 }
 
 /** One account of a partner service as a poller of its own sees it. */
@@ -76,6 +78,8 @@ export interface WatchOptions {
   readonly filingBytesMax?: number;
   /** False: failed and refused requests are not repeated within a poll. */
   readonly retries?: boolean;
+  /** Default those of the daemon. */
+  readonly doubtLimits?: Partial<DoubtLimits>;
 }
 
 /** A poller of an account over stores with a prefix. Two of them with one name are two daemons on one account. */
@@ -138,6 +142,7 @@ export async function watchAccount(
     refused: new Map(),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
+    doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },
     takeLargeRead: options.takeLargeRead ?? (() => () => undefined),
     onInterlude: async ({ outcome }: { outcome: PollOutcome }) => void interludes.push(outcome),
     requestsSent: () => sent,

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { variables } from '../../src/config-variables.ts';
 import { loadConfig, readEnvironment } from '../../src/config.ts';
 import type { Config } from '../../src/config.ts';
+import { defaultDoubtLimits } from '../../src/polling/doubt-policy.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const needed = { API_TOKEN: 'operator-token-of-the-tests', ENCRYPTION_KEY: key(1) };
@@ -50,6 +51,7 @@ describe('the defaults', () => {
         allowHttp: false,
         disableAfterMs: 432_000_000,
       },
+      doubt: defaultDoubtLimits,
       filingBytesMax: 262_144,
       eventRetentionMs: 2_592_000_000,
       roles: new Set(['api', 'poll', 'deliver']),
@@ -252,6 +254,11 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   SWEEP_INTERVAL_MS: [...wrongNumbers, '9', '2592000001'],
   PARTNER_MAX_RPS: [...wrongNumbers, '1001'],
   PARTNER_CONCURRENCY: [...wrongNumbers, '65'],
+  DOUBT_REMOVED_MIN: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
+  DOUBT_REMOVED_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '101'],
+  DOUBT_UNKNOWN_MIN: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
+  DOUBT_UNKNOWN_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
+  DOUBT_SHOWN_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '101'],
   PARTNER_TIMEOUT_MS: [...wrongNumbers, '9', '600001'],
   DELIVERY_TIMEOUT_MS: [...wrongNumbers, '9', '600001'],
   DELIVERY_RETRY_MS: [

@@ -63,7 +63,7 @@ export function HealthAdvice({ account: { account, health } }) {
 }
 
 /** @type {(account: string, health: Account['health']) => unknown} */
-function adviceFor(account, { state, consecutiveFailures, backoffUntil, lastCompletePollAt }) {
+function adviceFor(account, { state, doubt, consecutiveFailures, backoffUntil, lastCompletePollAt }) {
   switch (state) {
     case 'ok':
       return null;
@@ -75,6 +75,12 @@ function adviceFor(account, { state, consecutiveFailures, backoffUntil, lastComp
     case 'auth_failed':
       return html`The partner service refuses the key, so no change is seen. Give a valid one with
         <code>PUT /v1/accounts/${account}</code>; polling then goes on by itself.`;
+    case 'doubtful':
+      return html`What the partner service shows is not believed to be this account's own, and is held back
+        since <${When} at=${doubt?.since ?? null} never="now" />: ${doubt?.shown} of ${doubt?.known} known
+        filings are on its list, ${doubt?.unknown} unknown ones, and ${doubt?.gone} known ones answer 404.
+        Look at the partner service; it ends by itself. If it is so, accept it with
+        <code>POST /v1/accounts/${account}/accept</code>: then all of it is told.`;
     default:
       return html`No poll was completed since <${When} at=${lastCompletePollAt} never="the start" />, so
         changes are missed for now. Check that the partner service answers and that a process with the role

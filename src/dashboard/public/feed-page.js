@@ -23,6 +23,7 @@ const types = [
   'filing.removed',
   'filing.restored',
   'account.auth_failed',
+  'account.doubtful',
   'account.stale',
   'account.recovered',
   'subscription.disabled',

@@ -341,7 +341,8 @@ describe('a list that moves while it is read', () => {
     const release = Promise.withResolvers<void>();
     partner.misbehave = () => ({ after: release.promise });
     const slow = watched.poll();
-    await expect.poll(() => partner.requests.length).toBe(2);
+    const lists = () => partner.requests.filter(({ endpoint }) => endpoint === 'filings').length;
+    await expect.poll(lists).toBe(2);
     partner.misbehave = () => undefined;
     partner.put('f0', { status: 'PENDING' });
     await other.poll();

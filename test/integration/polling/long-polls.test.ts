@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createAccountPoller } from '../../../src/polling/account-poller.ts';
+import { defaultDoubtLimits } from '../../../src/polling/doubt-policy.ts';
 import { createPollingStore } from '../../../src/polling/polling-store.ts';
 import { createRedisClock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
@@ -47,6 +48,7 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
     },
     upkeepMs: 20,
     filingBytesMax: 262_144,
+    doubtLimits: defaultDoubtLimits,
     onError: (error) => void errors.push(error),
     onRequest: () => undefined,
     onQuarantined: () => undefined,

@@ -54,10 +54,11 @@ it.each([['1'], [undefined]])(
     allow(ceiling / 2, retryAfter);
     expect(await watched.poll()).toMatchObject({ kind: 'complete', mode: 'sweep' });
     expect(await watched.snapshot.known('acme')).toBe(900);
-    const wholeLists = partner.requests.filter(({ status, offset }) => status === null && offset === 0);
+    const lists = partner.requests.filter(({ endpoint }) => endpoint === 'filings');
+    const wholeLists = lists.filter(({ status, offset }) => status === null && offset === 0);
     expect(wholeLists).toHaveLength(1);
-    // One more than the list has: its end is looked for behind a full page.
-    expect(partner.requests.length - refused).toBe(pages + 1);
+    // One more than the list has: its end is looked for behind a full page. And one that asks whose account it is.
+    expect(partner.requests.length - refused).toBe(pages + 2);
 
     const outcomes = [];
     for (let poll = 0; poll < 20; poll += 1) outcomes.push((await watched.poll()).kind);

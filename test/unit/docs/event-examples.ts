@@ -5,6 +5,7 @@ import { buildFilingEvent, type NewEvent } from '../../../src/events/event.ts';
 import { detectChange, detectRemoval, type ReadFiling } from '../../../src/filings/detect-change.ts';
 import type { FilingState } from '../../../src/filings/filing-state.ts';
 import type { PollingMarks } from '../../../src/polling/polling-store.ts';
+import type { Doubt } from '../../../src/polling/doubt.ts';
 import { buildHealthEvent, type HealthChange } from '../../../src/polling/report-health.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 
@@ -144,9 +145,14 @@ export function exampleSubscription(settings: Partial<Subscription> = {}): Subsc
   };
 }
 
-function healthEvent(type: NonNullable<HealthChange>, marks: Partial<PollingMarks>, at: string): Example {
+function healthEvent(
+  type: NonNullable<HealthChange>,
+  marks: Partial<PollingMarks>,
+  at: string,
+  doubt: Doubt | null = null,
+): Example {
   const complete = { generation: '', lastCompletePollAt: 0, lastError: '', toldAt: 0, ...marks };
-  return buildHealthEvent(ids.account, type, complete, Date.parse(at));
+  return buildHealthEvent(ids.account, type, complete, Date.parse(at), doubt);
 }
 
 function disabledEvent(): Example {
@@ -178,6 +184,15 @@ export async function eventExamples(): Promise<Readonly<Record<string, Example>>
       'account.auth_failed',
       { lastCompletePollAt, lastError: 'auth: GET filings answered 401' },
       '2026-11-21T10:15:03.114Z',
+    ),
+    doubtful: healthEvent(
+      'account.doubtful',
+      {
+        lastCompletePollAt,
+        lastError: 'doubtful: the list shows 0 of 300 known filings and 40 unknown ones',
+      },
+      '2026-11-21T10:15:33.218Z',
+      { reason: 'other_list', known: 300, shown: 0, unknown: 40, gone: 0, identity: '' },
     ),
     stale: healthEvent(
       'account.stale',

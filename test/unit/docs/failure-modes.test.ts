@@ -12,6 +12,7 @@ const stateWords = [
   'ok',
   'backing_off',
   'auth_failed',
+  'doubtful',
   'stale',
   'active',
   'failing',

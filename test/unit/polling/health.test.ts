@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { healthState, staleAfterMs } from '../../../src/polling/account-health.ts';
+import { encodeDoubt, type Doubt } from '../../../src/polling/doubt.ts';
+import type { DoubtReason } from '../../../src/polling/doubt-policy.ts';
 import type { PollOutcome } from '../../../src/polling/poll-account.ts';
 import type { PollingMarks } from '../../../src/polling/polling-store.ts';
-import { buildHealthEvent, healthChange } from '../../../src/polling/report-health.ts';
+import { buildHealthEvent, healthChange, type HealthChange } from '../../../src/polling/report-health.ts';
 
 const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   generation: 'g',
@@ -22,6 +24,9 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   unreadable: '',
   authFailed: false,
   staleReported: false,
+  doubt: '',
+  identity: '',
+  identityAt: 0,
   toldAt: 0,
   unsettledSeenAt: 0,
   allSeenAt: 0,
@@ -32,6 +37,9 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   requestsLastPoll: 0,
   ...more,
 });
+const doubt: Doubt = { reason: 'other_list', known: 300, shown: 0, unknown: 40, gone: 0, identity: '' };
+const held = encodeDoubt({ ...doubt, since: 5, accepted: false });
+const accepted = encodeDoubt({ ...doubt, since: 5, accepted: true });
 const soon = 1_010_000;
 const late = 1_080_000;
 
@@ -53,6 +61,17 @@ describe('healthState', () => {
     ['polls that take long', { lastCompleteEndAt: 1_040_000 }, late, 'ok'],
     ['polls that take long, and none for longer', { lastCompleteEndAt: 1_040_000 }, 1_160_000, 'stale'],
     ['failures for long', { consecutiveFailures: 5, backoffUntil: late }, late, 'stale'],
+    ['findings held back', { doubt: held }, soon, 'doubtful'],
+    [
+      'findings held back for long, while polls fail',
+      { doubt: held, consecutiveFailures: 3 },
+      late,
+      'doubtful',
+    ],
+    ['findings held back, and then a refused key', { doubt: held, authFailed: true }, soon, 'auth_failed'],
+    ['findings that were accepted', { doubt: accepted }, soon, 'ok'],
+    ['findings that were accepted, and no complete poll since', { doubt: accepted }, late, 'stale'],
+    ['a doubt that cannot be read', { doubt: '{' }, soon, 'ok'],
     ['a refused key', { authFailed: true, consecutiveFailures: 5, backoffUntil: late }, late, 'auth_failed'],
   ])('%s', (_title, more, now, expected) => {
     expect(healthState(marks(more), 15_000, 0, now)).toBe(expected);
@@ -75,13 +94,26 @@ describe('healthState', () => {
 });
 
 describe('healthChange', () => {
-  const complete: PollOutcome = { kind: 'complete', mode: 'delta', events: 0, unread: 0 };
+  const complete: PollOutcome & { readonly kind: 'complete' } = {
+    kind: 'complete',
+    mode: 'delta',
+    events: 0,
+    unread: 0,
+  };
   const incomplete: PollOutcome = { kind: 'incomplete', mode: 'delta', events: 0, unread: 0, message: '' };
   const failed = (reason: 'auth' | 'timeout'): PollOutcome => ({
     kind: 'failed',
     reason,
     message: '',
     retryInMs: 1,
+  });
+  const doubtful = (reason: DoubtReason): PollOutcome => ({
+    kind: 'doubtful',
+    mode: 'sweep',
+    events: 0,
+    unread: 0,
+    doubt: { ...doubt, reason },
+    message: '',
   });
   const waiting: PollOutcome = { kind: 'backing_off' };
   const failing = { consecutiveFailures: 3, backoffUntil: late };
@@ -113,6 +145,54 @@ describe('healthChange', () => {
     ['a wait takes long', failing, waiting, late, 'account.stale'],
     ['a wait is short', failing, waiting, soon, null],
     ['a stale account is polled', { staleReported: true }, complete, soon, 'account.recovered'],
+    ['findings are doubted', {}, doubtful('other_list'), soon, 'account.doubtful'],
+    ['they are doubted again', { doubt: held }, doubtful('removal_wave'), soon, null],
+    [
+      'another account answers meanwhile',
+      { doubt: held },
+      doubtful('other_account'),
+      soon,
+      'account.doubtful',
+    ],
+    [
+      'more is doubted than was accepted',
+      { doubt: accepted },
+      doubtful('other_account'),
+      soon,
+      'account.doubtful',
+    ],
+    [
+      'the key works again, and findings are doubted',
+      { doubt: held, authFailed: true },
+      doubtful('other_list'),
+      soon,
+      'account.doubtful',
+    ],
+    [
+      'a key is refused while findings are doubted',
+      { ...failing, doubt: held },
+      failed('auth'),
+      soon,
+      'account.auth_failed',
+    ],
+    [
+      'polls fail for long while findings are doubted',
+      { ...failing, doubt: held },
+      failed('timeout'),
+      late,
+      null,
+    ],
+    ['a poll is incomplete while findings are doubted', { doubt: held }, incomplete, soon, null],
+    [
+      'a poll is incomplete after a refusal while findings are doubted',
+      { doubt: held, authFailed: true },
+      incomplete,
+      soon,
+      null,
+    ],
+    ['nothing is doubted any more', { doubt: held }, complete, soon, 'account.recovered'],
+    ['what was accepted is being told', { doubt: accepted }, { ...complete, accepted: true }, soon, null],
+    ['what was accepted has been told', { doubt: accepted }, complete, soon, 'account.recovered'],
     ['a key works again', { authFailed: true }, complete, soon, 'account.recovered'],
   ])('when %s', (_title, more, outcome, now, expected) => {
     expect(healthChange(marks(more), outcome, 15_000, 0, now)).toBe(expected);
@@ -122,7 +202,7 @@ describe('healthChange', () => {
 describe('buildHealthEvent', () => {
   it('has one id per occurrence', () => {
     const known = { generation: 'g', lastCompletePollAt: 5, lastError: 'auth: no', toldAt: 7 };
-    const id = (type: 'account.stale' | 'account.recovered', more: object, at = 9) =>
+    const id = (type: NonNullable<HealthChange>, more: object, at = 9) =>
       buildHealthEvent('a', type, { ...known, ...more }, at).id;
     expect(id('account.stale', {}, 10)).toBe(id('account.stale', {}, 20));
     const ids = [
@@ -132,6 +212,8 @@ describe('buildHealthEvent', () => {
       id('account.stale', { lastCompletePollAt: 0, generation: 'h' }),
       id('account.recovered', {}),
       id('account.recovered', { toldAt: 8 }),
+      id('account.doubtful', {}),
+      id('account.doubtful', { toldAt: 8 }),
     ];
     expect(new Set(ids).size).toBe(ids.length);
   });

@@ -1,0 +1,95 @@
+/** From where on a poll's findings are doubted; see docs/configuration.md. */
+export interface DoubtLimits {
+  /** Known filings that answer 404: more than both are doubted. The second one is a percentage of the known ones. */
+  readonly removedMin: number;
+  readonly removedPercent: number;
+  /** Filings never seen before: more than both are doubted. The second one is a percentage of the known ones. */
+  readonly unknownMin: number;
+  readonly unknownPercent: number;
+  /** Percentage of the known filings that a list has to show to count as the account's own; 0: none has to. */
+  readonly shownPercent: number;
+}
+
+/** Used where nothing else is configured. */
+export const defaultDoubtLimits: DoubtLimits = {
+  removedMin: 20,
+  removedPercent: 1,
+  unknownMin: 1_000,
+  unknownPercent: 100,
+  shownPercent: 10,
+};
+
+/** Why findings are doubted. */
+export type DoubtReason =
+  /** `GET /partner/me` answers with another account. */
+  | 'other_account'
+  /** The list shares next to nothing with what is known. */
+  | 'other_list'
+  /** More filings never seen before than a poll can be believed to have found. */
+  | 'unknown_wave'
+  /** More known filings answer 404 than can be believed to have been removed. */
+  | 'removal_wave';
+
+/** What one poll has found. */
+export interface Evidence {
+  /** Known filings before the poll, removed ones left out. */
+  readonly known: number;
+  /** Of these, the number that the lists read must have shown at least if they are the account's own. */
+  readonly expected: number;
+  /** Different known filings on the lists. */
+  readonly shown: number;
+  /** Different filings on the lists that were never seen before. */
+  readonly unknown: number;
+  /** Known filings that answered 404 when last asked for. */
+  readonly gone: number;
+  /** Whether an earlier poll was doubted, and is yet: then a list has to show that it is the account's own. */
+  readonly isDoubted: boolean;
+}
+
+/** Below this many known filings nothing is doubted: any of it may be so. */
+export const doubtedFrom = 10;
+
+/** Whether the lists of a poll are the account's own; null when they are; pure. */
+export function listDoubt(found: Evidence, limits: DoubtLimits): DoubtReason | null {
+  if (found.known < doubtedFrom) return null;
+  if (isOtherList(found, limits)) return 'other_list';
+  return found.unknown > unknownMax(found.known, limits) ? 'unknown_wave' : null;
+}
+
+// An empty list is one as long as the filings themselves are there.
+function isOtherList({ expected, shown, unknown, gone, isDoubted }: Evidence, limits: DoubtLimits): boolean {
+  if (expected < doubtedFrom || shown * 100 >= expected * limits.shownPercent) return false;
+  return unknown > 0 || isDoubted || gone * 2 > expected - shown;
+}
+
+/** Whether so many known filings that answer 404 are doubted to be removed; null when they are not; pure. */
+export function removalDoubt(
+  { known, gone }: Pick<Evidence, 'known' | 'gone'>,
+  limits: DoubtLimits,
+): DoubtReason | null {
+  if (known < doubtedFrom) return null;
+  return gone > Math.max(limits.removedMin, (known * limits.removedPercent) / 100) ? 'removal_wave' : null;
+}
+
+/** Maximum number of filings never seen before that a poll of an account with so many known ones is believed to have found; pure. */
+export function unknownMax(known: number, { unknownMin, unknownPercent }: DoubtLimits): number {
+  return Math.max(unknownMin, (known * unknownPercent) / 100);
+}
+
+/** Counts of what a poll's lists have shown so far. */
+export interface Sighted {
+  readonly known: number;
+  readonly shown: number;
+  readonly unknown: number;
+  /** The highest count that the service gave of any of them; 0 when it gave none. */
+  readonly counted: number;
+}
+
+/**
+ * Whether filings never seen before have to wait until the lists have been read; pure. They do while more of them than known ones have
+ * come, or where the service counts more than can be believed.
+ */
+export function isWaitNeeded({ known, shown, unknown, counted }: Sighted, limits: DoubtLimits): boolean {
+  if (known < doubtedFrom) return false;
+  return unknown > shown || counted - known > unknownMax(known, limits);
+}
