@@ -35,7 +35,8 @@ export function createListing({ client, refused, now, forMs }: RefusedListsDeps)
         refused.delete(status);
         return listed;
       } catch (error) {
-        if (error instanceof PartnerError && isRefusal(error))
+        // A page further down may be refused for its place.
+        if (query.offset === 0 && error instanceof PartnerError && isRefusal(error))
           refused.set(status, { refusal: error, at: now() });
         throw error;
       }

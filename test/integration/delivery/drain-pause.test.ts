@@ -19,6 +19,26 @@ async function drainUntil(harness: Harness, id: string, holds: () => void): Prom
   );
 }
 
+/** A clock that stands still until it is set: however slow the machine, a drain does not outlast a pause. */
+function createStillClock() {
+  const clock = {
+    time: Date.now(),
+    now: () => clock.time,
+    /** Drains again and again, each time when the next attempt is due. */
+    async drainUntil(harness: Harness, id: string, holds: () => void): Promise<void> {
+      await vi.waitFor(
+        async () => {
+          clock.time = Math.max(clock.time, (await harness.state(id)).nextAttemptAt);
+          await harness.drain(id);
+          holds();
+        },
+        { timeout: 20_000, interval: 5 },
+      );
+    },
+  };
+  return clock;
+}
+
 /** Sequences of each filing in the order of their acceptance. */
 function sequences({ accepted }: Receiver): Record<string, number[]> {
   const byFiling: Record<string, number[]> = {};
@@ -29,7 +49,8 @@ function sequences({ accepted }: Receiver): Record<string, number[]> {
 describe('an endpoint that is down', () => {
   test('is paused as a whole, spends no retries, and gets everything in order once it is back', async () => {
     await using receiver = await startReceiver(503);
-    await using harness = createHarness(redis, { retryMs: [100, 100] });
+    const clock = createStillClock();
+    await using harness = createHarness(redis, { retryMs: [100, 100], now: clock.now });
     const id = await harness.subscribe(receiver.url);
     const filings = times(40, (i) => `f${i % 20}`);
     await harness.append(...filings);
@@ -42,9 +63,9 @@ describe('an endpoint that is down', () => {
     const tried = receiver.received.length;
     expect(tried).toBeLessThanOrEqual(12);
     // More probes than the schedule has retries.
-    await drainUntil(harness, id, () => expect(receiver.received.length).toBeGreaterThan(tried + 4));
+    await clock.drainUntil(harness, id, () => expect(receiver.received.length).toBeGreaterThan(tried + 4));
     receiver.answer(200);
-    await drainUntil(harness, id, () => expect(receiver.accepted).toHaveLength(40));
+    await clock.drainUntil(harness, id, () => expect(receiver.accepted).toHaveLength(40));
     expect(sequences(receiver)).toEqual(
       Object.fromEntries(times(20, (i) => `f${i}`).map((filing) => [filing, [1, 2]])),
     );
@@ -61,14 +82,15 @@ describe('an endpoint that is down', () => {
 
   test('is sent one probe at a time, at growing intervals', async () => {
     await using receiver = await startReceiver(500);
-    await using harness = createHarness(redis, { retryMs: [150] });
+    const clock = createStillClock();
+    await using harness = createHarness(redis, { retryMs: [150], now: clock.now });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(30, (i) => `f${i}`));
     await harness.drain(id);
     const before = receiver.received.length;
     const pauses: number[] = [];
     for (const probe of [1, 2, 3]) {
-      await drainUntil(harness, id, () => expect(receiver.received).toHaveLength(before + probe));
+      await clock.drainUntil(harness, id, () => expect(receiver.received).toHaveLength(before + probe));
       const { pausedUntil } = await harness.state(id);
       pauses.push(pausedUntil - (harness.reports.at(-1)?.attempt.at ?? 0));
       await harness.drain(id);

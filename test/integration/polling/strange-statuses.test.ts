@@ -145,6 +145,16 @@ describe('a service that refuses the list of a status', () => {
     expect(asked('REJECTED')).toBe(1);
   });
 
+  it('but for its first page, is asked for it again by the next poll', async () => {
+    partner.rows = [...rows(250, 'PENDING'), ...rows(200, 'COMPLETED')];
+    const watched = await watch();
+    partner.misbehave = ({ status, offset }) =>
+      status === 'PENDING' && offset === 100 ? { status: 400 } : undefined;
+    expect(await watched.poll()).toMatchObject({ kind: 'incomplete', mode: 'delta' });
+    partner.misbehave = () => undefined;
+    expect(await watched.poll()).toMatchObject({ kind: 'complete', mode: 'delta' });
+  });
+
   it('because it refuses everything, is asked for it again as soon as it serves the others', async () => {
     partner.rows = [...rows(50, 'PENDING'), ...rows(200, 'COMPLETED')];
     const watched = await watch();
