@@ -40,6 +40,7 @@ import { createRedisConnections, type RedisClient } from './redis/connect.ts';
 import { createKeys } from './redis/keys.ts';
 import { createStoreWatch } from './redis/store-watch.ts';
 import { createPartStopper } from './stop-parts.ts';
+import { releaseLost } from './release-lost.ts';
 import { startSecretUpkeep } from './secret-upkeep.ts';
 import { createSealer } from './secrets/seal.ts';
 import { listSealedSubscriptions } from './subscriptions/sealed-subscriptions.ts';
@@ -94,12 +95,6 @@ export async function createParts(
 
   const clock = createRedisClock(redis);
   await clock.synchronise();
-  const rewriter = createAofRewriter({
-    redis,
-    keys,
-    now: () => performance.now(),
-    ...reportRewrites(logger, metrics),
-  });
   const sealer = createSealer(config.encryptionKeys);
   const storesOn = (client: RedisClient, committing?: SnapshotOptions) => {
     const log = createEventLog(client, keys);
@@ -164,6 +159,15 @@ export async function createParts(
       { name: 'tracing', deadlineMs: clientEndMs, needsRedis: false, stop: tracing.close },
     ]),
   );
+  const rewriter = createAofRewriter({
+    redis,
+    keys,
+    now: () => performance.now(),
+    onRun() {
+      releaseLost({ ...stores, drainQueue, pollQueue, logger }).catch(onError);
+    },
+    ...reportRewrites(logger, metrics),
+  });
   const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const client = createCallbackClient({

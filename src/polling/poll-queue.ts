@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { leavesNothing } from '../redis/job-options.ts';
+import { releaseLostJobs } from '../redis/lost-jobs.ts';
 import { phaseOf } from './phase.ts';
 import type { PollMode } from './plan-poll.ts';
 
@@ -33,6 +34,8 @@ export interface PollQueue {
    * one before; a Redis that was set back, or a process that ended between two writes, leaves the last one without a successor.
    */
   repair(accounts: readonly Scheduled[]): Promise<string[]>;
+  /** Frees an account whose poll that was asked for was lost half-way and keeps others from being asked for. See `releaseLostJobs`. */
+  release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
   /** Polls once, as soon as a worker is free; asked for again before that, it stays once. */
   pollNow(account: string, mode: PollMode): Promise<void>;
@@ -77,6 +80,7 @@ export function createPollQueue(
       for (const { account, pollIntervalMs } of overdue) await polls.schedule(account, pollIntervalMs);
       return overdue.map(({ account }) => account);
     },
+    release: (account) => releaseLostJobs(queue, [askedId(account, 'delta'), askedId(account, 'sweep')]),
     async unschedule(account) {
       await queue.removeJobScheduler(schedulerId(account));
     },
@@ -87,7 +91,7 @@ export function createPollQueue(
         {
           attempts: 5,
           backoff: { type: 'fixed', delay: 1_000 },
-          deduplication: { id: `${account}.${mode}`, keepLastIfActive: true },
+          deduplication: { id: askedId(account, mode), keepLastIfActive: true },
         },
       );
     },
@@ -99,6 +103,10 @@ export function createPollQueue(
 // Ids of schedulers and jobs may not consist of digits alone, which an account's name may.
 function schedulerId(account: string): string {
   return `poll-${account}`;
+}
+
+function askedId(account: string, mode: PollMode): string {
+  return `${account}.${mode}`;
 }
 
 // BullMQ takes an offset of 0 for none and would align the account to the moment of its first run.
