@@ -45,6 +45,7 @@ import { createKeys } from './redis/keys.ts';
 import { createStoreWatch } from './redis/store-watch.ts';
 import { createPartStopper } from './stop-parts.ts';
 import { watchWork } from './daemon-watch.ts';
+import { releaseLost } from './release-lost.ts';
 import { startSecretUpkeep } from './secret-upkeep.ts';
 import { createSealer } from './secrets/seal.ts';
 import { listSealedSubscriptions } from './subscriptions/sealed-subscriptions.ts';
@@ -106,12 +107,6 @@ export async function createParts(
 
   const clock = createRedisClock(redis, reportStep(logger, metrics));
   await clock.synchronise();
-  const rewriter = createAofRewriter({
-    redis,
-    keys,
-    now: () => performance.now(),
-    ...reportRewrites(logger, metrics),
-  });
   const sealer = createSealer(config.encryptionKeys);
   const reports = createUnreadableReports(logger, metrics, Date.now);
   const onUnreadable = reports.note;
@@ -179,6 +174,15 @@ export async function createParts(
     ]),
   );
   const work = watchWork(config, { connections, keys, watch, pollQueue, drainQueue, logger, metrics });
+  const rewriter = createAofRewriter({
+    redis,
+    keys,
+    now: () => performance.now(),
+    onRun() {
+      releaseLost({ ...stores, drainQueue, pollQueue, logger }).catch(onError);
+    },
+    ...reportRewrites(logger, metrics),
+  });
   const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const client = createCallbackClient({

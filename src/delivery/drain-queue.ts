@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { leavesNothing } from '../redis/job-options.ts';
+import { releaseLostJobs } from '../redis/lost-jobs.ts';
 
 /** Data of the jobs in the queue `drain`: ids only, the truth is in the log and the cursors. */
 export interface DrainJob {
@@ -20,6 +21,8 @@ export interface DrainQueue {
   wake(account: string, subscriptions: readonly string[]): Promise<void>;
   /** Wakes one at a time (milliseconds on Redis's clock), in place of when it was to be woken until now. */
   wakeAt(account: string, subscription: string, at: number, now: number): Promise<void>;
+  /** Frees subscriptions whose wake-up was lost half-way and keeps others from being given; returns how many. See `releaseLostJobs`. */
+  release(account: string, subscriptions: readonly string[]): Promise<number>;
   /** Wake-ups that wait for a worker. */
   waiting(): Promise<number>;
   close(): Promise<void>;
@@ -63,10 +66,15 @@ export function createDrainQueue(
           ...retryForEver,
           delay: Math.max(0, Math.ceil(at - now)),
           // One delayed job per subscription, always the latest; one that is being worked on is followed by it.
-          deduplication: { id: `wake.${account}.${subscription}`, replace: true, keepLastIfActive: true },
+          deduplication: { id: wakeId(account, subscription), replace: true, keepLastIfActive: true },
         },
       );
     },
+    release: (account, subscriptions) =>
+      releaseLostJobs(
+        queue,
+        subscriptions.flatMap((id) => [drainId(account, id), wakeId(account, id)]),
+      ),
     waiting: () => queue.getWaitingCount(),
     close: () => queue.close(),
   };
@@ -78,7 +86,15 @@ function wakeUp(account: string, subscription: string) {
     data: { account, subscription },
     opts: {
       ...retryForEver,
-      deduplication: { id: `drain.${account}.${subscription}`, keepLastIfActive: true },
+      deduplication: { id: drainId(account, subscription), keepLastIfActive: true },
     },
   };
+}
+
+function drainId(account: string, subscription: string): string {
+  return `drain.${account}.${subscription}`;
+}
+
+function wakeId(account: string, subscription: string): string {
+  return `wake.${account}.${subscription}`;
 }

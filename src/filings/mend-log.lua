@@ -46,17 +46,20 @@ local function list_as(id, own)
   elseif list ~= listed then redis.call('HSET', of_filing, id, list) end
 end
 
+local statuses = {}
+for _, status in ipairs(redis.call('HKEYS', counts)) do statuses[status] = true end
 for i = at, #ARGV, 4 do
+  if ARGV[i + 2] ~= '' then statuses[ARGV[i + 2]] = true end
   if (redis.call('HGET', filings, ARGV[i]) or '') == ARGV[i + 1] then index_as(ARGV[i], ARGV[i + 2]) end
   list_as(ARGV[i], ARGV[i + 3])
 end
 
 -- Each filing stands in the index, but for those that are COMPLETED.
 local fit = 1
-for _, status in ipairs(redis.call('HKEYS', counts)) do
+for status in pairs(statuses) do
   if status ~= 'COMPLETED' then
     local listed = redis.call('ZLEXCOUNT', index, '[' .. status .. '\0', '(' .. status .. '\1')
-    if listed ~= tonumber(redis.call('HGET', counts, status)) then fit = 0 end
+    if listed ~= tonumber(redis.call('HGET', counts, status) or 0) then fit = 0 end
   end
 end
 return { position, fit }

@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { leavesNothing } from '../redis/job-options.ts';
+import { releaseLostJobs } from '../redis/lost-jobs.ts';
 import { phaseOf } from './phase.ts';
 import type { PollMode } from './plan-poll.ts';
 
@@ -36,6 +37,8 @@ export interface PollQueue {
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
   /** Schedules an account anew, from now on, whenever its next poll was to come; once now too. A crash leaves it unscheduled, and so a suspect. */
   reschedule(account: Scheduled): Promise<void>;
+  /** Frees an account of which a poll was lost half-way that keeps others from being asked for. See `releaseLostJobs`. */
+  release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
   /** Polls once, as soon as a worker is free; asked for again before that, it stays once. */
   pollNow(account: string, mode: PollMode): Promise<void>;
@@ -70,7 +73,7 @@ export function createPollQueue(
         { every: everyMs, offset: offsetOf(account, everyMs) },
         { name: 'poll', data, opts: leavesNothing },
       );
-      if (isNew) await queue.add('poll', data, { deduplication: { id: `${account}.scheduled` } });
+      if (isNew) await queue.add('poll', data, { deduplication: { id: onceId(account) } });
     },
     isScheduled,
     async suspects(accounts) {
@@ -85,6 +88,8 @@ export function createPollQueue(
       await polls.unschedule(account);
       await polls.schedule(account, pollIntervalMs);
     },
+    release: (account) =>
+      releaseLostJobs(queue, [onceId(account), askedId(account, 'delta'), askedId(account, 'sweep')]),
     async unschedule(account) {
       await queue.removeJobScheduler(schedulerId(account));
     },
@@ -95,7 +100,7 @@ export function createPollQueue(
         {
           attempts: 5,
           backoff: { type: 'fixed', delay: 1_000 },
-          deduplication: { id: `${account}.${mode}`, keepLastIfActive: true },
+          deduplication: { id: askedId(account, mode), keepLastIfActive: true },
         },
       );
     },
@@ -112,6 +117,15 @@ export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, no
 // Ids of schedulers and jobs may not consist of digits alone, which an account's name may.
 function schedulerId(account: string): string {
   return `poll-${account}`;
+}
+
+// Of the poll with which a schedule begins.
+function onceId(account: string): string {
+  return `${account}.scheduled`;
+}
+
+function askedId(account: string, mode: PollMode): string {
+  return `${account}.${mode}`;
 }
 
 // BullMQ takes an offset of 0 for none and would align the account to the moment of its first run.

@@ -36,6 +36,8 @@ export interface AofRewriterDeps {
   readonly onRewritten: (server: string) => void;
   /** Called once per run of a server that refuses to rewrite, or fails. */
   readonly onNotRewritten: (server: string, reason: string) => void;
+  /** Called when a server is seen in a run in which it was not seen before, at the first look too. */
+  readonly onRun: () => void;
   /** Called after each look with the number of servers whose file is still the one that they have loaded. */
   readonly onLook: (missing: number) => void;
   /** Milliseconds of any clock that only goes forward. */
@@ -54,7 +56,8 @@ const marksMax = 10_000;
  * file was cut, so each start is followed by one rewrite, whichever process asks for it.
  */
 export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
-  const { redis, onRewritten, onNotRewritten, onLook, now } = deps;
+  const { redis, onRewritten, onNotRewritten, onRun, onLook, now } = deps;
+  const seen = new Set<string>();
   const asked = new Map<string, { readonly at: number; told: boolean }>();
 
   async function ask(node: Redis, run: string): Promise<void> {
@@ -100,6 +103,10 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
   async function lookAt(node: Redis): Promise<boolean> {
     const facts = toFacts(await node.info());
     const verdict = judgeAof(facts);
+    if (!facts.loading && !seen.has(facts.run)) {
+      seen.add(facts.run);
+      onRun();
+    }
     const entry = asked.get(facts.run);
     if (verdict === 'failed' && entry !== undefined) tell(node, entry, 'the rewrite failed');
     if (verdict === 'done' && entry !== undefined) tell(node, entry, null);

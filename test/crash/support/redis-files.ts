@@ -19,16 +19,20 @@ export async function cutTail(file: string, bytes: number): Promise<void> {
   await truncate(file, Math.max(0, (await stat(file)).size - Math.ceil(bytes)));
 }
 
-/** Where the last transaction of a file begins and ends that contains a text, in bytes from the file's begin. */
+/** Where the last transaction that contains a text begins and ends in a file, in bytes from the file's begin; null where none does. */
 export async function lastTransaction(
   file: string,
   text: string,
-): Promise<{ readonly from: number; readonly to: number }> {
+): Promise<{ readonly from: number; readonly to: number } | null> {
   const bytes = await readFile(file);
-  const exec = '*1\r\n$4\r\nEXEC\r\n';
-  const from = bytes.lastIndexOf('*1\r\n$5\r\nMULTI\r\n', bytes.lastIndexOf(text));
-  const to = bytes.indexOf(exec, from) + exec.length;
-  if (from < 0 || !bytes.subarray(from, to).includes(text))
-    throw new Error(`no transaction with ${text} in ${file}`);
-  return { from, to };
+  const [multi, exec] = ['*1\r\n$5\r\nMULTI\r\n', '*1\r\n$4\r\nEXEC\r\n'];
+  for (
+    let from = bytes.lastIndexOf(multi);
+    from >= 0;
+    from = from === 0 ? -1 : bytes.lastIndexOf(multi, from - 1)
+  ) {
+    const to = bytes.indexOf(exec, from) + exec.length;
+    if (to > from && bytes.subarray(from, to).includes(text)) return { from, to };
+  }
+  return null;
 }

@@ -1,133 +1,17 @@
-import { truncate } from 'node:fs/promises';
-import { Redis } from 'ioredis';
-import { expect, onTestFinished, test } from 'vitest';
-import { createKeys } from '../../../src/redis/keys.ts';
-import { lastAppendOnlyFile, lastTransaction } from '../../crash/support/redis-files.ts';
-import { partnerRow, startHostilePartner, type HostilePartner } from '../../support/hostile-partner.ts';
-import { startPrivateRedis } from '../../support/redis.ts';
-import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/watched-account.ts';
+import { test } from 'vitest';
+import { expectMendedAlone, expectMendedBehindChanges } from '../../support/cut-commit.ts';
 
-const prefix = 'fw';
-const key = createKeys(prefix).account('acme');
-const ids = ['a', 'b', 'c', 'd'];
-
-interface Daemon {
-  readonly watched: WatchedAccount;
-  readonly client: Redis;
-}
-
-interface Scene {
-  readonly partner: HostilePartner;
-  /** The first daemon after the cut, which remembers nothing, and its client. */
-  readonly between: Daemon;
-  /** Kills Redis and starts it again; a daemon that remembers nothing, and its client. */
-  restart(): Promise<Daemon>;
-  /** What the log held before the cut. */
-  readonly heard: readonly SeenEvent[];
-}
-
-/** Redis as it is when the transaction that committed changes of four filings was cut after a part of it, and was started on that. */
-async function cutWithin(part: number): Promise<Scene> {
-  const partner = await startHostilePartner();
-  onTestFinished(() => partner[Symbol.asyncDispose]());
-  const redis = await startPrivateRedis({ appendfsync: 'always' });
-  onTestFinished(() => redis.close());
-  async function begin(): Promise<Daemon> {
-    const client = new Redis(redis.url);
-    client.on('error', () => undefined);
-    onTestFinished(() => client.disconnect());
-    return { client, watched: await watchAccount(client, prefix, partner) };
-  }
-  partner.rows = [...ids.map((id) => partnerRow(id, 'PENDING')), partnerRow('z')];
-  const { watched } = await begin();
-  await watched.poll();
-  partner.put('z', { status: 'PAID' });
-  await watched.poll();
-  for (const id of ids) partner.put(id, { status: 'REJECTED', rejectionReason: 'Not signed' });
-  await watched.poll();
-  const heard = await watched.events();
-  await redis.kill();
-  const file = await lastAppendOnlyFile(redis.directory);
-  const { from, to } = await lastTransaction(file, 'evt_');
-  await truncate(file, Math.floor(from + (to - from) * part));
-  await redis.restart();
-  return {
-    partner,
-    between: await begin(),
-    heard,
-    async restart() {
-      await redis.restart();
-      return begin();
-    },
-  };
-}
-
-const brief = ({ filingId, status, sequence }: SeenEvent) => `${filingId} ${status} ${sequence}`;
-
-/** The last word on each filing is so, and no number stands for two things. */
-async function expectTrue({ partner, heard }: Scene, { watched, client }: Daemon): Promise<void> {
-  const events = await watched.events();
-  const told = [...heard.filter(({ id }) => events.some((event) => event.id === id)), ...events];
-  for (const { id, status } of partner.rows) {
-    const own = events.filter(({ filingId }) => filingId === id);
-    const last = own.at(-1);
-    if (last === undefined) continue;
-    expect(last.status, `${id}: ${own.map(brief).join()}`).toBe(status);
-    expect(last.sequence).toBe(Math.max(...own.map(({ sequence }) => sequence)));
-  }
-  const bySequence = Map.groupBy(told, ({ filingId, sequence }) => `${filingId} ${sequence}`);
-  for (const [number, same] of bySequence) {
-    expect(new Set(same.map(({ status }) => status)).size, number).toBe(1);
-    expect(new Set(same.map(({ id }) => id)).size, number).toBe(1);
-  }
-  await expectIndexed(partner, client);
-}
-
-async function expectIndexed({ rows }: HostilePartner, client: Redis): Promise<void> {
-  const shown = rows.map(({ id, status }) => ({ id: String(id), status: String(status) }));
-  const counts = Object.entries(await client.hgetall(key.counts)).filter(([, count]) => count !== '0');
-  const expected = Map.groupBy(shown, ({ status }) => status);
-  expect(Object.fromEntries(counts)).toEqual(
-    Object.fromEntries([...expected].map(([status, of]) => [status, String(of.length)])),
-  );
-  const members = shown
-    .filter(({ status }) => status !== 'COMPLETED')
-    .map(({ id, status }) => `${status}\0${id}`);
-  expect(new Set(await client.zrange(key.index, 0, '-1'))).toEqual(new Set(members));
-}
-
-const parts = [0.1, 0.25, 0.3, 0.5, 0.7, 0.95];
-
-test.each(parts)(
+// A short piece of `npm run test:crash`. How much of the transaction was left.
+test.each([0.3, 0.5, 0.95])(
   'a commit of which %d was left, and other changes behind it: all that is last said is so, and changes are seen on',
   async (part) => {
-    const scene = await cutWithin(part);
-    const between = scene.between.watched;
-    scene.partner.put('a', { status: 'PENDING', rejectionReason: null });
-    scene.partner.put('d', { status: 'PAID', rejectionReason: null });
-    await between.poll();
-    const after = await scene.restart();
-    for (let i = 0; i < 3; i += 1) await after.watched.pollFor();
-    scene.partner.put('z', { status: 'PENDING' });
-    expect((await after.watched.pollFor()).map(brief)).toEqual(['z PENDING 2']);
-    await expectTrue(scene, after);
-    expect(await after.watched.pollFor()).toEqual([]);
-    // Nothing is found twice.
-    const { watched: again } = await scene.restart();
-    await again.poll();
-    expect(again.torn).toEqual([]);
+    await expectMendedBehindChanges(part);
   },
 );
 
-test.each(parts)(
+test.each([0.3, 0.7, 0.95])(
   'a commit of which %d was left, and nothing of the account behind it: all that is last said is so',
   async (part) => {
-    const scene = await cutWithin(part);
-    await scene.between.client.multi().set('fw:one', 1).set('fw:other', 1).exec();
-    scene.partner.put('b', { status: 'PENDING', rejectionReason: null });
-    scene.partner.put('c', { status: 'PAID', rejectionReason: null });
-    const after = await scene.restart();
-    for (let i = 0; i < 3; i += 1) await after.watched.pollFor();
-    await expectTrue(scene, after);
+    await expectMendedAlone(part);
   },
 );

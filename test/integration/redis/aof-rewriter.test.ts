@@ -24,6 +24,7 @@ async function watchUrl(url: string): Promise<Watched> {
     keys: createKeys('fw'),
     onRewritten: (server) => told.push(server),
     onNotRewritten: (server, reason) => told.push([server, reason]),
+    onRun: () => undefined,
     onLook: (count) => (missing = count),
     now: () => performance.now(),
   });
@@ -116,5 +117,5 @@ test('in a cluster the file of every master is rewritten', async () => {
   }
   const watched = await watchUrl(cluster.url);
   await untilRewritten(watched);
-  expect(watched.told.toSorted()).toEqual(cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).toSorted());
+  expect(new Set(watched.told)).toEqual(new Set(cluster.nodes.map(({ port }) => `127.0.0.1:${port}`)));
 });

@@ -1,0 +1,29 @@
+/** The part of a BullMQ queue that is needed here. */
+export interface DeduplicatingQueue {
+  getDeduplicationJobId(id: string): Promise<string | null>;
+  getJobState(jobId: string): Promise<string>;
+  removeDeduplicationKey(id: string): Promise<number>;
+}
+
+const idsAtOnce = 50;
+
+/**
+ * Frees deduplication ids that are held by jobs which stand in no list of their queue: such a job is never worked on, and keeps every other of its id from being
+ * added. Half a transaction that Redis has carried out leaves some. Returns how many; a job that ends meanwhile may be followed by two instead of one.
+ */
+export async function releaseLostJobs(queue: DeduplicatingQueue, ids: readonly string[]): Promise<number> {
+  async function release(id: string): Promise<number> {
+    const job = await queue.getDeduplicationJobId(id);
+    if (job === null || (await queue.getJobState(job)) !== 'unknown') return 0;
+    return queue.removeDeduplicationKey(id);
+  }
+
+  let released = 0;
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    // Others get their turn in between.
+    // oxlint-disable-next-line no-await-in-loop
+    const some = await Promise.all(ids.slice(from, from + idsAtOnce).map(release));
+    released += some.reduce((sum, count) => sum + count, 0);
+  }
+  return released;
+}

@@ -1,0 +1,46 @@
+import { afterAll, expect, test } from 'vitest';
+import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
+import { createPollQueue } from '../../../src/polling/poll-queue.ts';
+import { testRedis } from '../../support/redis.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+function fail(error: Error): never {
+  throw error;
+}
+
+test('a wake-up that stands in no list is freed, so that its subscription can be woken, and others stay', async () => {
+  const client = redis.connect();
+  const queue = createDrainQueue(client, redis.prefix, fail);
+  try {
+    await queue.wake('acme', ['lost', 'waiting']);
+    const job = (await queue.queue.getDeduplicationJobId('drain.acme.lost')) ?? '';
+    // As the script that adds a job leaves it when its last commands are not carried out.
+    expect(await client.lrem(queue.queue.toKey('wait'), 1, job)).toBe(1);
+    await queue.wake('acme', ['lost', 'waiting']);
+    expect(await queue.waiting()).toBe(1);
+    expect(await queue.release('acme', ['lost', 'waiting', 'never'])).toBe(1);
+    await queue.wake('acme', ['lost', 'waiting']);
+    expect(await queue.waiting()).toBe(2);
+    expect(await queue.release('acme', ['lost', 'waiting'])).toBe(0);
+  } finally {
+    await queue.close();
+  }
+});
+
+test('a poll that was asked for and stands in no list is freed, so that it can be asked for again', async () => {
+  const client = redis.connect();
+  const polls = createPollQueue(client, redis.prefix, fail);
+  try {
+    await polls.pollNow('acme', 'sweep');
+    expect(await client.del(polls.queue.toKey('wait'))).toBe(1);
+    await polls.pollNow('acme', 'sweep');
+    expect(await polls.queue.getWaitingCount()).toBe(0);
+    expect(await polls.release('acme')).toBe(1);
+    await polls.pollNow('acme', 'sweep');
+    expect(await polls.queue.getWaitingCount()).toBe(1);
+  } finally {
+    await polls.close();
+  }
+});
