@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { MissingRedisError } from './missing-redis.ts';
+import { connectedOnly, MissingRedisError } from './missing-redis.ts';
 import { openClient, openSentinels, untilClientReady } from './open-client.ts';
 import type { ClientUse, RedisClient } from './open-client.ts';
 import { createOutage } from './outage.ts';
@@ -84,7 +84,10 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
       const needed = [client('command'), client('failFast')];
       ready ??= Promise.all(needed.map(untilClientReady)).finally(() => (ready = null));
       const inTime = await withDeadline(ready, timeoutMs);
-      if (!inTime) throw new MissingRedisError(describeRedis(address), outage.reason());
+      if (inTime) return;
+      // A server that is loading its data says so to nobody who only connects.
+      const isMute = needed.some(({ status }) => status === 'connect');
+      throw new MissingRedisError(describeRedis(address), isMute ? connectedOnly : outage.reason());
     },
     untilAway: (signal) => untilAway(client('failFast'), signal),
     close,

@@ -1,3 +1,6 @@
+/** The reason of a Redis that takes connections and nothing else. */
+export const connectedOnly = 'connected, but there is no answer yet';
+
 /** Redis could not be reached in time. `reason` is what the clients last heard; it holds no password. */
 export class MissingRedisError extends Error {
   override readonly name = 'MissingRedisError';
@@ -15,6 +18,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/\bNOAUTH\b/, 'It wants a password: put it into REDIS_URL.'],
   [/\bNOPERM\b/, 'The user of REDIS_URL may not do what is needed.'],
   [/\bLOADING\b/, 'It is loading its data.'],
+  [new RegExp(connectedOnly), 'It takes connections, but does not answer yet: it may be loading its data.'],
   [/max number of clients/, 'It has no place for more clients.'],
   [/ENOTFOUND|EAI_AGAIN/, 'The name of its host is not found: check REDIS_URL.'],
   [/ECONNREFUSED/, 'Nothing listens at its address: check that it runs and that REDIS_URL is right.'],

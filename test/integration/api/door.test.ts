@@ -79,6 +79,7 @@ test('a connection that was opened before the API has the door is answered by bo
   const door = await openDoor(addresses, 0, notYet);
   const port = Number(new URL(door.url).port);
   const request = 'GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n';
+  const half = await open('127.0.0.1', port, 'GET / HTTP/1.1\r\nhost');
   const sockets = await Promise.all(addresses.map((host) => open(host, port, request)));
   const first = await Promise.all(sockets.map(async (socket) => String(await once(socket, 'data'))));
   expect(first).toEqual(addresses.map(() => expect.stringMatching(/^HTTP\/1.1 503 /)));
@@ -88,6 +89,7 @@ test('a connection that was opened before the API has the door is answered by bo
   const second = await Promise.all(sockets.map(async (socket) => String(await once(socket, 'data'))));
   expect(second).toEqual(addresses.map(() => expect.stringMatching(/^HTTP\/1.1 200 OK/)));
   await Promise.all([app.close(), ...sockets.map((socket) => once(socket, 'close'))]);
+  expect(await text(half)).toBe('');
 });
 
 test('a door that nobody has is closed at once, whatever is connected to it', async () => {
