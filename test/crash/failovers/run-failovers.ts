@@ -13,11 +13,6 @@ export interface FailoverRun {
   /** Changes of filings in a second, all the time. */
   readonly perSecond: number;
   readonly random: () => number;
-  /**
-   * Two masters may take writes for a while, and two daemons may work on one each: then a `sequence` may come with two contents, and only the last
-   * word counts (docs/guarantees.md).
-   */
-  readonly twoMasters?: boolean;
 }
 
 const filings = 30;
@@ -54,9 +49,7 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
     print({ failover: i + 1, name, undoneBytes, lost: countLost(found), atRest });
   }
   const findings = checkConvergence(world.journals());
-  const excused = (text: string) => run.twoMasters === true && text.startsWith('sequence:');
-  const broken = [...new Set([...unconverged, ...findings.violations])];
-  const violations = broken.filter((text) => !excused(text));
+  const violations = [...new Set([...unconverged, ...findings.violations])];
   const { events, callbacks, repeats } = findings;
   const lost = countLost([...unconverged]);
   print({
@@ -66,7 +59,7 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
     callbacks,
     repeats,
     lost,
-    ...countRules(broken),
+    ...countRules(violations),
   });
   expect(violations.slice(0, shownMax), violations.length === 0 ? '' : await writeEvidence(world)).toEqual(
     [],

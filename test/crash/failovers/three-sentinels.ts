@@ -16,6 +16,9 @@ import {
   type Member,
 } from './replication.ts';
 
+// Sentinels elect no replica whose link has been down for ten times as long, and on a loaded machine it is made to lag for ten seconds and more.
+const downAfterMs = 3_000;
+
 /** A master and its replica, watched by three sentinels of which two must agree. The master is stalled or killed with its replica lagging behind. */
 export async function startThreeSentinels(): Promise<FailoverGroup> {
   await using stack = new AsyncDisposableStack();
@@ -59,7 +62,7 @@ export async function startThreeSentinels(): Promise<FailoverGroup> {
 async function startSentinel(stack: AsyncDisposableStack, masterPort: number): Promise<Member> {
   const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-sentinel-'));
   stack.defer(() => rm(folder, { recursive: true }));
-  const executable = await writeSentinel(folder, { masterPort, quorum: 2, downAfterMs: 1_000 });
+  const executable = await writeSentinel(folder, { masterPort, quorum: 2, downAfterMs });
   return stack.use(joinMember(stack.use(await startPrivateRedis({ executable }))));
 }
 

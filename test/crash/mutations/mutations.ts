@@ -88,6 +88,15 @@ export const mutations: readonly Mutation[] = [
     title: 'a command whose reply is lost',
   },
   {
+    name: 'a connection that falls silent is kept',
+    file: 'src/redis/open-client.ts',
+    find: 'socketTimeout: silenceMs, ',
+    replace: '',
+    project: 'integration',
+    test: 'test/integration/redis/job-worker.test.ts',
+    title: '',
+  },
+  {
     name: 'absence from a list is taken as removal',
     file: 'src/polling/filing-reader.ts',
     find: 'if (filing === null) await takeAbsence(id, window);',
