@@ -28,16 +28,25 @@ export async function askIdentity(
   const isDue = startedAt - marks.identityAt >= account.sweepIntervalMs || standingDoubt(marks) !== null;
   if (!isDue) return notAsked;
   const earned = { identityAt: startedAt };
+  const digest = await readIdentity(client, signal);
+  const isFirst = marks.identity === '' || !marks.baselined || known < doubtedFrom;
+  return {
+    asked: true,
+    digest,
+    earned: digest !== null && isFirst ? { ...earned, identity: digest } : earned,
+  };
+}
+
+/** Digest of the account that `GET /partner/me` names; null when it names none, or is not answered. Rejects only when the signal aborts. */
+export async function readIdentity(
+  client: Pick<PartnerClient, 'checkAccount'>,
+  signal: AbortSignal,
+): Promise<string | null> {
   try {
-    const digest = await client.checkAccount(signal);
-    const isFirst = marks.identity === '' || !marks.baselined || known < doubtedFrom;
-    return {
-      asked: true,
-      digest,
-      earned: digest !== null && isFirst ? { ...earned, identity: digest } : earned,
-    };
+    return await client.checkAccount(signal);
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
-    return { asked: true, digest: null, earned };
+    // The lists are weighed without it.
+    return null;
   }
 }

@@ -166,19 +166,25 @@ interface PlannedRead {
 }
 
 async function readByPlan(deps: PollAccountDeps, input: PollRunInput, plan: PollPlan): Promise<PlannedRead> {
-  const identity = await askIdentity(deps.client, input);
+  // The first time there is nothing to compare it with.
+  const isFirst = input.marks.identity === '';
+  const before = isFirst ? null : await askIdentity(deps.client, input);
   const run = createPollRun(deps, input);
-  if (identity.asked) run.guard.noteAccount(identity.digest);
+  if (before?.asked === true) run.guard.noteAccount(before.digest);
   if (run.guard.isClosed()) return { mode: 'delta', run, read: { earned: {}, whole: false } };
   const delta = plan === 'delta' ? await readDelta(run, deps) : null;
-  const first = { mode: delta === null ? ('sweep' as const) : ('delta' as const), run };
   const read = delta ?? (await readEverything(run, deps));
-  const earned = { ...read.earned, ...(run.guard.isListDoubted() ? {} : identity.earned) };
-  if (!run.guard.isToBeRepeated()) return { ...first, read: { ...read, earned } };
+  const { earned } = before ?? (await askIdentity(deps.client, input));
+  const kept = run.guard.isListDoubted() ? {} : earned;
+  if (!run.guard.isToBeRepeated())
+    return { mode: delta === null ? 'sweep' : 'delta', run, read: withMarks(read, kept) };
   // What was kept back beyond what memory holds: a run of its own, so that it counts as shown for the first time.
-  const again = createPollRun(deps, { ...input, isTrusted: true });
-  const reread = await readEverything(again, deps);
-  return { mode: 'sweep', run: again, read: { ...reread, earned: { ...reread.earned, ...identity.earned } } };
+  const again = createPollRun(deps, { ...input, isTrusted: true, eventsBefore: run.tally().events });
+  return { mode: 'sweep', run: again, read: withMarks(await readEverything(again, deps), kept) };
+}
+
+function withMarks(read: ReadOutcome, marks: MarksUpdate): ReadOutcome {
+  return { ...read, earned: { ...read.earned, ...marks } };
 }
 
 async function beginPoll(

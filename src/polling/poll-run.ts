@@ -7,18 +7,19 @@ import {
 } from '../filings/observe-filings.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { PartnerClient, ReadWindow } from '../partner/partner-client.ts';
-import { PartnerError } from '../partner/partner-error.ts';
-import { allEnded } from './all-ended.ts';
+import type { PartnerError } from '../partner/partner-error.ts';
 import type { Clock } from '../redis/clock.ts';
 import { createCarefulReads } from './careful-reads.ts';
 import { isHeldBack } from './doubt.ts';
 import type { DoubtLimits } from './doubt-policy.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createIdSet, type IdSet } from './id-set.ts';
+import { readIdentity } from './identity.ts';
 import { knownUntil } from './known-until.ts';
 import { createListGuard, type ListGuard } from './list-guard.ts';
 import { scanList, type ScanRequest, type ScanResult } from './list-scan.ts';
-import { isRetryDue, missByFailure, type Miss } from './misses.ts';
+import { createMissRecord } from './miss-record.ts';
+import { isRetryDue, type Miss } from './misses.ts';
 import { createPageObserver } from './page-observer.ts';
 import type { PollingMarks, PollingStore } from './polling-store.ts';
 import { createListing, unlessRefused, type RefusedLists } from './refused-lists.ts';
@@ -59,6 +60,8 @@ export interface PollRunInput {
   readonly signal: AbortSignal;
   /** True when the poll reads once more what it has found to be the account's own. */
   readonly isTrusted?: boolean;
+  /** Events that the poll has put into the log before that. */
+  readonly eventsBefore?: number;
   /** Between two reads of a long poll: something else that is due, or null. */
   readonly interlude: () => (() => Promise<void>) | null;
 }
@@ -135,10 +138,11 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   const { account } = input.account;
   const shown = createIdSet();
   const { listFilings, isRefused } = createListing({ ...deps, forMs: input.account.sweepIntervalMs });
-  let events = 0;
+  let events = input.eventsBefore ?? 0;
   let added = 0;
   let overtaken = false;
   let failure: PartnerError | null = null;
+  const record = createMissRecord({ ...deps, input });
   const context: Omit<ObservationContext, 'announces'> = {
     account,
     generation: marks.generation,
@@ -160,44 +164,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     overtaken ||= observed.overtakenBy < startedAt;
     if (observed.events.length > 0) await deps.onEvents(account, observed.events);
     if (misses.size > 0)
-      await forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
+      await record.forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
     return observed;
-  }
-
-  async function forget(ids: readonly string[]): Promise<void> {
-    const missed = ids.flatMap((id) => {
-      const miss = misses.get(id);
-      return misses.delete(id) && miss !== undefined ? [{ id, miss }] : [];
-    });
-    await allEnded(missed.map(({ id, miss }) => deps.polling.clearMiss(account, id, miss)));
-  }
-
-  async function remember(id: string, miss: Miss): Promise<void> {
-    misses.set(id, miss);
-    await deps.polling.setMiss(account, marks.generation, id, miss);
-  }
-
-  // A known filing whose record cannot be read is on the list, but nothing is known of it from then on.
-  async function missUnreadable(names: readonly string[]): Promise<void> {
-    const strange = names.filter((name) => !misses.has(name)).slice(0, pageSize);
-    const states = await deps.snapshot.read(account, strange);
-    const noted = strange.map(async (name, i) => {
-      const state = states[i]?.known ?? null;
-      if (state === null) return;
-      const until = knownUntil(marks, undefined, state, null);
-      await remember(name, missByFailure(undefined, deps.now(), until, input.account.pollIntervalMs));
-    });
-    await allEnded(noted);
-  }
-
-  async function askAccount(): Promise<string | null> {
-    try {
-      return await deps.client.checkAccount(signal);
-    } catch (error) {
-      if (!(error instanceof PartnerError) || signal.aborted) throw error;
-      // The lists are weighed without it.
-      return null;
-    }
   }
 
   const guard = createListGuard({
@@ -205,8 +173,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     marks,
     known: input.known,
     isTrusted: input.isTrusted === true,
-    gone: () => goneOf(misses),
-    askAccount,
+    gone: record.gone,
+    askAccount: () => readIdentity(deps.client, signal),
   });
 
   const reader = createFilingReader({
@@ -214,8 +182,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     input,
     now: deps.now,
     observe,
-    forget,
-    remember,
+    ...record,
     knownUntil: async (id) => {
       const [stored] = await deps.snapshot.read(account, [id]);
       const state = stored?.known ?? null;
@@ -234,7 +201,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     misses,
     isHeldBack: isHeldBack(marks),
     observe,
-    forget,
+    forget: record.forget,
   });
 
   const pages = createPageObserver({
@@ -245,8 +212,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     guard,
     commit: observe,
     readFilings: reader.read,
-    missUnreadable,
-    gone: () => goneOf(misses),
+    ...record,
   });
 
   async function readPage(offset: number, limit: number, status?: string): Promise<PageRead> {
@@ -298,14 +264,10 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
       events,
       added,
       unread: reader.unread(),
-      gone: goneOf(misses),
+      gone: record.gone(),
       absent: reader.absent(),
       failure: reader.failure() ?? failure,
       overtaken,
     }),
   };
-}
-
-function goneOf(misses: ReadonlyMap<string, Miss>): number {
-  return [...misses.values()].filter(({ gone }) => gone).length;
 }
