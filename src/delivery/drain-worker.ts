@@ -1,5 +1,5 @@
-import { Worker } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { PromptWorker } from '../redis/prompt-worker.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
@@ -52,7 +52,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     }
   }
 
-  const worker = new Worker<DrainJob>(
+  const worker = new PromptWorker<DrainJob>(
     drainQueueName,
     ({ name, data }) => (name === 'wake' ? queue.wake(data.account, [data.subscription]) : drain(data)),
     {

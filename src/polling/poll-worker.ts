@@ -1,5 +1,6 @@
-import { DelayedError, Worker, type Job } from 'bullmq';
+import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { PromptWorker } from '../redis/prompt-worker.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import { pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollingStore } from './polling-store.ts';
@@ -71,7 +72,7 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     }
   }
 
-  const worker = new Worker<PollJob>(pollQueueName, process, {
+  const worker = new PromptWorker<PollJob>(pollQueueName, process, {
     connection: deps.connection,
     prefix: deps.prefix,
     concurrency: deps.concurrency,
