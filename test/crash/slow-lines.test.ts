@@ -74,7 +74,14 @@ test('half a second a round trip: 10 000 filings are taken in within a minute, a
   const [baseline] = polls(daemon, 'sweep');
   const unready = ready.filter((reasons) => reasons !== '');
   const asked = { asked: ready.length, unready };
-  const figures = { startMs: Math.round(startMs), baselineMs: baseline?.ms, deltas, gaps, deliveredMs, asked };
+  const figures = {
+    startMs: Math.round(startMs),
+    baselineMs: baseline?.ms,
+    deltas,
+    gaps,
+    deliveredMs,
+    asked,
+  };
   process.stdout.write(`${expect.getState().currentTestName}: ${JSON.stringify(figures)}\n`);
   // Page after page it is more than a hundred seconds.
   expect(baseline?.ms).toBeLessThan(60_000);

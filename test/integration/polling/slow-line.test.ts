@@ -5,7 +5,7 @@ import { testRedis } from '../../support/redis.ts';
 import { startSlowLine, type SlowLine } from '../../support/slow-line.ts';
 import { watchAccount } from '../../support/watched-account.ts';
 
-const roundTripMs = 200;
+const roundTripMs = 300;
 const redis = testRedis();
 let line: SlowLine;
 let client: Redis;
@@ -42,7 +42,7 @@ test('pages wait for no other page’s round trips: twenty are compared and comm
   // One to read and one to commit a page, once more where Redis does not know the script yet, and the marks.
   expect(baseline.scripts).toBeLessThan(90);
   // One page after the other they would be 50.
-  expect(baseline.roundTrips).toBeLessThan(30);
+  expect(baseline.roundTrips).toBeLessThan(36);
 
   for (let row = 0; row < 5; row += 1) partner.put(`f${row * 400}`, { status: 'PAID' });
   const delta = await measured(() => watched.poll('delta'));
@@ -59,7 +59,7 @@ test('a connection that is reset in the midst fails the poll, and the next one m
     if (pages === 12) line.reset();
     return undefined;
   };
-  await expect(watched.poll('sweep')).rejects.toThrow();
+  await expect(watched.poll('sweep')).rejects.toThrow(/ECONNRESET|max retries|Connection is closed/);
   expect(await watched.polling.read('reset')).toMatchObject({
     baselined: false,
     lastSweepAt: 0,
