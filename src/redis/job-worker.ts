@@ -1,7 +1,8 @@
-import { createRedisBackend, Worker, type Job } from 'bullmq';
+import { createRedisBackend, type Job, type Worker } from 'bullmq';
 import type { RedisClient } from './connect.ts';
 import { createMarkerWait } from './marker-wait.ts';
 import { openBeside } from './open-client.ts';
+import { PromptWorker } from './prompt-worker.ts';
 
 /** What a worker of a queue is made of. */
 export interface JobWorkerOptions<Data> {
@@ -36,7 +37,7 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): Worker<D
     maxStalledCount: 1_000_000,
     runRetryDelay: retryMs,
   };
-  return new Worker<Data>(options.queue, options.process, settings, (name, opts) => {
+  return new PromptWorker<Data>(options.queue, options.process, settings, (name, opts) => {
     const backend = createRedisBackend(name, opts);
     const markers = createMarkerWait(() => openBeside(connection, backend.clientName()));
     return Object.assign(backend, {

@@ -10,7 +10,9 @@ export interface SlowLine extends AsyncDisposable {
   readonly commands: ReadonlyMap<string, number>;
   /** Connections that it has reset so far. */
   resets(): number;
-  /** From now on; a line that is not asked for another delay or share keeps what it has. */
+  /** Resets every connection. */
+  reset(): void;
+  /** From now on; what is not named stays. */
   change(quality: Partial<LineQuality>): void;
 }
 
@@ -56,19 +58,21 @@ export async function startSlowLine(port: number, options: SlowLineOptions = {})
     });
     passOn(client, port, () => quality.delayMs);
   });
-  const draw = setInterval(() => {
+  const resetSome = (share: number): void => {
     for (const client of open) {
-      if (random() >= quality.resetShare) continue;
+      if (random() >= share) continue;
       resets += 1;
       client.resetAndDestroy();
     }
-  }, drawEveryMs);
+  };
+  const draw = setInterval(() => resetSome(quality.resetShare), drawEveryMs);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     commands,
     resets: () => resets,
+    reset: () => resetSome(1),
     change(changed) {
       quality = { ...quality, ...changed };
     },
