@@ -104,8 +104,11 @@ function createProbes({
   logger,
 }: Parts) {
   const redis = connections.failFast();
-  const readiness = createReadiness(redis, watch, keys.probe, secrets.problem);
-  const deps = { ...storesOn(redis), redis, watch, readiness, now: clock.now };
+  const stores = storesOn(redis);
+  // There is no account without a name, and asking for it takes no more than the others' being there.
+  const readAccounts = () => stores.accounts.exists('');
+  const readiness = createReadiness(redis, watch, keys.probe, secrets.problem, readAccounts);
+  const deps = { ...stores, redis, watch, readiness, now: clock.now };
   return {
     logger,
     liveness: liveness.check,

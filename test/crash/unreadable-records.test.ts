@@ -1,0 +1,18 @@
+import { Redis } from 'ioredis';
+import { test } from 'vitest';
+import { startPrivateRedis } from '../support/redis.ts';
+import { startRecordsStage } from '../support/records-stage.ts';
+
+test('each key of another type, or with garbage in it, hurts itself alone, is named, and is mended where it can be', async () => {
+  await using own = await startPrivateRedis();
+  const clients: Redis[] = [];
+  const connect = () => {
+    const client = new Redis(own.url, { maxRetriesPerRequest: 3 });
+    clients.push(client);
+    return client;
+  };
+  await using stage = await startRecordsStage({ url: own.url, prefix: 'fw', connect });
+  await stage.change('PAID');
+  await stage.spoilAll();
+  for (const client of clients) client.disconnect();
+});
