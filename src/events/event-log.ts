@@ -117,8 +117,8 @@ export function createEventLog(
 
   async function read(account: string, position: number, count: number): Promise<LogRead> {
     const outline = await outlineAfter(account, position, count);
-    const { entries, more } = await readFirst(account, outline);
-    return { entries, more: more || outline.length === count };
+    const first = await readFirst(account, outline);
+    return { ...first, more: first.more || outline.length === count };
   }
 
   return {
