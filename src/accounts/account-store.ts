@@ -305,7 +305,8 @@ function tryParse(key: string, account: string, text: string): StoredAccount | U
 function toStoredOrVacancy(text: string): StoredAccount | Vacancy | null {
   const stored = parseShaped<{ v: number }>(text, { v: 'number' }) as StoredAccount | Vacancy | null;
   if (stored === null) return null;
-  if (Number(stored.v) > 1) throw new NewerFormatError('account', stored.v, 'format 1');
+  const { v }: { readonly v: number } = stored;
+  if (v > 1) throw new NewerFormatError('account', v, 'format 1');
   const fits = 'next' in stored ? isShaped(stored, { next: 'string' }) : isShaped(stored, storedShape);
   return fits ? stored : null;
 }

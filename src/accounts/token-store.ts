@@ -143,7 +143,8 @@ function parseToken(key: string, id: string, text: string): StoredToken {
 function toStored(text: string): StoredToken | null {
   const stored = parseShaped<StoredToken>(text, { v: 'number' });
   if (stored === null) return null;
-  if (Number(stored.v) > 1) throw new NewerFormatError('token', stored.v, 'format 1');
+  const { v }: { readonly v: number } = stored;
+  if (v > 1) throw new NewerFormatError('token', v, 'format 1');
   const isToken = isShaped(stored, { hash: 'string', name: 'string', createdAt: 'number' });
   return isToken && stored.hash.length === hashLength ? stored : null;
 }

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { test } from 'vitest';
 import { startPrivateRedis } from '../support/redis.ts';
-import { startRecordsStage } from '../support/records-stage.ts';
+import { startRecordsStage, type RecordsStage } from '../support/records-stage.ts';
 
 test('each key of another type, or with garbage in it, hurts itself alone, is named, and is mended where it can be', async () => {
   await using own = await startPrivateRedis();
@@ -13,6 +13,10 @@ test('each key of another type, or with garbage in it, hurts itself alone, is na
   };
   await using stage = await startRecordsStage({ url: own.url, prefix: 'fw', connect });
   await stage.change('PAID');
-  await stage.spoilAll();
+  await expectIsolation(stage);
   for (const client of clients) client.disconnect();
 });
+
+async function expectIsolation(stage: RecordsStage): Promise<void> {
+  await stage.spoilAll();
+}

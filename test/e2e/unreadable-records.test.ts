@@ -34,7 +34,7 @@ test('there is a case for each key', () => {
 
 test('a record that cannot be read hurts itself alone, is named, and is mended where it can be', async () => {
   await stage.change('PAID');
-  await stage.spoilAll();
+  await expectIsolation(stage);
 });
 
 test('an account whose record cannot be read is listed with the reason, and PUT mends it', async () => {
@@ -93,3 +93,7 @@ test.each(['accounts', 'store'] as const)(
     await stage.change(name === 'store' ? 'PENDING' : 'UNPAID');
   },
 );
+
+async function expectIsolation(of: RecordsStage): Promise<void> {
+  await of.spoilAll();
+}
