@@ -92,8 +92,12 @@ export async function startMonitoring(
 // What supervisors and Prometheus ask of any process.
 function createProbes({ storesOn, connections, metrics, watch, clock, keys, secrets, work, logger }: Parts) {
   const redis = connections.failFast();
-  const readiness = createReadiness(redis, watch, keys.probe, () => [secrets.problem(), ...work.problems()]);
-  const deps = { ...storesOn(redis), redis, watch, readiness, now: clock.now };
+  const stores = storesOn(redis);
+  // There is no account without a name, and asking for it takes no more than the others' being there.
+  const readAccounts = () => stores.accounts.exists('');
+  const otherProblems = () => [secrets.problem(), ...work.problems()];
+  const readiness = createReadiness(redis, watch, keys.probe, otherProblems, readAccounts);
+  const deps = { ...stores, redis, watch, readiness, now: clock.now };
   return {
     logger,
     liveness: work.liveness,

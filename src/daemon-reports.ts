@@ -7,6 +7,7 @@ import type { RecordedEvent } from './filings/observe-filings.ts';
 import type { Metrics } from './metrics.ts';
 import type { PollReport } from './polling/account-poller.ts';
 import type { AofRewriterDeps } from './redis/aof-rewriter.ts';
+import { toUnreadable } from './redis/unreadable-record.ts';
 import type { ReplicaWait } from './redis/wait-replicas.ts';
 import type { Block, Subscription } from './subscriptions/subscription.ts';
 
@@ -169,10 +170,12 @@ export function reportStep(logger: Logger, metrics: Metrics): (ms: number) => vo
 export function logSparingly(logger: Logger, now: () => number): (error: Error) => void {
   const loggedAt = new Map<string, number>();
   return (error) => {
-    const last = loggedAt.get(error.message) ?? -Infinity;
+    // Redis says that a command does not suit what a key holds, and not which key.
+    const { message } = toUnreadable(error) ?? error;
+    const last = loggedAt.get(message) ?? -Infinity;
     if (now() - last < 60_000) return;
     if (loggedAt.size > 1000) loggedAt.clear();
-    loggedAt.set(error.message, now());
-    logger.error({ error: error.message, code: (error as { code?: unknown }).code }, 'background.error');
+    loggedAt.set(message, now());
+    logger.error({ error: message, code: (error as { code?: unknown }).code }, 'background.error');
   };
 }

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { eventTypes } from './api/event-types.ts';
+import { recordKinds } from './records/key-kinds.ts';
 import { OUTCOME_KINDS } from './delivery/callback-outcome.ts';
 
 /** The metrics of this process under the names of the contract, and the registry that prints them. */
@@ -108,7 +109,7 @@ export function createMetrics() {
         'unreadable_records_total',
         'Stored records that could not be read, and what became of them; one that stays so counts again every five minutes.',
       ),
-      labelNames: ['kind', 'remedy'],
+      labelNames: ['kind'],
     }),
     setBacks: new Counter(
       common('set_backs_total', 'Times that Redis was found to have lost commits to the log of an account.'),
@@ -132,5 +133,6 @@ export function createMetrics() {
   // From the beginning, for the first increase of a counter that was not there before is seen by no rate().
   for (const type of Object.keys(eventTypes)) if (type !== 'ping') metrics.events.inc({ type }, 0);
   for (const outcome of Object.keys(OUTCOME_KINDS)) metrics.deliveries.inc({ outcome }, 0);
+  for (const kind of recordKinds) metrics.unreadableRecords.inc({ kind }, 0);
   return metrics;
 }

@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { removeField, replaceField } from '../redis/replace-field.ts';
-import { decodeRecord, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
+import { decodeRecord, isShaped, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
 import type { OnUnreadable, UnreadableError } from '../redis/unreadable-record.ts';
 import { untilReplicated } from '../redis/wait-replicas.ts';
 import type { Sealer } from '../secrets/seal.ts';
@@ -289,8 +289,6 @@ function sealContext(account: string): string {
 
 /** Null where there is a vacancy. Throws NewerFormatError and UnreadableRecordError. */
 function parseAccount(key: string, account: string, text: string): StoredAccount | null {
-  const { v } = decodeRecord(key, account, text, (json) => parseShaped<{ v: number }>(json, { v: 'number' }));
-  if (v > 1) throw new NewerFormatError('account', v, 'format 1');
   const stored = decodeRecord(key, account, text, toStoredOrVacancy);
   return 'next' in stored ? null : stored;
 }
@@ -305,16 +303,20 @@ function tryParse(key: string, account: string, text: string): StoredAccount | U
 }
 
 function toStoredOrVacancy(text: string): StoredAccount | Vacancy | null {
-  return (
-    parseShaped<Vacancy>(text, { next: 'string' }) ??
-    parseShaped<StoredAccount>(text, {
-      baseUrl: 'string',
-      sealedKey: 'string',
-      createdAt: 'number',
-      updatedAt: 'number',
-    })
-  );
+  const stored = parseShaped<{ v: number }>(text, { v: 'number' }) as StoredAccount | Vacancy | null;
+  if (stored === null) return null;
+  const { v }: { readonly v: number } = stored;
+  if (v > 1) throw new NewerFormatError('account', v, 'format 1');
+  const fits = 'next' in stored ? isShaped(stored, { next: 'string' }) : isShaped(stored, storedShape);
+  return fits ? stored : null;
 }
+
+const storedShape = {
+  baseUrl: 'string',
+  sealedKey: 'string',
+  createdAt: 'number',
+  updatedAt: 'number',
+} as const;
 
 function nextOf(vacancy: string): string {
   return (JSON.parse(vacancy) as Vacancy).next;

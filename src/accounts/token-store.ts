@@ -5,6 +5,7 @@ import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { replaceField } from '../redis/replace-field.ts';
 import {
   decodeRecord,
+  isShaped,
   parseShaped,
   UnreadableRecordError,
   type OnUnreadable,
@@ -135,15 +136,17 @@ function toToken(
 }
 
 function parseToken(key: string, id: string, text: string): StoredToken {
-  const { v } = decodeRecord(key, id, text, (json) => parseShaped<{ v: number }>(json, { v: 'number' }));
-  if (v > 1) throw new NewerFormatError('token', v, 'format 1');
   return decodeRecord(key, id, text, toStored);
 }
 
 // timingSafeEqual takes hashes of one length only.
 function toStored(text: string): StoredToken | null {
-  const stored = parseShaped<StoredToken>(text, { hash: 'string', name: 'string', createdAt: 'number' });
-  return stored?.hash.length === hashLength ? stored : null;
+  const stored = parseShaped<StoredToken>(text, { v: 'number' });
+  if (stored === null) return null;
+  const { v }: { readonly v: number } = stored;
+  if (v > 1) throw new NewerFormatError('token', v, 'format 1');
+  const isToken = isShaped(stored, { hash: 'string', name: 'string', createdAt: 'number' });
+  return isToken && stored.hash.length === hashLength ? stored : null;
 }
 
 function idOf(hash: string): string {

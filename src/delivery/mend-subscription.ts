@@ -45,11 +45,7 @@ export function createSubscriptionMender(
     )) as string[];
     const mended: MendedRecord[] = [];
     for (let i = 0; i < flat.length; i += 3) {
-      const [name = 'state', field = '', rebuilt] = flat.slice(i, i + 3) as [
-        keyof SubscriptionKeys,
-        string,
-        string,
-      ];
+      const [name, field, rebuilt] = flat.slice(i, i + 3) as [keyof SubscriptionKeys, string, string];
       mended.push({
         name,
         field: field === '' ? null : field,

@@ -74,8 +74,10 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   ): Promise<DrainResult> {
     const now = deps.now();
     const block = blockAfter(await deps.blocks.read(account, id), message, now, deps.random);
-    // Somebody has changed it meanwhile: perhaps it can be drained now. Bytes that are no text never are the same.
-    if (!(await deps.blocks.set(account, id, settings, block))) return { wakeAt: now + firstRetryMs };
+    // Somebody has changed it meanwhile: perhaps it can be drained now. Bytes that are no text never are what was read.
+    const isText = !settings.includes('\uFFFD');
+    if (!(await deps.blocks.set(account, id, settings, block)))
+      return { wakeAt: isText ? now : block.nextAt };
     deps.onBlocked(account, id, block);
     return { wakeAt: block.nextAt };
   }

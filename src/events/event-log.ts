@@ -105,20 +105,20 @@ export function createEventLog(
     const some = fitting(outline, bodiesAtOnceMax);
     const loaded = await loadSome(account, some);
     const entries = loaded.filter((entry) => entry !== null);
-    const read = { entries, more: some.length < outline.length };
-    if (entries.length === some.length) return read;
+    const found = { entries, more: some.length < outline.length };
+    if (entries.length === some.length) return found;
     const lost = await stillThere(
       account,
       some.filter((_, i) => loaded[i] === null),
     );
     for (const { position } of lost) onUnreadable(lostBody(account, keys.account(account).bodies, position));
-    return lost.length === 0 ? read : { ...read, lost };
+    return lost.length === 0 ? found : { ...found, lost };
   }
 
   async function read(account: string, position: number, count: number): Promise<LogRead> {
     const outline = await outlineAfter(account, position, count);
-    const { entries, more } = await readFirst(account, outline);
-    return { entries, more: more || outline.length === count };
+    const first = await readFirst(account, outline);
+    return { ...first, more: first.more || outline.length === count };
   }
 
   return {

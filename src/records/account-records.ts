@@ -103,7 +103,16 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
         if (!isGarbage) await aside();
         else for (const field of problem.split(' ')) await dropField(account, key.polling, field);
         return 'set_aside';
-      default:
+      case 'filings':
+      case 'details':
+      case 'countHistory':
+      case 'bodies':
+      case 'missing':
+      case 'lease':
+      case 'tokens':
+      case 'unreadable':
+      case 'subscriptions':
+      case 'resting':
         if (accountKeyKinds[name].remedy === 'stand') return 'stands';
         await aside();
         return 'set_aside';

@@ -83,3 +83,12 @@ export const subscriptionKeyKinds: Readonly<Record<keyof SubscriptionKeys, Omit<
   replays: { type: 'hash', kind: 'sub:replays', remedy: 'forget' },
   replayLanes: { type: 'hash', kind: 'sub:replay-lanes', remedy: 'rebuild' },
 };
+
+/** All that a record may be called: the keys' kinds, the two that are no account's, and `other` where Redis does not say what it was. */
+export const recordKinds: readonly string[] = [
+  'accounts',
+  'witness',
+  ...Object.values(accountKeyKinds).map(({ kind }) => kind),
+  ...Object.values(subscriptionKeyKinds).map(({ kind }) => kind),
+  'other',
+];

@@ -42,12 +42,12 @@ export function createUnreadableReports(
 
   return {
     note(finding) {
-      const { account, kind, remedy } = finding;
+      const { account, kind } = finding;
       const sentences = untaken.get(account) ?? new Set();
       untaken.set(account, sentences);
       if (sentences.size < rememberedMax) sentences.add(sentenceOf(finding));
       if (!isNew(finding)) return;
-      metrics.unreadableRecords.inc({ kind, remedy });
+      metrics.unreadableRecords.inc({ kind });
       logger.error(finding, 'record.unreadable');
     },
     take(account) {

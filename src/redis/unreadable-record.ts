@@ -43,15 +43,19 @@ export function decodeRecord<T extends object>(
   throw new UnreadableRecordError(key, field, 'it is garbage or was cut short');
 }
 
+/** What members of an object have to be. */
+export type Shape<T> = Readonly<Partial<Record<keyof T, 'string' | 'number' | 'boolean' | 'object'>>>;
+
 /** JSON that is an object with these members of these types; null otherwise. */
-export function parseShaped<T extends object>(
-  text: string,
-  shape: Readonly<Partial<Record<keyof T, 'string' | 'number' | 'boolean' | 'object'>>>,
-): T | null {
+export function parseShaped<T extends object>(text: string, shape: Shape<T>): T | null {
   const value = JSON.parse(text) as T | null;
-  if (typeof value !== 'object' || value === null) return null;
-  const fits = Object.entries(shape).every(([name, type]) => typeof value[name as keyof T] === type);
-  return fits ? value : null;
+  return typeof value === 'object' && value !== null && isShaped(value, shape) ? value : null;
+}
+
+/** Whether an object has these members of these types; pure. */
+export function isShaped<T extends object>(value: T, shape: Shape<T>): boolean {
+  for (const name in shape) if (typeof value[name] !== shape[name]) return false;
+  return true;
 }
 
 // What Redis says of commands that do not suit what a key holds, and what its scripts stumble over then.

@@ -1,5 +1,10 @@
 import { NewerFormatError } from '../redis/newer-format-error.ts';
-import { decodeRecord, parseShaped, type UnreadableRecordError } from '../redis/unreadable-record.ts';
+import {
+  decodeRecord,
+  isShaped,
+  parseShaped,
+  type UnreadableRecordError,
+} from '../redis/unreadable-record.ts';
 import { SealError } from '../secrets/seal.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Subscription } from './subscription.ts';
@@ -51,10 +56,6 @@ export function sealSubscription(
 
 /** What a stored subscription asks for, without opening anything. Throws NewerFormatError and UnreadableRecordError; `place` is where it is stored. */
 export function parseStored(stored: string, place: StoredPlace): StoredSubscription {
-  const parsed = decodeRecord(place.key, place.field, stored, (text) =>
-    parseShaped<{ v: number }>(text, { v: 'number' }),
-  );
-  if (parsed.v > 2) throw new NewerFormatError('subscription', parsed.v, 'formats 1 and 2');
   return decodeRecord(place.key, place.field, stored, toStored);
 }
 
@@ -65,16 +66,22 @@ export interface StoredPlace {
 }
 
 function toStored(text: string): StoredSubscription | null {
-  const stored = parseShaped<StoredSubscription>(text, {
-    id: 'string',
-    url: 'string',
-    eventTypes: 'object',
-    secrets: 'object',
-    createdAt: 'number',
-    updatedAt: 'number',
-  });
-  return stored !== null && Array.isArray(stored.eventTypes) && Array.isArray(stored.secrets) ? stored : null;
+  const stored = parseShaped<StoredSubscription>(text, { v: 'number' });
+  if (stored === null) return null;
+  if (stored.v > 2) throw new NewerFormatError('subscription', stored.v, 'formats 1 and 2');
+  return isShaped(stored, storedShape) && Array.isArray(stored.eventTypes) && Array.isArray(stored.secrets)
+    ? stored
+    : null;
 }
+
+const storedShape = {
+  id: 'string',
+  url: 'string',
+  eventTypes: 'object',
+  secrets: 'object',
+  createdAt: 'number',
+  updatedAt: 'number',
+} as const;
 
 /** The subscription in its stored form, secrets and headers opened as far as they open. Throws NewerFormatError and UnreadableRecordError. */
 export function readSubscription(

@@ -194,7 +194,13 @@ export function createSubscriptionStore(
       };
     },
     async filters(account) {
-      return (await readAll(account)).flatMap(({ stored }) => (stored instanceof Error ? [] : [stored]));
+      const key = keys.account(account).subscriptions;
+      try {
+        return (await redis.hvals(key)).map((text) => parseStored(text, { key, field: null }));
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        return (await readAll(account)).flatMap(({ stored }) => (stored instanceof Error ? [] : [stored]));
+      }
     },
     async resting(account) {
       const all = await redis.hgetall(keys.account(account).resting);

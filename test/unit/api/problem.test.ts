@@ -36,8 +36,7 @@ test.each([
 test.each([
   new Error('something else'),
   new TypeError("Cannot read properties of undefined (reading 'x')"),
-  named('ReplyError', 'WRONGTYPE Operation against a key holding the wrong kind of value'),
-  named('ReplyError', 'ERR value is not an integer or out of range'),
+  named('ReplyError', 'ERR syntax error'),
   'a string',
   undefined,
   null,
@@ -45,7 +44,20 @@ test.each([
   expect(isStoreFailure(error)).toBe(false);
   const problem = toProblem(error);
   expect(problem.code).toBe('internal_error');
-  expect(problem.message).not.toMatch(/something|undefined|WRONGTYPE|integer/);
+  expect(problem.message).not.toMatch(/something|undefined|syntax/);
+});
+
+test.each([
+  'WRONGTYPE Operation against a key holding the wrong kind of value',
+  'ERR value is not an integer or out of range',
+])('%s means that a stored record cannot be read, and names its key', (message) => {
+  const error = Object.assign(named('ReplyError', message), {
+    command: { name: 'hget', args: ['p:{a}:x', 'f'] },
+  });
+  const problem = toProblem(error);
+  expect(problem.code).toBe('record_unreadable');
+  expect(problem.message).toContain('p:{a}:x');
+  expect(problem.message).not.toMatch(/WRONGTYPE|integer/);
 });
 
 test.each([

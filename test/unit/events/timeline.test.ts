@@ -36,7 +36,9 @@ describe('an entry of the stream', () => {
   it('has its body elsewhere', () => {
     const entry = toOutline(stream(...head, 'timeline', 'abc', 'bytes', '12'));
     expect(entry).toEqual({ ...shown, timeline: 'abc', bytes: 12 });
-    expect(withBody(entry, Buffer.from('{}'))).toEqual({ ...entry, body: Buffer.from('{}') });
+    const body = Buffer.from('{"type":"t"}');
+    expect(withBody(entry, body)).toEqual({ ...entry, body });
+    expect(withBody(entry, Buffer.from('{}')), 'of another length').toBeNull();
     expect(withBody(entry, null)).toBeNull();
   });
 

@@ -42,8 +42,8 @@ describe('a delivery state', () => {
     [{}, 'active'],
     [{ failures: '1' }, 'failing'],
     [{ failures: '1', enabled: '0' }, 'disabled'],
-    [{ blocked: '{}' }, 'failing'],
-    [{ blocked: '{}', enabled: '0' }, 'disabled'],
+    [{ blocked: '{"reason":"r","since":1,"times":1,"nextAt":2}' }, 'failing'],
+    [{ blocked: '{"reason":"r","since":1,"times":1,"nextAt":2}', enabled: '0' }, 'disabled'],
   ])('%j is %s', (fields, word) => {
     expect(subscriptionState(parseDeliveryState(fields))).toBe(word);
   });
