@@ -15,7 +15,7 @@ import {
 import { createBlockStore } from './delivery/block-store.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
 import { createDeliveryStore } from './delivery/delivery-store.ts';
-import { createDrainQueue } from './delivery/drain-queue.ts';
+import { createDrainQueue, drainQueueName } from './delivery/drain-queue.ts';
 import { createEgressPolicy } from './delivery/egress-policy.ts';
 import { createLogOutline } from './delivery/log-outline.ts';
 import { createLagReader } from './delivery/subscription-lags.ts';
@@ -30,13 +30,15 @@ import { createSnapshotStore, type SnapshotOptions } from './filings/snapshot-st
 import { createLiveness } from './liveness.ts';
 import { createMetrics } from './metrics.ts';
 import { readAgain } from './polling/read-again.ts';
-import { createPollQueue } from './polling/poll-queue.ts';
+import { createPollQueue, pollQueueName } from './polling/poll-queue.ts';
 import { createPollingStore } from './polling/polling-store.ts';
 import { checkDurability } from './redis/check-durability.ts';
 import { createRedisClock } from './redis/clock.ts';
 import { createRedisConnections, type RedisClient } from './redis/connect.ts';
+import { shortenExpiries } from './redis/job-expiries.ts';
 import { createKeys } from './redis/keys.ts';
 import { createStoreWatch } from './redis/store-watch.ts';
+import { oldestKept } from './retention.ts';
 import { createPartStopper } from './stop-parts.ts';
 import { startSecretUpkeep } from './secret-upkeep.ts';
 import { createSealer } from './secrets/seal.ts';
@@ -90,8 +92,25 @@ export async function createParts(
   const { fresh } = await watch.begin();
   if (fresh) logger.warn('store.empty');
 
-  const clock = createRedisClock(redis, reportStep(logger, metrics));
+  const onError = logSparingly(logger, () => performance.now());
+  const shortenAll = async () => {
+    for (const queue of [pollQueueName, drainQueueName])
+      await shortenExpiries(redis, `${keys.queues}:${queue}`);
+  };
+  const logStep = reportStep(logger, metrics);
+  const clock = createRedisClock(redis, (ms) => {
+    logStep(ms);
+    if (ms < 0) shortenAll().catch(onError);
+  });
   await clock.synchronise();
+  // The clock may have been set back while no process ran.
+  await shortenAll();
+  const retentionAt = (now: number) => ({
+    now,
+    steadySince: clock.steadySince(),
+    wallNow: Date.now(),
+    retentionMs: config.eventRetentionMs,
+  });
   const sealer = createSealer(config.encryptionKeys);
   const storesOn = (client: RedisClient, committing?: SnapshotOptions) => {
     const log = createEventLog(client, keys);
@@ -105,14 +124,13 @@ export async function createParts(
       polling: createPollingStore(client, keys),
       log,
       subscriptions: createSubscriptionStore(client, keys, sealer),
-      delivery: createDeliveryStore(client, keys, config.eventRetentionMs),
+      delivery: createDeliveryStore(client, keys, (now) => oldestKept(retentionAt(now))),
       replays: createReplayStore(client, keys),
       blocks: createBlockStore(client, keys),
       outline,
       lags: createLagReader({ log, outline }),
     };
   };
-  const onError = logSparingly(logger, () => performance.now());
   const logRestored = reportRestored(logger, metrics);
   const journal = createCommitJournal(redis, keys);
   const stores = storesOn(redis, {
@@ -184,6 +202,7 @@ export async function createParts(
     keys,
     watch,
     clock,
+    retentionAt,
     logger,
     random,
     metrics,

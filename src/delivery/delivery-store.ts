@@ -157,8 +157,15 @@ type SettleReply =
 const claimedBytesMax = bodiesAtOnceMax / 4;
 const claimedMax = 200;
 
-/** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
-export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs: number): DeliveryStore {
+/**
+ * Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters of before `oldestKept` (milliseconds on Redis's clock, null: none) may go with
+ * each write.
+ */
+export function createDeliveryStore(
+  redis: RedisClient,
+  keys: Keys,
+  oldestKept: (now: number) => number | null,
+): DeliveryStore {
   const claimScript = loadScript(new URL('claim.lua', import.meta.url));
   const lookScript = loadScript(new URL('settle.lua', import.meta.url));
   const settleScript = committing(lookScript);
@@ -215,7 +222,7 @@ export function createDeliveryStore(redis: RedisClient, keys: Keys, retentionMs:
           endpointVersion,
           known.position,
           known.timeline,
-          Math.max(0, now - retentionMs),
+          Math.max(0, oldestKept(now) ?? 0),
           settlement === null ? '' : '1',
           ...settleArguments(settlement),
         ],

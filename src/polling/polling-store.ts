@@ -89,7 +89,7 @@ export interface PollingStore {
    * longer those in `before`): then null. Otherwise the event's position in the log.
    */
   tell(account: string, generation: string, telling: Telling): Promise<number | null>;
-  /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does. */
+  /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does, who takes it for no longer. */
   lease(account: string, holder: string, ms: number): Promise<boolean>;
   /** Gives the lease back if it is still the holder's. */
   release(account: string, holder: string): Promise<void>;
@@ -163,9 +163,10 @@ const dropMiss = defineScript(
   `if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end`,
 );
 
+// A lease that lasts longer than any is one of a holder that died before Redis's clock was set back.
 const keepLease = defineScript(`
 local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
+if holder and holder ~= ARGV[1] and redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`);
 

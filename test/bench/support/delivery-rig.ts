@@ -68,7 +68,7 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
   let awaited = { count: Infinity, resolve: () => {} };
   const report = reportAttempt(logger, metrics);
   const drainer = createSubscriptionDrainer({
-    store: createDeliveryStore(redis, keys, 86_400_000),
+    store: createDeliveryStore(redis, keys, (now) => now - 86_400_000),
     replays: createReplayStore(redis, keys),
     blocks: createBlockStore(redis, keys),
     log,
