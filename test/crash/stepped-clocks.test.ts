@@ -47,7 +47,10 @@ async function startLenientReceiver() {
 /** A daemon and its Redis, each with a clock of its own, a healthy receiver and one that asks for a pause now and then. */
 async function startWorld(prefix: string) {
   await using stack = new AsyncDisposableStack();
-  const clocks = { daemon: stack.use(createSteppedClock()), redis: stack.use(createSteppedClock()) };
+  const clocks = {
+    daemon: stack.use(await createSteppedClock()),
+    redis: stack.use(await createSteppedClock()),
+  };
   const redis = stack.use(await startSteppedRedis(clocks.redis));
   const receiver = stack.use(await startLenientReceiver());
   const busy = stack.use(await startLenientReceiver());
@@ -111,14 +114,15 @@ test.each([
   'one of two daemons with a clock a day %s polls no more often, and no less',
   async (title, seconds) => {
     await using world = await startWorld(`two-${title}`);
-    using clock = createSteppedClock();
+    using clock = await createSteppedClock();
     clock.set(seconds);
-    await using _other = await startDaemonProcess({
+    await using other = await startDaemonProcess({
       ...world.stage.environment,
       ...clock.environment,
       PORT: '0',
     });
-    const [before, at] = [await world.requests(), performance.now()];
+    expect(other.logs.map(({ msg }) => msg)).toContain('daemon.started');
+  const [before, at] = [await world.requests(), performance.now()];
     for (let changes = 1; changes <= 6; changes += 1) {
       await world.stage.move(['f0']);
       await vi.waitFor(() => expect(world.receiver.accepted()).toBe(changes), soon);

@@ -8,8 +8,8 @@ const day = 86_400;
 const soon = { timeout: 40_000, interval: 100 };
 
 test("changes are told as ever after the daemon's clock was set back by 90 seconds", async () => {
-  using clock = createSteppedClock();
-  using right = createSteppedClock();
+  using clock = await createSteppedClock();
+  using right = await createSteppedClock();
   await using redis = await startSteppedRedis(right);
   await using receiver = await startReceiver();
   const variables = { POLL_INTERVAL_MS: '2000', ...clock.environment };
@@ -25,7 +25,7 @@ test("changes are told as ever after the daemon's clock was set back by 90 secon
 });
 
 test("changes are told as ever while Redis's clock is a day ahead, and when it is right again; nothing is deleted by it", async () => {
-  using clock = createSteppedClock();
+  using clock = await createSteppedClock();
   await using redis = await startSteppedRedis(clock);
   await using receiver = await startReceiver();
   const variables = { POLL_INTERVAL_MS: '500', EVENT_RETENTION_MS: '3600000' };
