@@ -158,6 +158,7 @@ async function pingEvent(): Promise<Example> {
   const sent: Buffer[] = [];
   const drainer = createSubscriptionDrainer({
     wallClock: () => Date.parse('2026-11-21T10:00:00.000Z'),
+    now: () => Date.parse('2026-11-21T10:00:00.000Z'),
     client: {
       post: ({ body }: { body: Buffer }) => {
         sent.push(body);
