@@ -17,7 +17,7 @@ import {
 import { createBlockStore } from './delivery/block-store.ts';
 import { createCallbackClient } from './delivery/callback-client.ts';
 import { createDeliveryStore } from './delivery/delivery-store.ts';
-import { createDrainQueue } from './delivery/drain-queue.ts';
+import { createDrainQueue, drainQueueName } from './delivery/drain-queue.ts';
 import { createEgressPolicy } from './delivery/egress-policy.ts';
 import { createLogOutline } from './delivery/log-outline.ts';
 import { createLagReader } from './delivery/subscription-lags.ts';
@@ -35,14 +35,16 @@ import { createAccountRecords } from './records/account-records.ts';
 import { createDeliveryMender } from './records/mend-delivery.ts';
 import { createUnreadableReports } from './records/unreadable-reports.ts';
 import { readAgain } from './polling/read-again.ts';
-import { createPollQueue } from './polling/poll-queue.ts';
+import { createPollQueue, pollQueueName } from './polling/poll-queue.ts';
 import { createPollingStore } from './polling/polling-store.ts';
 import { checkDurability } from './redis/check-durability.ts';
 import { createAofRewriter } from './redis/aof-rewriter.ts';
 import { createRedisClock } from './redis/clock.ts';
 import { createRedisConnections, type RedisClient, type RedisConnections } from './redis/connect.ts';
+import { shortenExpiries } from './redis/job-expiries.ts';
 import { createKeys } from './redis/keys.ts';
 import { createStoreWatch } from './redis/store-watch.ts';
+import { oldestKept } from './retention.ts';
 import { createPartStopper } from './stop-parts.ts';
 import { watchWork } from './daemon-watch.ts';
 import { releaseLost } from './release-lost.ts';
@@ -105,8 +107,25 @@ export async function createParts(
   const { fresh } = await watch.begin();
   if (fresh) logger.warn('store.empty');
 
-  const clock = createRedisClock(redis, reportStep(logger, metrics));
+  const onError = logSparingly(logger, () => performance.now());
+  const shortenAll = async () => {
+    for (const queue of [pollQueueName, drainQueueName])
+      await shortenExpiries(redis, `${keys.queues}:${queue}`);
+  };
+  const logStep = reportStep(logger, metrics);
+  const clock = createRedisClock(redis, (ms) => {
+    logStep(ms);
+    if (ms < 0) shortenAll().catch(onError);
+  });
   await clock.synchronise();
+  // The clock may have been set back while no process ran.
+  await shortenAll();
+  const retentionAt = (now: number) => ({
+    now,
+    steadySince: clock.steadySince(),
+    wallNow: Date.now(),
+    retentionMs: config.eventRetentionMs,
+  });
   const sealer = createSealer(config.encryptionKeys);
   const reports = createUnreadableReports(logger, metrics, Date.now);
   const onUnreadable = reports.note;
@@ -122,14 +141,13 @@ export async function createParts(
       polling: createPollingStore(client, keys, onUnreadable),
       log,
       subscriptions: createSubscriptionStore(client, keys, sealer, onUnreadable),
-      delivery: createDeliveryStore(client, keys, config.eventRetentionMs, onUnreadable),
+      delivery: createDeliveryStore(client, keys, (now) => oldestKept(retentionAt(now)), onUnreadable),
       replays: createReplayStore(client, keys),
       blocks: createBlockStore(client, keys),
       outline,
       lags: createLagReader({ log, outline }),
     };
   };
-  const onError = logSparingly(logger, () => performance.now());
   const logTorn = reportTorn(logger, metrics);
   const logRestored = reportRestored(logger, metrics);
   const journal = createCommitJournal(redis, keys, onUnreadable);
@@ -226,6 +244,7 @@ export async function createParts(
     watch,
     rewriter,
     clock,
+    retentionAt,
     logger,
     random,
     metrics,

@@ -11,6 +11,7 @@ import { createMetrics } from './metrics.ts';
 import { createPatientStart } from './patient-start.ts';
 import { isPollMissing } from './polling/poll-schedule.ts';
 import { failureOf } from './redis/unreadable-record.ts';
+import { clocksContradict, oldestKept } from './retention.ts';
 import type { Part } from './stop-parts.ts';
 
 /** A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection. */
@@ -104,9 +105,16 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const rewrite = setInterval(() => {
     rewriter.look().catch(onError);
   }, upkeepMs);
+  let waits = false;
   const trim = setInterval(
     () => {
-      trimLogs(stores, clock.now() - config.eventRetentionMs).catch(onError);
+      const retention = parts.retentionAt(clock.now());
+      const before = oldestKept(retention);
+      const waited = waits;
+      waits = clocksContradict(retention);
+      if (waits && !waited)
+        logger.warn({ redisAheadMs: retention.now - retention.wallNow }, 'retention.waits');
+      if (before !== null) trimLogs(stores, before).catch(onError);
     },
     Math.max(trimEveryMs.least, Math.min(config.eventRetentionMs, trimEveryMs.most)),
   );

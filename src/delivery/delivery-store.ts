@@ -163,11 +163,14 @@ type SettleReply =
 const claimedBytesMax = bodiesAtOnceMax / 4;
 const claimedMax = 200;
 
-/** Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters are kept at least `retentionMs`. */
+/**
+ * Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters of before `oldestKept` (milliseconds on Redis's clock, null: none) may go with
+ * each write.
+ */
 export function createDeliveryStore(
   redis: RedisClient,
   keys: Keys,
-  retentionMs: number,
+  oldestKept: (now: number) => number | null,
   onUnreadable: OnUnreadable = () => undefined,
 ): DeliveryStore {
   const claimScript = loadScript(new URL('claim.lua', import.meta.url));
@@ -249,7 +252,7 @@ export function createDeliveryStore(
           known.position,
           known.timeline,
           foundAt === null ? '' : `${foundAt.position} ${foundAt.timeline}`,
-          Math.max(0, now - retentionMs),
+          Math.max(0, oldestKept(now) ?? 0),
           settlement === null ? '' : '1',
           ...settleArguments(settlement),
         ],

@@ -23,8 +23,13 @@ export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>)
 
 export interface SendCallbackDeps {
   readonly client: CallbackClient;
-  /** Wall clock in milliseconds: receivers compare `webhook-timestamp` with theirs. */
+  /**
+   * Wall clock of this machine in milliseconds: receivers compare `webhook-timestamp` with theirs. Where it is wrong only this process's callbacks are refused, and another
+   * process's are not; Redis's clock would have all of them refused.
+   */
   readonly wallClock: () => number;
+  /** Milliseconds on Redis's clock, by which former secrets expire. */
+  readonly now: () => number;
 }
 
 /**
@@ -32,15 +37,14 @@ export interface SendCallbackDeps {
  * written in the subscription's format; it rejects only once the client is closed, which is no attempt.
  */
 export function createCallbackSender(
-  { client, wallClock }: SendCallbackDeps,
+  { client, wallClock, now }: SendCallbackDeps,
   subscription: Subscription,
 ): CallbackSender {
   const { url, headers, secrets } = subscription;
   const keysAt = createKeyring(secrets);
   const requestOf = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => {
     const { contentType, bytes } = formatBody(subscription, entry);
-    const now = wallClock();
-    const timestamp = Math.floor(now / 1000);
+    const timestamp = Math.floor(wallClock() / 1000);
     return {
       url,
       headers: {
@@ -48,7 +52,7 @@ export function createCallbackSender(
         'content-type': contentType,
         'webhook-id': entry.id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': sign(keysAt(now), entry.id, timestamp, bytes),
+        'webhook-signature': sign(keysAt(now()), entry.id, timestamp, bytes),
       },
       body: bytes,
     };

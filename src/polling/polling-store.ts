@@ -110,7 +110,7 @@ export interface PollingStore {
    * written, when the doubt in the marks is another one.
    */
   accept(account: string, doubt: StandingDoubt): Promise<boolean>;
-  /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does. */
+  /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does, who takes it for no longer. */
   lease(account: string, holder: string, ms: number): Promise<boolean>;
   /** Gives the lease back if it is still the holder's. */
   release(account: string, holder: string): Promise<void>;
@@ -199,7 +199,6 @@ const dropMiss = defineScript(
   `if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end`,
 );
 
-// A lease that no holder can have written, of another type or without an end, is nobody's. Replies 2 then.
 // KEYS 1 the marks. ARGV the doubt as it is, as it becomes, the identity that is the account's from then on or ''. Replies 1 when it was so.
 const acceptDoubt = defineScript(`
 if redis.call('HGET', KEYS[1], 'doubt') ~= ARGV[1] then return 0 end
@@ -207,14 +206,17 @@ redis.call('HSET', KEYS[1], 'doubt', ARGV[2])
 if ARGV[3] ~= '' then redis.call('HSET', KEYS[1], 'identity', ARGV[3]) end
 return 1`);
 
+// A lease that no holder can have written, of another type or without an end, is nobody's. Replies 2 then. One that lasts longer than any is of a
+// holder that died before Redis's clock was set back.
 const keepLease = defineScript(`
 local holder, taken = redis.pcall('GET', KEYS[1]), 1
 if type(holder) == 'table' then
   redis.call('DEL', KEYS[1])
   taken = 2
 elseif holder and holder ~= ARGV[1] then
-  if redis.call('PTTL', KEYS[1]) >= 0 then return 0 end
-  taken = 2
+  local left = redis.call('PTTL', KEYS[1])
+  if left >= 0 and left <= tonumber(ARGV[2]) then return 0 end
+  taken = left < 0 and 2 or 1
 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return taken`);

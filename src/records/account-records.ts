@@ -109,6 +109,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'bodies':
       case 'missing':
       case 'lease':
+      case 'checked':
       case 'tokens':
       case 'unreadable':
       case 'subscriptions':

@@ -51,7 +51,7 @@ const usualUsage: PeakUsage = { rssMiB: 350, files: 120 };
 
 /** Starts all of it; `variables` are for the daemon, `allowed` is what it may use. */
 export async function startStage(
-  redis: TestRedis,
+  redis: Pick<TestRedis, 'url' | 'prefix'>,
   filingCount: number,
   variables: Readonly<Record<string, string>> = {},
   allowed: PeakUsage = usualUsage,

@@ -69,7 +69,7 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
   const report = reportAttempt(logger, metrics);
   const drainer = createSubscriptionDrainer({
     mend: () => Promise.resolve(0),
-    store: createDeliveryStore(redis, keys, 86_400_000),
+    store: createDeliveryStore(redis, keys, (now) => now - 86_400_000),
     replays: createReplayStore(redis, keys),
     blocks: createBlockStore(redis, keys),
     log,

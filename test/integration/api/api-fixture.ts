@@ -78,7 +78,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     log,
     lags: createLagReader({ log, outline: createLogOutline(redis, keys) }),
     subscriptions: createSubscriptionStore(redis, keys, sealer),
-    delivery: createDeliveryStore(redis, keys, 3_600_000),
+    delivery: createDeliveryStore(redis, keys, (now) => now - 3_600_000),
     partnerMaxRps: 10,
     now: Date.now,
     checkUrl: (url) => checkCallbackUrl(url, { allowHttp: true, policy }),

@@ -100,7 +100,7 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
   const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
   const subscriptions = createSubscriptionStore(client, allKeys, sealer);
   const log = createEventLog(client, allKeys);
-  const delivery = createDeliveryStore(client, allKeys, options.retentionMs ?? 86_400_000);
+  const delivery = createDeliveryStore(client, allKeys, (at) => at - (options.retentionMs ?? 86_400_000));
   const replays = createReplayStore(client, allKeys);
   const errors: Error[] = [];
   const onError = (error: Error) => void errors.push(error);

@@ -48,7 +48,7 @@ export async function captureCallback(
       secrets: secrets.map((text) => ({ text, expiresAt: null })),
       ...settings,
     });
-    const send = createCallbackSender({ client, wallClock: () => sentAt }, subscription);
+    const send = createCallbackSender({ client, wallClock: () => sentAt, now: () => sentAt }, subscription);
     await send({ ...event, body: Buffer.from(event.body) });
     return await arrived.promise;
   } finally {

@@ -57,7 +57,7 @@ it('keeps a sweep that somebody asked for until there is a place for it', async 
 it('keeps what somebody asked for until the poll under way has ended', async () => {
   const polls: string[] = [];
   await using poller = await rig(async ({ mode }) => polls.push(mode) > 0);
-  await poller.polling.lease('acme', 'somebody else', 60_000);
+  await poller.polling.lease('acme', 'somebody else', 5_000);
   await poller.queue.pollNow('acme', 'sweep');
   await poller.queue.pollNow('acme', 'delta');
   await poller.queue.pollNow('other', 'delta');
@@ -65,6 +65,16 @@ it('keeps what somebody asked for until the poll under way has ended', async () 
   await expect.poll(poller.skipped).toBeGreaterThan(1);
   await poller.polling.release('acme', 'somebody else');
   await expect.poll(() => polls.toSorted(), { timeout: 5_000 }).toEqual(['delta', 'delta', 'sweep']);
+});
+
+it("takes the lease of a holder that was gone before Redis's clock was set back by a day", async () => {
+  const polls: string[] = [];
+  await using poller = await rig(async ({ account }) => polls.push(account) > 0);
+  await poller.polling.lease('acme', 'somebody else', 5_000);
+  await redis.connect().pexpire(poller.keys.account('acme').lease, 86_400_000);
+  await poller.queue.schedule('acme', 60_000);
+  await expect.poll(() => polls).toEqual(['acme']);
+  await poller.queue.unschedule('acme');
 });
 
 it('skips a tick that finds no place, and comes again with the next', async () => {

@@ -165,6 +165,7 @@ async function pingEvent(): Promise<Example> {
   const drainer = createSubscriptionDrainer({
     mend: () => Promise.resolve(0),
     wallClock: () => Date.parse('2026-11-21T10:00:00.000Z'),
+    now: () => Date.parse('2026-11-21T10:00:00.000Z'),
     client: {
       post: ({ body }: { body: Buffer }) => {
         sent.push(body);
