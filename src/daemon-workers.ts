@@ -78,13 +78,12 @@ export function startPolling(config: Config, parts: Parts): Part {
     },
     async upkeep(account, failure) {
       const failures = await Promise.all([
-        failure,
         failureOf(() => waker.wakeLagging(account)),
         failureOf(() => noteCounts(stores, account, clock.now())),
       ]);
       await parts.records.lookAndTell(
         account,
-        failures.filter((each) => each !== null),
+        [failure, ...failures].filter((each) => each !== null),
       );
     },
     upkeepMs: pollUpkeepMs,

@@ -122,7 +122,7 @@ test.each([
       PORT: '0',
     });
     expect(other.logs.map(({ msg }) => msg)).toContain('daemon.started');
-  const [before, at] = [await world.requests(), performance.now()];
+    const [before, at] = [await world.requests(), performance.now()];
     for (let changes = 1; changes <= 6; changes += 1) {
       await world.stage.move(['f0']);
       await vi.waitFor(() => expect(world.receiver.accepted()).toBe(changes), soon);

@@ -20,6 +20,15 @@ export interface Account {
     consecutiveFailures: number;
     backoffUntil: Time | null;
     lastError: string | null;
+    doubt: {
+      reason: string;
+      since: Time;
+      accepted: boolean;
+      known: number;
+      shown: number;
+      unknown: number;
+      gone: number;
+    } | null;
   };
   requests: { total: number; lastPoll: number; budget: number };
 }
