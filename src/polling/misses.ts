@@ -18,7 +18,8 @@ const retryMsMax = 15 * 60_000;
 
 /** After a 404; pure. It is asked for again in the very next poll, which decides. */
 export function missByAbsence(before: Miss | undefined, now: number, knownUntil: number): Miss {
-  if (before?.gone === true) return { ...before, lastAt: now };
+  // A first 404 of the future was noted while the clock was ahead.
+  if (before?.gone === true) return { ...before, since: Math.min(before.since, now), lastAt: now };
   const until = before?.knownUntil ?? knownUntil;
   return { gone: true, since: now, lastAt: now, knownUntil: until, failures: 0, retryAt: now };
 }

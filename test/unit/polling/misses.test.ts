@@ -34,6 +34,10 @@ describe('a miss', () => {
     expect(isSecondAbsence(before, pollStartedAt)).toBe(expected);
   });
 
+  it('by absence that was noted while the clock was ahead counts from the next 404', () => {
+    expect(missByAbsence({ ...gone, since: 86_400_000 }, 1500, 1200)).toMatchObject({ since: 1500 });
+  });
+
   it('by failure is repeated in the next poll, then ever less often up to a quarter of an hour', () => {
     let miss = missByFailure(undefined, 1000, 700, 15_000);
     expect(miss).toEqual({
