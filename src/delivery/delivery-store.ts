@@ -257,7 +257,7 @@ export function createDeliveryStore(
           ...settleArguments(settlement),
         ],
       );
-      return toSettleResult(reply as SettleReply, own);
+      return toSettleResult(reply as SettleReply, own, foundAt);
     },
     attempts: (account, id, before, limit) =>
       list<Attempt>(account, 'sub:attempts', keys.account(account).subscription(id).attempts, before, limit),
@@ -297,11 +297,12 @@ function toLanes(flat: readonly string[], own: SubscriptionKeys): Map<string, La
   return lanes;
 }
 
-function toSettleResult(reply: SettleReply, own: SubscriptionKeys): SettleResult {
+function toSettleResult(reply: SettleReply, own: SubscriptionKeys, foundAt: Checkpoint | null): SettleResult {
   if (reply.length === 1) return { kind: reply[0] === 0 ? 'fenced' : 'set_back' };
   const [, position, timeline, enabled] = reply;
   const changed = reply.length === 4 ? null : toStanding(reply[4], reply[5], reply[6], own);
-  return { kind: 'settled', head: { position, timeline }, enabled: enabled !== 0, changed };
+  const head = timeline === '' && foundAt !== null ? foundAt : { position, timeline };
+  return { kind: 'settled', head, enabled: enabled !== 0, changed };
 }
 
 function toStanding(

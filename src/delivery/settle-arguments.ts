@@ -1,14 +1,13 @@
 import type { NewEvent } from '../events/event.ts';
 import type { Settlement } from './delivery-store.ts';
 
-/** A settlement as the lists that settle.lua takes, each preceded by its length; null is nothing to write. Pure. */
+/** A settlement as settle.lua takes it, from the length of the progress on; null is nothing to write. Pure. */
 export function settleArguments(settlement: Settlement | null): (string | number)[] {
   if (settlement === null) return [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   const { progress, endpoint, lanes, attempts, deadLetters, recovered, replay, announced, disabling } =
     settlement;
+  const [progressFields, endpointFields] = [fields(progress), fields(endpoint)];
   const lists: (string | number)[][] = [
-    fields(progress),
-    fields(endpoint),
     laneFields(lanes),
     attempts.map((attempt) => JSON.stringify(attempt)),
     deadLetters.map((letter) => JSON.stringify(letter)),
@@ -18,7 +17,13 @@ export function settleArguments(settlement: Settlement | null): (string | number
     announced === null ? [] : eventFields(announced),
     disabling === null ? [] : [disabling.reason, ...eventFields(disabling)],
   ];
-  return lists.flatMap((values) => [values.length, ...values]);
+  return [
+    progressFields.length,
+    endpointFields.length,
+    ...progressFields,
+    ...endpointFields,
+    ...lists.flatMap((values) => [values.length, ...values]),
+  ];
 }
 
 function laneFields(lanes: Settlement['lanes']): string[] {
