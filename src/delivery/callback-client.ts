@@ -1,5 +1,5 @@
 import { createCallbackConnector } from './callback-connector.ts';
-import { failedBeforehand, runExchange, type Abortable } from './callback-exchange.ts';
+import { failedBeforehand, runExchange } from './callback-exchange.ts';
 import type { CallbackResult } from './callback-result.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import type { EgressPolicy } from './egress-policy.ts';
@@ -7,6 +7,7 @@ import { createHostLookup } from './host-lookup.ts';
 import type { HostLookup } from './host-lookup.ts';
 import { createSocketWatch } from './socket-watch.ts';
 import { checkCallbackUrl, type UrlRules } from './url-policy.ts';
+import { createUnderWay } from './under-way.ts';
 
 /**
  * One callback to send. `headers` have been accepted by checkCustomHeaders or are our own, with lower-case
@@ -86,7 +87,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   };
   const pool = createConnectionPool(connecting, keptSocketsMax);
   const targetOf = rememberTargets(options);
-  const underWay = new Set<Abortable>();
+  const underWay = createUnderWay();
   let isOver = false;
   return {
     post({ url, headers, body }) {
@@ -111,7 +112,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     },
     abortAll() {
       isOver = true;
-      for (const exchange of underWay) exchange.abort();
+      underWay.abortAll();
     },
     close: pool.destroy,
   };

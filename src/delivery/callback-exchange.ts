@@ -6,6 +6,7 @@ import type {
   CallbackResponse,
   CallbackResult,
 } from './callback-result.ts';
+import type { Abortable, UnderWay } from './under-way.ts';
 
 /** How much of a response body is kept, and beyond how much the connection is destroyed, in bytes. */
 const EXCERPT_BYTES_MAX = 1024;
@@ -21,13 +22,7 @@ export interface ExchangeLimits {
   readonly timeoutMs: number;
   readonly again?: (handler: Dispatcher.DispatchHandler, error: Error) => boolean;
   /** Where the exchange stands while it is under way. */
-  readonly underWay: Set<Abortable>;
-}
-
-/** An exchange under way. */
-export interface Abortable {
-  /** Ends it at once: it resolves as a failure `aborted`, or as the answer whose headers have arrived. */
-  abort(): void;
+  readonly underWay: UnderWay;
 }
 
 /**
@@ -59,7 +54,8 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
   readonly #resolve: (result: CallbackResult) => void;
   readonly #reject: (error: unknown) => void;
   readonly #deadline: NodeJS.Timeout;
-  readonly #underWay: Set<Abortable>;
+  readonly #underWay: UnderWay;
+  readonly #place: number;
   #again: ExchangeLimits['again'];
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
@@ -80,7 +76,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#reject = reject;
     this.#again = limits.again;
     this.#underWay = limits.underWay;
-    this.#underWay.add(this);
+    this.#place = limits.underWay.add(this);
     this.#deadline = setTimeout(() => this.#cutOff('timeout'), limits.timeoutMs);
   }
 
@@ -169,7 +165,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #finish(): void {
     this.#settled = true;
     clearTimeout(this.#deadline);
-    this.#underWay.delete(this);
+    this.#underWay.remove(this.#place);
   }
 
   #response(body: CallbackResponse['body']): CallbackResponse {
