@@ -28,7 +28,7 @@ export function createUnderWay(): UnderWay {
       free.push(place);
     },
     abortAll() {
-      for (const one of [...places]) one?.abort();
+      for (const one of places) one?.abort();
     },
   };
 }
