@@ -51,22 +51,9 @@ local function append(first)
   append_event(KEYS[7], KEYS[8], KEYS[10], ARGV[first], ARGV[first + 1], '', '', ARGV[first + 2], ARGV[first + 3])
 end
 
-if ARGV[10] == '1' then
-  redis.call('HSET', KEYS[2], 'settles', ARGV[3] + 1, unpack(ARGV, 13, same_endpoint and endpoint_end or progress_end))
-end
--- The cursor comes first, its timeline behind it.
-if progress_end > 12 and ARGV[13] == 'cursor' and ARGV[15] ~= 'timeline' then
-  redis.call('HSET', KEYS[2], 'timeline', timeline_at(KEYS[7], KEYS[8], tonumber(ARGV[14])) or '')
-end
-for i = progress_end + 1, same_endpoint and enabled ~= '0' and endpoint_end or 0, 2 do
-  if ARGV[i] == 'pausedUntil' then
-    if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
-    else redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
-  end
-end
-local from, to
+-- What is done is said last: of a half that Redis carries out after its file was cut, an event may be repeated, and none is passed over.
 write_lanes(KEYS[3])
-from, to = list()
+local from, to = list()
 for i = from, to do
   if i == from then redis.call('XADD', KEYS[4], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i])
   else redis.call('XADD', KEYS[4], '*', 'a', ARGV[i]) end
@@ -88,6 +75,20 @@ if to >= from then
     end
     redis.call('HSET', KEYS[6], 'running', table.concat(left, ' '))
     redis.call('HSET', KEYS[2], 'replaying', #left)
+  end
+end
+
+if ARGV[10] == '1' then
+  redis.call('HSET', KEYS[2], 'settles', ARGV[3] + 1, unpack(ARGV, 13, same_endpoint and endpoint_end or progress_end))
+end
+-- The cursor comes first, its timeline behind it.
+if progress_end > 12 and ARGV[13] == 'cursor' and ARGV[15] ~= 'timeline' then
+  redis.call('HSET', KEYS[2], 'timeline', timeline_at(KEYS[7], KEYS[8], tonumber(ARGV[14])) or '')
+end
+for i = progress_end + 1, same_endpoint and enabled ~= '0' and endpoint_end or 0, 2 do
+  if ARGV[i] == 'pausedUntil' then
+    if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
+    else redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
   end
 end
 
