@@ -50,7 +50,7 @@ export interface UnreadableAccount {
 export interface AccountStore {
   /** All of them that can be read, by name. */
   list(): Promise<Account[]>;
-  /** Those that cannot be read, by name, and why. `put` mends them, `remove` removes them. */
+  /** Accounts that cannot be read, by name, and why. `put` mends them, `remove` removes them. */
   unreadable(): Promise<UnreadableAccount[]>;
   /** Null when there is no such account. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string): Promise<Account | null>;

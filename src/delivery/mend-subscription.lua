@@ -177,7 +177,7 @@ if #mended > 0 then
   redis.call('HSETNX', state_key, 'version', 1)
   local rests = redis.call('TYPE', KEYS[11]).ok == 'hash' and redis.call('HGET', KEYS[11], ARGV[1])
   redis.call('HSETNX', state_key, 'enabled', rests == 'disabled' and 0 or 1)
-  -- Whoever drains it now has read what was here before.
+  -- A drain that runs now has read what was here before.
   redis.call('HDEL', state_key, 'epoch')
 end
 return mended
