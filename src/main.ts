@@ -1,5 +1,5 @@
-import { loadConfig, readEnvironment } from './config.ts';
-import { stopOnSignals } from './stop-on-signals.ts';
+import { loadConfig, readEnvironment } from './config/config.ts';
+import { stopOnSignals } from './daemon/stop-on-signals.ts';
 
 // sysexits.h: EX_CONFIG.
 const badConfiguration = 78;
@@ -13,5 +13,5 @@ if (!loaded.ok) {
 }
 const stop = stopOnSignals();
 // The rest takes a second to load, on a busy machine several; what is wrong with the configuration is said before.
-const { runDaemon } = await import('./run-daemon.ts');
+const { runDaemon } = await import('./daemon/run-daemon.ts');
 process.exit(await runDaemon(loaded.config, stop));

@@ -1,4 +1,4 @@
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 import { loadScript } from '../redis/scripts.ts';

@@ -3,20 +3,20 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Account, AccountStore } from '../accounts/account-store.ts';
 import type { TokenStore } from '../accounts/token-store.ts';
-import type { DeliveryStore } from '../delivery/delivery-store.ts';
-import type { ReplayRequest } from '../delivery/replay.ts';
-import type { ReplayProgress } from '../delivery/replayer.ts';
-import type { Sent } from '../delivery/send-callback.ts';
-import type { ReadLags } from '../delivery/subscription-lags.ts';
+import type { DeliveryStore } from '../delivery/store/delivery-store.ts';
+import type { ReplayRequest } from '../delivery/replay/replay.ts';
+import type { ReplayProgress } from '../delivery/replay/start-replay.ts';
+import type { Sent } from '../callbacks/send-callback.ts';
+import type { ReadLags } from '../subscriptions/lag.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
-import type { PollingStore } from '../polling/polling-store.ts';
+import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
-import type { Door } from './door.ts';
-import type { Rate } from './rate-limit.ts';
+import type { Door } from './server/door.ts';
+import type { Rate } from './access/rate-limit.ts';
 
 /** Everything that the API stands on. The stores should fail fast: a request waits for each of their replies. */
 export interface ApiDeps {

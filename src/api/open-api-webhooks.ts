@@ -1,5 +1,5 @@
-import { eventTypes } from './event-types.ts';
-import type { EventType } from './event-types.ts';
+import { eventTypes } from '../events/event-types.ts';
+import type { EventType } from '../events/event-types.ts';
 import { callbackExample, callbackSchema } from './webhooks-schema.ts';
 
 const signatureHeaders = [

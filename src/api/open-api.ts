@@ -1,15 +1,15 @@
 import swagger from '@fastify/swagger';
 import type { TSchema } from 'typebox';
-import { accountSchema } from './accounts-schema.ts';
-import type { Api } from './api-instance.ts';
-import { problemSchema } from './common-schema.ts';
-import { attemptSchema, deadLetterSchema } from './delivery-schema.ts';
+import { accountSchema } from './accounts/schema.ts';
+import type { Api } from './server/api-instance.ts';
+import { problemSchema } from './shared/schema.ts';
+import { attemptSchema, deadLetterSchema } from './delivery/schema.ts';
 import type { ApiDeps } from './deps.ts';
-import { eventSchema } from './events-schema.ts';
-import { filingSchema } from './filings-schema.ts';
+import { eventSchema } from './events/schema.ts';
+import { filingSchema } from './filings/schema.ts';
 import { describeWebhooks } from './open-api-webhooks.ts';
-import { registeredSchema, subscriptionSchema } from './subscriptions-schema.ts';
-import { newTokenSchema, tokenSchema } from './tokens-schema.ts';
+import { registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
+import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
 
 /** Schemas that several answers share, by their `$id`. */
 const sharedSchemas: readonly TSchema[] = [

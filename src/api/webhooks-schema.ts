@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { nullable, oneOf, record, time } from './common-schema.ts';
-import type { EventType } from './event-types.ts';
+import { nullable, oneOf, record, time } from './shared/schema.ts';
+import type { EventType } from '../events/event-types.ts';
 
 const account = Type.String({ examples: ['default'] });
 const status = Type.String({ description: 'As the partner service wrote it.', examples: ['REJECTED'] });

@@ -1,6 +1,6 @@
 import { CliError, type Failure } from './cli-error.ts';
 import { baseUrlFrom, type Context, type Input, type Option } from './command.ts';
-import type { Environment } from '../config.ts';
+import type { Environment } from '../config/config.ts';
 
 /** A daemon's API as one account's commands see it. Paths begin behind `/v1/accounts/{account}`. Rejects with a CliError. */
 export interface ApiClient {

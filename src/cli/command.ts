@@ -1,4 +1,4 @@
-import type { Environment } from '../config.ts';
+import type { Environment } from '../config/config.ts';
 import { CliError } from './cli-error.ts';
 
 /** An option of a command, as `--help` tells it. `value` names its argument; a flag has none. */

@@ -1,7 +1,7 @@
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { readEnvironment } from '../config.ts';
-import { stopOnSignalsOrBrokenPipe } from '../stop-on-signals.ts';
+import { readEnvironment } from '../config/config.ts';
+import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 import type { Context } from './command.ts';
 import { commands } from './commands.ts';
 import { runCommand } from './run-command.ts';

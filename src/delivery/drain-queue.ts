@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
-import type { RedisClient } from '../redis/connect.ts';
-import { leavesNothing } from '../redis/job-options.ts';
-import { releaseLostJobs } from '../redis/lost-jobs.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import { leavesNothing } from '../redis/jobs/job-options.ts';
+import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
 
 /** Data of the jobs in the queue `drain`: ids only, the truth is in the log and the cursors. */
 export interface DrainJob {

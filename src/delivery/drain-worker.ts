@@ -1,8 +1,8 @@
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
 import { clockStepMsMin } from '../redis/clock.ts';
-import { createJobWorker } from '../redis/job-worker.ts';
+import { createJobWorker } from '../redis/jobs/job-worker.ts';
 import { nameFailure } from '../redis/store-failure.ts';
-import type { DrainResult } from './drain.ts';
+import type { DrainResult } from './drain/drain.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
 
 /** Runs drains as the queue calls for them. */

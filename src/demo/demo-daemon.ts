@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { pino } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import { loadConfig } from '../config.ts';
-import { startDaemon } from '../daemon.ts';
-import { createRedisConnections } from '../redis/connect.ts';
-import type { RedisClient } from '../redis/connect.ts';
+import { loadConfig } from '../config/config.ts';
+import { startDaemon } from '../daemon/daemon.ts';
+import { createRedisConnections } from '../redis/connection/connect.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
 
 /** The daemon that the demo shows. Disposing it stops it and removes every key that it wrote. */
 export interface DemoDaemon extends AsyncDisposable {

@@ -12,7 +12,7 @@ import { startDemoDaemon } from './demo-daemon.ts';
 import { howToLookFurther, whatRuns } from './directions.ts';
 import { provideRedis } from './provide-redis.ts';
 import { seedFilings, simulateLives } from './simulate-lives.ts';
-import { stopOnSignalsOrBrokenPipe } from '../stop-on-signals.ts';
+import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 
 const partnerKey = 'sandbox-key';
 // Stopping takes a second; whatever should keep it from ending, nobody has to wait for it.

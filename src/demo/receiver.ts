@@ -4,7 +4,7 @@ import { formatCallback, printable } from './callback-line.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
 import { putAccount, subscribe } from './daemon-api.ts';
 import { simulateLives } from './simulate-lives.ts';
-import { stopOnSignalsOrBrokenPipe } from '../stop-on-signals.ts';
+import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 
 // A receiver on its own, for Docker Compose: it registers itself with a daemon that may still be starting. Its variables:
 // DAEMON_URL, API_TOKEN (required), ACCOUNT, RECEIVER_HOST, RECEIVER_PORT, PUBLIC_URL (where the daemon reaches it), and

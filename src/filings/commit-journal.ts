@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Checkpoint } from '../events/timeline.ts';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { connectAnew } from '../redis/switch-watch.ts';
+import { connectAnew } from '../redis/connection/switch-watch.ts';
 import { toUnreadable, type OnUnreadable } from '../redis/unreadable-record.ts';
 import type { FilingCommit } from './filing-commit.ts';
 

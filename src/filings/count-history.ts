@@ -1,4 +1,4 @@
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 

@@ -1,11 +1,11 @@
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { createEventLog } from '../events/event-log.ts';
 import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { StoredState, type FilingDetails } from './filing-commit.ts';
-import { decodeState, isPlainState, type FilingState } from './filing-state.ts';
-import { createNewest } from './newest.ts';
-import { createUnreadableStates } from './unreadable-states.ts';
+import { decodeState, isPlainState, type FilingState } from './detection/filing-state.ts';
+import { createNewest } from './detection/newest.ts';
+import { createUnreadableStates } from './repair/unreadable-states.ts';
 
 /** A filing as last seen, and what people recognise it by; details are null while it is COMPLETED. */
 export interface ListedFiling {

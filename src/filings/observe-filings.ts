@@ -1,9 +1,15 @@
 import { buildFilingEvent, type NewEvent } from '../events/event.ts';
 import type { PartnerFiling } from '../partner/filing-schema.ts';
 import { clockStepMsMin, type Clock } from '../redis/clock.ts';
-import { comparedWindow, detectChange, detectRemoval, type Detection, type Window } from './detect-change.ts';
-import { isLookedFor, toDetails } from './filing-details.ts';
-import { isShownBy, type FilingState } from './filing-state.ts';
+import {
+  comparedWindow,
+  detectChange,
+  detectRemoval,
+  type Detection,
+  type Window,
+} from './detection/detect-change.ts';
+import { isLookedFor, toDetails } from './detection/filing-details.ts';
+import { isShownBy, type FilingState } from './detection/filing-state.ts';
 import type { CommitResult, FilingCommit, StoredState } from './filing-commit.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 

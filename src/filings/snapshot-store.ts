@@ -1,17 +1,17 @@
 import { createEventLog } from '../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../events/timeline.ts';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
 import { decodeRecord, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { createCommitJournal, type CommitJournal } from './commit-journal.ts';
 import { commitArguments, inBatches, StoredState, toResult } from './filing-commit.ts';
 import type { CommitResult, FilingCommit } from './filing-commit.ts';
-import { decodeState, isPlainState, type FilingState } from './filing-state.ts';
-import { createLogMender, type LogMending } from './mend-log.ts';
-import { createRecount } from './recount.ts';
-import { restate, restoreCommits, type Restoration } from './restore-commits.ts';
-import { createUnreadableStates } from './unreadable-states.ts';
+import { decodeState, isPlainState, type FilingState } from './detection/filing-state.ts';
+import { createLogMender, type LogMending } from './repair/mend-log.ts';
+import { createRecount } from './repair/recount.ts';
+import { restate, restoreCommits, type Restoration } from './repair/restore-commits.ts';
+import { createUnreadableStates } from './repair/unreadable-states.ts';
 
 /** The snapshot was emptied or its account removed while somebody worked on it: what they know of it is void. */
 export class SnapshotLostError extends Error {

@@ -6,7 +6,7 @@ import { PartnerError } from './partner-error.ts';
 import { createPartnerHttp, type PartnerAnswer } from './partner-http.ts';
 import type { Verdict } from './pace.ts';
 import type { RequestBudget } from './request-budget.ts';
-import { retryDelayMs, verdictOf } from './retry-policy.ts';
+import { retryDelayMs, verdictOf } from './repeat-request.ts';
 
 /** The time span of one read, milliseconds on Redis's clock: what was read was true at some moment within it. */
 export interface ReadWindow {

@@ -1,7 +1,7 @@
 import { PartnerError } from './partner-error.ts';
 import type { PartnerClient } from './partner-client.ts';
 import type { RequestBudget } from './request-budget.ts';
-import { refusalWaitMs } from './retry-policy.ts';
+import { refusalWaitMs } from './repeat-request.ts';
 
 export interface PatientClientDeps {
   readonly client: PartnerClient;

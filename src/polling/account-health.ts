@@ -1,5 +1,5 @@
-import { isHeldBack } from './doubt.ts';
-import type { PollingMarks } from './polling-store.ts';
+import { isHeldBack } from './doubt/doubt.ts';
+import type { PollingMarks } from './store/polling-store.ts';
 
 /** How polling of an account stands (contract, Account health). */
 export type HealthState = 'baselining' | 'ok' | 'backing_off' | 'auth_failed' | 'doubtful' | 'stale';

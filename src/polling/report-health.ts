@@ -1,9 +1,9 @@
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
-import { encodeDoubt, standingDoubt, type Doubt, type StandingDoubt } from './doubt.ts';
+import { encodeDoubt, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';
 import { healthState } from './account-health.ts';
-import type { PolledAccount, PollOutcome } from './poll-account.ts';
-import type { PollingMarks, PollingStore } from './polling-store.ts';
+import type { PolledAccount, PollOutcome } from './poll.ts';
+import type { PollingMarks, PollingStore } from './store/polling-store.ts';
 
 /** What changed about an account's health with one poll; null when nothing that anybody is told. */
 export type HealthChange =

@@ -1,5 +1,5 @@
 import type { AccountStore } from '../accounts/account-store.ts';
-import { numericMarks, type PollingStore } from '../polling/polling-store.ts';
+import { numericMarks, type PollingStore } from '../polling/store/polling-store.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
 import { replaceUnreadable, setAside } from '../redis/set-aside.ts';

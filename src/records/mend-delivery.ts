@@ -1,4 +1,4 @@
-import type { MendSubscription } from '../delivery/mend-subscription.ts';
+import type { MendSubscription } from '../delivery/blocked/mend-subscription.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { AccountRecords } from './account-records.ts';

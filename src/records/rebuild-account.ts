@@ -1,7 +1,7 @@
 import type { EventLog } from '../events/event-log.ts';
-import type { FilingState } from '../filings/filing-state.ts';
+import type { FilingState } from '../filings/detection/filing-state.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
 import type { AccountKeys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 import { isUnreadable } from '../redis/unreadable-record.ts';

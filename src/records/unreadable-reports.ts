@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../monitoring/metrics.ts';
 import type { OnUnreadable, Remedy, UnreadableFinding } from '../redis/unreadable-record.ts';
 
 /** What this process has found that cannot be read: once into the log and the metric, and kept for the account's health. */

@@ -1,4 +1,4 @@
-import type { RedisClient } from './connect.ts';
+import type { RedisClient } from './connection/connect.ts';
 
 /**
  * Redis's clock, in whole milliseconds, as far as this process knows it: reads by several daemons are put in order on

@@ -67,7 +67,7 @@ export interface AccountKeys {
   readonly counts: string;
   readonly countHistory: string;
   readonly head: string;
-  /** The run of the server on which the log was last found whole, the head at its start, and whether its file is `whole` (src/filings/mend-log.ts). */
+  /** The run of the server on which the log was last found whole, the head at its start, and whether its file is `whole` (src/filings/repair/mend-log.ts). */
   readonly checked: string;
   readonly events: string;
   readonly bodies: string;

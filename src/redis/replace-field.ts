@@ -1,4 +1,4 @@
-import type { RedisClient } from './connect.ts';
+import type { RedisClient } from './connection/connect.ts';
 import { defineScript } from './scripts.ts';
 
 // KEYS 1 a hash. ARGV field, expected value, new value. Replies 1, or 0 when it is no longer the expected one.

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { RedisClient } from './connect.ts';
+import type { RedisClient } from './connection/connect.ts';
 
 /** Some keys and the server that has them. */
 export interface FoundKeys {

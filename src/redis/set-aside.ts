@@ -1,4 +1,4 @@
-import type { RedisClient } from './connect.ts';
+import type { RedisClient } from './connection/connect.ts';
 import type { AccountKeys } from './keys.ts';
 import { defineScript } from './scripts.ts';
 

@@ -1,4 +1,4 @@
-import { NewerFormatError } from './newer-format-error.ts';
+import { NewerFormatError } from './durability/newer-format-error.ts';
 import { isStoreFailure } from './store-failure.ts';
 
 /** A stored record that cannot be read: garbage, cut short, or a key of another type than it should be. The message names it and holds nothing of it. */

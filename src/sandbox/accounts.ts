@@ -1,6 +1,6 @@
 import { DEFAULT_OWNER, ENABLED_STATES, SECOND_KEY, SECOND_OWNER } from './decisions.ts';
-import { FILING_STATES } from './filing-states.ts';
-import type { FilingState } from './filing-states.ts';
+import { FILING_STATES } from './filings/filing-states.ts';
+import type { FilingState } from './filings/filing-states.ts';
 
 /** A key of the service and the account it opens; several keys may open the same account. */
 export interface PartnerKey {

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { Account, Accounts } from './accounts.ts';
-import { SandboxError } from './errors.ts';
-import type { FaultInjector } from './faults.ts';
-import type { FilingStore } from './filing-store.ts';
-import { findState } from './filing-states.ts';
-import type { FilingState } from './filing-states.ts';
-import type { Random } from './random.ts';
-import type { RequestCounter } from './request-counter.ts';
-import type { Simulator } from './simulator.ts';
-import type { Uploads } from './uploads.ts';
+import { SandboxError } from './server/errors.ts';
+import type { FaultInjector } from './faults/faults.ts';
+import type { FilingStore } from './filings/filing-store.ts';
+import { findState } from './filings/filing-states.ts';
+import type { FilingState } from './filings/filing-states.ts';
+import type { Random } from './simulation/random.ts';
+import type { RequestCounter } from './server/request-counter.ts';
+import type { Simulator } from './simulation/simulator.ts';
+import type { Uploads } from './filings/uploads.ts';
 
 /** The Fastify instance that routes are added to: bodies and parameters have the types of their schemas. */
 export type SandboxApp = FastifyInstance<

@@ -2,11 +2,11 @@ import { TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify from 'fastify';
 import type { FastifyBaseLogger } from 'fastify';
-import { addAccountRoutes } from './account-routes.ts';
+import { addAccountRoutes } from './routes/account-routes.ts';
 import { builtInKeys, createAccounts } from './accounts.ts';
 import type { PartnerKey } from './accounts.ts';
-import { addControlFilingRoutes } from './control-filing-routes.ts';
-import { addControlRoutes } from './control-routes.ts';
+import { addControlFilingRoutes } from './routes/control-filing-routes.ts';
+import { addControlRoutes } from './routes/control-routes.ts';
 import {
   DEFAULT_KEY,
   ID_LENGTH_MAX,
@@ -15,21 +15,21 @@ import {
   LATE_REQUEST_CHECK_MS,
   REQUEST_TIMEOUT_MS,
 } from './decisions.ts';
-import { addErrorHandlers, answerBrokenConnection, sendError } from './error-handler.ts';
-import { addFaultHooks } from './fault-hooks.ts';
-import { createFaultInjector } from './faults.ts';
-import { addFilingRoutes } from './filing-routes.ts';
-import { createFilingStore } from './filing-store.ts';
-import { addKeyCheck } from './key-check.ts';
-import { watchMethods } from './method-not-allowed.ts';
-import { takeNullAsAbsent } from './null-input.ts';
-import type { Random } from './random.ts';
-import { createRequestCounter } from './request-counter.ts';
+import { addErrorHandlers, answerBrokenConnection, sendError } from './server/error-handler.ts';
+import { addFaultHooks } from './faults/fault-hooks.ts';
+import { createFaultInjector } from './faults/faults.ts';
+import { addFilingRoutes } from './routes/filing-routes.ts';
+import { createFilingStore } from './filings/filing-store.ts';
+import { addKeyCheck } from './server/key-check.ts';
+import { watchMethods } from './server/method-not-allowed.ts';
+import { takeNullAsAbsent } from './server/null-input.ts';
+import type { Random } from './simulation/random.ts';
+import { createRequestCounter } from './server/request-counter.ts';
 import type { SandboxApp, SandboxDeps } from './sandbox-app.ts';
-import { addSeedRoute } from './seed-routes.ts';
-import { createSimulator } from './simulator.ts';
-import { addStorageRoute, addUploadTicketRoute } from './upload-routes.ts';
-import { createUploads } from './uploads.ts';
+import { addSeedRoute } from './routes/seed-routes.ts';
+import { createSimulator } from './simulation/simulator.ts';
+import { addStorageRoute, addUploadTicketRoute } from './routes/upload-routes.ts';
+import { createUploads } from './filings/uploads.ts';
 
 /** What a sandbox may be given; everything has a default. */
 export interface SandboxOptions {

@@ -1,4 +1,4 @@
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { replaceField } from '../redis/replace-field.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';

@@ -1,6 +1,6 @@
-import type { AttemptReport } from '../delivery/account-for.ts';
+import type { AttemptReport } from '../delivery/drain/settlement.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
-import type { PollReport } from '../polling/account-poller.ts';
+import type { PollReport } from '../polling/pollers.ts';
 
 /** Where traces go, and how many. */
 export interface TracingSettings {

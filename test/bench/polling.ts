@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { largeAccountFilings } from '../../src/polling/plan-poll.ts';
-import { createRedisConnections } from '../../src/redis/connect.ts';
+import { largeAccountFilings } from '../../src/polling/plan.ts';
+import { createRedisConnections } from '../../src/redis/connection/connect.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
 import { watchAccount, type WatchedAccount } from '../support/watched-account.ts';
 import { startPageReader } from './support/page-reader-process.ts';

@@ -1,4 +1,4 @@
-import { createRedisConnections, type RedisClient } from '../../src/redis/connect.ts';
+import { createRedisConnections, type RedisClient } from '../../src/redis/connection/connect.ts';
 import { createKeys } from '../../src/redis/keys.ts';
 import { committing } from '../../src/redis/scripts.ts';
 import { appendScript } from '../support/append-script.ts';

@@ -4,9 +4,9 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../src/demo/redis-process.ts';
 import { listenForCommits } from '../../src/filings/commit-journal.ts';
-import { createRedisConnections, type RedisConnections } from '../../src/redis/connect.ts';
-import { createJobWorker } from '../../src/redis/job-worker.ts';
-import { startCluster, startClusterNode } from '../integration/redis/topologies.ts';
+import { createRedisConnections, type RedisConnections } from '../../src/redis/connection/connect.ts';
+import { createJobWorker } from '../../src/redis/jobs/job-worker.ts';
+import { startCluster, startClusterNode } from '../integration/redis/connection/topologies.ts';
 import type { PrivateRedis } from '../support/redis.ts';
 import { startSilencingProxy } from '../support/silencing-proxy.ts';
 

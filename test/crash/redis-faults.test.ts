@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startTcpProxy } from '../integration/redis/tcp-proxy.ts';
+import { startTcpProxy } from '../integration/redis/connection/tcp-proxy.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
 import { checkJournals } from './support/check-journals.ts';
 import { expectKept } from './support/expect-kept.ts';

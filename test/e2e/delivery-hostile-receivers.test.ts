@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterAll, expect, test, vi } from 'vitest';
-import { startRawReceiver } from '../integration/delivery/raw-receiver.ts';
+import { startRawReceiver } from '../integration/callbacks/raw-receiver.ts';
 import { createLatch, startReceiver } from '../support/receiver.ts';
 import { testRedis } from '../support/redis.ts';
 import { startStage, type ShownAttempt } from './delivery-stage.ts';

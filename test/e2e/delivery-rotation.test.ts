@@ -1,5 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { generateSecret } from '../../src/delivery/sign.ts';
+import { generateSecret } from '../../src/callbacks/sign.ts';
 import {
   receiverSecret,
   startReceiver,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRandom } from '../../src/sandbox/random.ts';
+import { createRandom } from '../../src/sandbox/simulation/random.ts';
 import { expectKept } from '../crash/support/expect-kept.ts';
 import { maxInFlight, startWorld } from '../crash/support/world.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RouteTable } from '../../src/api/method-not-allowed.ts';
+import type { RouteTable } from '../../src/api/server/method-not-allowed.ts';
 import { createDashboard } from '../../src/dashboard/dashboard.ts';
 import { createQueueBoard } from '../../src/dashboard/queue-board.ts';
 import {
@@ -8,7 +8,7 @@ import {
   hookUrl,
   operatorToken,
   type ApiFixture,
-} from '../integration/api/api-fixture.ts';
+} from '../support/api-fixture.ts';
 import { testRedis } from '../support/redis.ts';
 
 const strangers = ['none', 'malformed', 'wrong', 'altered', 'expired', 'revoked'] as const;

@@ -1,12 +1,12 @@
 import type { LookupAddress } from 'node:dns';
 import { createServer } from 'node:http';
 import { connect, isIP } from 'node:net';
-import { createCallbackClient } from '../../src/delivery/callback-client.ts';
-import { classifyOutcome } from '../../src/delivery/callback-outcome.ts';
-import { createEgressPolicy } from '../../src/delivery/egress-policy.ts';
-import { createHostLookup } from '../../src/delivery/host-lookup.ts';
-import type { HostLookup } from '../../src/delivery/host-lookup.ts';
-import corpus from '../unit/delivery/ssrf-corpus.json' with { type: 'json' };
+import { createCallbackClient } from '../../src/callbacks/callback-client.ts';
+import { classifyOutcome } from '../../src/callbacks/outcome.ts';
+import { createEgressPolicy } from '../../src/egress/address-policy.ts';
+import { createHostLookup } from '../../src/egress/host-lookup.ts';
+import type { HostLookup } from '../../src/egress/host-lookup.ts';
+import corpus from '../unit/egress/ssrf-corpus.json' with { type: 'json' };
 
 /** What came of calling everything that must not be called, in a network where all of it would answer. */
 export interface CanaryReport {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { subscriptionsMax } from '../../src/subscriptions/subscription-store.ts';
-import { createApiFixture, hookUrl, type ApiFixture } from '../integration/api/api-fixture.ts';
+import { createApiFixture, hookUrl, type ApiFixture } from '../support/api-fixture.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();

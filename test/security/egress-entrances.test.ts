@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startRawReceiver, type RawReceiver } from '../integration/delivery/raw-receiver.ts';
+import { startRawReceiver, type RawReceiver } from '../integration/callbacks/raw-receiver.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
 import { testRedis, type TestRedis } from '../support/redis.ts';
 import { startSandbox, type TestSandbox } from '../support/sandbox.ts';

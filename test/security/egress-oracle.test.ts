@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, test } from 'vitest';
-import { createEgressPolicy } from '../../src/delivery/egress-policy.ts';
-import { checkCallbackUrl } from '../../src/delivery/url-policy.ts';
-import corpus from '../unit/delivery/ssrf-corpus.json' with { type: 'json' };
+import { createEgressPolicy } from '../../src/egress/address-policy.ts';
+import { checkCallbackUrl } from '../../src/egress/url-policy.ts';
+import corpus from '../unit/egress/ssrf-corpus.json' with { type: 'json' };
 
 // Python's ipaddress and the C library's inet_aton share no code with Node, ipaddr.js or the policy.
 const hasPython = spawnSync('python3', ['-c', 'import ipaddress']).status === 0;

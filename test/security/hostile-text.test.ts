@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startRawReceiver } from '../integration/delivery/raw-receiver.ts';
+import { startRawReceiver } from '../integration/callbacks/raw-receiver.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
 import { receiverSecret, startReceiver, type Receiver } from '../support/receiver.ts';
 import { testRedis } from '../support/redis.ts';

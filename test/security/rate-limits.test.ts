@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ApiLimits } from '../../src/api/deps.ts';
-import { createApiFixture, operatorToken, type ApiFixture } from '../integration/api/api-fixture.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../support/api-fixture.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();

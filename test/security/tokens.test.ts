@@ -1,7 +1,7 @@
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createApiFixture, operatorToken, type ApiFixture } from '../integration/api/api-fixture.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../support/api-fixture.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();

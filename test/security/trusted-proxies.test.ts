@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { createApiFixture, type ApiFixture } from '../integration/api/api-fixture.ts';
+import { createApiFixture, type ApiFixture } from '../support/api-fixture.ts';
 import { startDaemonProcess } from '../support/daemon-process.ts';
 import { testRedis } from '../support/redis.ts';
 

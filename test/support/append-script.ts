@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { NewEvent } from '../../src/events/event.ts';
-import type { RedisClient } from '../../src/redis/connect.ts';
+import type { RedisClient } from '../../src/redis/connection/connect.ts';
 import type { AccountKeys } from '../../src/redis/keys.ts';
 import { defineScript } from '../../src/redis/scripts.ts';
 

@@ -1,4 +1,4 @@
-import type { RedisClient } from '../../src/redis/connect.ts';
+import type { RedisClient } from '../../src/redis/connection/connect.ts';
 import { scanKeys } from '../../src/redis/scan-keys.ts';
 
 /**

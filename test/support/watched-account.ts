@@ -1,19 +1,19 @@
 import { createEventLog, type EventLog } from '../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../src/filings/observe-filings.ts';
-import type { LogMending } from '../../src/filings/mend-log.ts';
+import type { LogMending } from '../../src/filings/repair/mend-log.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../src/partner/request-budget.ts';
-import { defaultDoubtLimits, type DoubtLimits } from '../../src/polling/doubt-policy.ts';
-import { pollAccount, type PollOutcome } from '../../src/polling/poll-account.ts';
-import type { PollMode } from '../../src/polling/plan-poll.ts';
-import { readAgain } from '../../src/polling/read-again.ts';
-import { createPollingStore, type PollingStore } from '../../src/polling/polling-store.ts';
+import { defaultDoubtLimits, type DoubtLimits } from '../../src/polling/doubt/doubt-policy.ts';
+import { pollAccount, type PollOutcome } from '../../src/polling/poll.ts';
+import type { PollMode } from '../../src/polling/plan.ts';
+import { readAgain } from '../../src/polling/reads/read-again.ts';
+import { createPollingStore, type PollingStore } from '../../src/polling/store/polling-store.ts';
 import { reportHealth } from '../../src/polling/report-health.ts';
 import { createRedisClock, type Clock } from '../../src/redis/clock.ts';
 import { createKeys } from '../../src/redis/keys.ts';
-import type { RedisClient } from '../../src/redis/connect.ts';
+import type { RedisClient } from '../../src/redis/connection/connect.ts';
 import type { HostilePartner } from './hostile-partner.ts';
 
 /** The parts of an event's body that detection's tests look at. */

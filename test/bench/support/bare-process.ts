@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { parseSecret, sign } from '../../../src/delivery/sign.ts';
+import { parseSecret, sign } from '../../../src/callbacks/sign.ts';
 import { answer, isChild, startChild } from './child.ts';
 import { benchSecret } from './delivery-rig.ts';
 

@@ -1,21 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
-import { reportAttempt, reportBlocked, reportDisabled, reportExpired } from '../../../src/daemon-reports.ts';
-import { createCallbackClient } from '../../../src/delivery/callback-client.ts';
-import { createBlockStore } from '../../../src/delivery/block-store.ts';
-import { createDeliveryStore } from '../../../src/delivery/delivery-store.ts';
+import {
+  reportAttempt,
+  reportBlocked,
+  reportDisabled,
+  reportExpired,
+} from '../../../src/monitoring/reports.ts';
+import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
+import { createBlockStore } from '../../../src/delivery/blocked/block-store.ts';
+import { createDeliveryStore } from '../../../src/delivery/store/delivery-store.ts';
 import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createDrainWorker } from '../../../src/delivery/drain-worker.ts';
-import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
-import { createReplayStore } from '../../../src/delivery/replay-store.ts';
-import { createSubscriptionDrainer } from '../../../src/delivery/subscription-drainer.ts';
-import { createSubscriptionWaker } from '../../../src/delivery/wake-subscriptions.ts';
+import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
+import { createReplayStore } from '../../../src/delivery/replay/replay-store.ts';
+import { createSubscriptionDrainer } from '../../../src/delivery/drain/drainer.ts';
+import { createSubscriptionWaker } from '../../../src/delivery/wake.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import { createEventLog, toCheckpoint } from '../../../src/events/event-log.ts';
-import { createLogStream } from '../../../src/log-stream.ts';
-import { createMetrics } from '../../../src/metrics.ts';
-import { createRedisConnections, type RedisClient } from '../../../src/redis/connect.ts';
+import { createLogStream } from '../../../src/monitoring/log-stream.ts';
+import { createMetrics } from '../../../src/monitoring/metrics.ts';
+import { createRedisConnections, type RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';

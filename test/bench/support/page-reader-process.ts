@@ -1,7 +1,7 @@
 import { watchAccount } from '../../support/watched-account.ts';
 import { createPartnerHttp } from '../../../src/partner/partner-http.ts';
-import { largeAccountFilings } from '../../../src/polling/plan-poll.ts';
-import { createRedisConnections } from '../../../src/redis/connect.ts';
+import { largeAccountFilings } from '../../../src/polling/plan.ts';
+import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { answer, isChild, startChild } from './child.ts';
 
 /** Who reads all pages of a partner service, in a process of its own. */

@@ -1,6 +1,10 @@
 import type { Redis } from 'ioredis';
 import { freePort } from '../../../src/demo/redis-process.ts';
-import { joinAsReplica, startCluster, startClusterNode } from '../../integration/redis/topologies.ts';
+import {
+  joinAsReplica,
+  startCluster,
+  startClusterNode,
+} from '../../integration/redis/connection/topologies.ts';
 import { moveSlot } from './move-slot.ts';
 import {
   failLagging,

@@ -7,7 +7,7 @@ import {
   startCluster,
   startClusterNode,
   writeSentinel,
-} from '../../integration/redis/topologies.ts';
+} from '../../integration/redis/connection/topologies.ts';
 import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
 import { startSilencingProxy, type SilencingProxy } from '../../support/silencing-proxy.ts';
 import { isFollowing, isPrimary, joinMember, syncAtOnce, until, type Member } from './replication.ts';

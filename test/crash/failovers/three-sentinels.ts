@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPrivateRedis } from '../../support/redis.ts';
-import { writeSentinel } from '../../integration/redis/topologies.ts';
+import { writeSentinel } from '../../integration/redis/connection/topologies.ts';
 import {
   failLagging,
   isFollowing,

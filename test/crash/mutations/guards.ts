@@ -4,7 +4,7 @@ import type { Mutation } from './mutations.ts';
 export const guards: readonly Mutation[] = [
   {
     name: 'a name that leads inside is dialled',
-    file: 'src/delivery/host-lookup.ts',
+    file: 'src/egress/host-lookup.ts',
     find: '!addresses.every(({ address }) => deps.policy.isAllowed(address))',
     replace: '!addresses.some(({ address }) => deps.policy.isAllowed(address))',
     project: 'security',
@@ -13,25 +13,25 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'an address that is written out is dialled unseen',
-    file: 'src/delivery/callback-connector.ts',
+    file: 'src/callbacks/connector.ts',
     find: 'if (isIP(options.hostname) !== 0 && !deps',
     replace: 'if (isIP(options.hostname) < 0 && !deps',
     project: 'integration',
-    test: 'test/integration/delivery/callback-client-connector.test.ts',
+    test: 'test/integration/callbacks/connector.test.ts',
     title: '',
   },
   {
     name: 'the address that was really dialled is not looked at',
-    file: 'src/delivery/callback-connector.ts',
+    file: 'src/callbacks/connector.ts',
     find: 'if (address !== undefined && !deps',
     replace: 'if (address === undefined && !deps',
     project: 'integration',
-    test: 'test/integration/delivery/callback-client-connector.test.ts',
+    test: 'test/integration/callbacks/connector.test.ts',
     title: '',
   },
   {
     name: 'addresses that carry others are public',
-    file: 'src/delivery/egress-policy.ts',
+    file: 'src/egress/address-policy.ts',
     find: "  '2002::/16',",
     replace: "  '2002:ffff::/32',",
     project: 'security',
@@ -40,25 +40,25 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'a URL is judged when it is registered, not when it is called',
-    file: 'src/delivery/callback-client.ts',
+    file: 'src/callbacks/callback-client.ts',
     find: 'checkCallbackUrl(text, rules)',
     replace: 'checkCallbackUrl(text, { allowHttp: true, policy: { isAllowed: () => true } })',
     project: 'integration',
-    test: 'test/integration/delivery/callback-client-egress.test.ts',
+    test: 'test/integration/callbacks/egress.test.ts',
     title: '',
   },
   {
     name: 'headers frame the request',
-    file: 'src/delivery/header-policy.ts',
+    file: 'src/egress/header-policy.ts',
     find: "const hyphened = name.replaceAll('_', '-');",
     replace: 'const hyphened = name;',
     project: 'unit',
-    test: 'test/unit/delivery/header-policy.test.ts',
+    test: 'test/unit/egress/header-policy.test.ts',
     title: '',
   },
   {
     name: 'a token of one account opens the others',
-    file: 'src/api/auth.ts',
+    file: 'src/api/access/auth.ts',
     find: 'access.operatorOnly || access.account !== caller.token.account',
     replace: 'access.operatorOnly',
     project: 'security',
@@ -67,7 +67,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'a token that may only read changes things',
-    file: 'src/api/auth.ts',
+    file: 'src/api/access/auth.ts',
     find: 'if (access.changes && caller.token.readOnly)',
     replace: 'if (access.changes && caller.token.readOnly && access.operatorOnly)',
     project: 'security',
@@ -94,7 +94,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'digests are compared letter by letter',
-    file: 'src/api/auth.ts',
+    file: 'src/api/access/auth.ts',
     find: 'if (timingSafeEqual(textDigest, operatorDigest))',
     replace: "if (textDigest.toString('hex') === operatorDigest.toString('hex'))",
     project: 'security',
@@ -103,7 +103,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'another account costs a look at whether it exists',
-    file: 'src/api/auth.ts',
+    file: 'src/api/access/auth.ts',
     find: 'const refused = refusal(caller, access);',
     replace:
       'const refused = refusal(caller, access);\n    if (access.account !== null && (await deps.accounts.exists(access.account))) await deps.accounts.get(access.account);',
@@ -113,7 +113,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'guesses are not counted',
-    file: 'src/api/access-limits.ts',
+    file: 'src/api/access/access-limits.ts',
     find: 'failed.take(addressKey(ip));',
     replace: 'failed.waitMs(addressKey(ip));',
     project: 'security',
@@ -122,7 +122,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'the log shows whole requests',
-    file: 'src/api/create-instance.ts',
+    file: 'src/api/server/create-instance.ts',
     find: 'caller: callerLabel(request),',
     replace: 'caller: callerLabel(request),\n      headers: request.headers,',
     project: 'security',
@@ -140,7 +140,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'a wrong key is taken',
-    file: 'src/secret-upkeep.ts',
+    file: 'src/daemon/upkeep/secret-upkeep.ts',
     find: 'if (wrong !== undefined) throw',
     replace: 'if (wrong === "") throw',
     project: 'security',
@@ -149,7 +149,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'slow clients do not make way',
-    file: 'src/api/open-connections.ts',
+    file: 'src/api/server/open-connections.ts',
     find: 'if (connections.size <= max) return;',
     replace: 'if (connections.size <= max * 100) return;',
     project: 'security',

@@ -3,7 +3,7 @@ import { createTokenStore } from '../../../src/accounts/token-store.ts';
 import { createCountHistory } from '../../../src/filings/count-history.ts';
 import { SealError } from '../../../src/secrets/seal.ts';
 import { testRedis } from '../../support/redis.ts';
-import { accountInput, createApiFixture, hookUrl, type ApiFixture } from './api-fixture.ts';
+import { accountInput, createApiFixture, hookUrl, type ApiFixture } from '../../support/api-fixture.ts';
 
 const redis = testRedis();
 let api: ApiFixture;

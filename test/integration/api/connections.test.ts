@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, operatorToken, type ApiFixture } from './api-fixture.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api-fixture.ts';
 
 const max = 20;
 const redis = testRedis();

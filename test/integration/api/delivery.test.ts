@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { toExpiredLetter } from '../../../src/delivery/delivery-records.ts';
-import { ReplayRefusedError } from '../../../src/delivery/replayer.ts';
-import type { Sent } from '../../../src/delivery/send-callback.ts';
+import { toExpiredLetter } from '../../../src/delivery/store/delivery-records.ts';
+import { ReplayRefusedError } from '../../../src/delivery/replay/start-replay.ts';
+import type { Sent } from '../../../src/callbacks/send-callback.ts';
 import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, hookUrl, type ApiFixture } from './api-fixture.ts';
+import { createApiFixture, hookUrl, type ApiFixture } from '../../support/api-fixture.ts';
 
 const redis = testRedis();
 let api: ApiFixture;

@@ -4,12 +4,12 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from '../../../src/api/api.ts';
-import type { Api } from '../../../src/api/api-instance.ts';
+import type { Api } from '../../../src/api/server/api-instance.ts';
 import type { ApiDeps } from '../../../src/api/deps.ts';
-import { openDoor } from '../../../src/api/door.ts';
+import { openDoor } from '../../../src/api/server/door.ts';
 import { createLatch } from '../../support/receiver.ts';
 import { testRedis } from '../../support/redis.ts';
-import { createApiFixture } from './api-fixture.ts';
+import { createApiFixture } from '../../support/api-fixture.ts';
 
 const addresses = ['127.0.0.1', '127.0.0.2'];
 const redis = testRedis();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appendEvent, paidEvent } from '../../support/append-script.ts';
 import { testRedis } from '../../support/redis.ts';
 import { rememberKeys } from '../../support/set-back.ts';
-import { createApiFixture, type ApiFixture } from './api-fixture.ts';
+import { createApiFixture, type ApiFixture } from '../../support/api-fixture.ts';
 
 interface Page {
   readonly items: { readonly id: string; readonly type: string; readonly data: Record<string, unknown> }[];

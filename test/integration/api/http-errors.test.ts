@@ -12,7 +12,7 @@ import {
   operatorToken,
   type Answer,
   type ApiFixture,
-} from './api-fixture.ts';
+} from '../../support/api-fixture.ts';
 
 const redis = testRedis();
 let api: ApiFixture;

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { createLogFollower } from '../../../src/api/log-follower.ts';
+import { createLogFollower } from '../../../src/api/events/log-follower.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { appendEvent, paidEvent } from '../../support/append-script.ts';

@@ -3,10 +3,10 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Counter, Registry } from 'prom-client';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventTypes } from '../../../src/api/event-types.ts';
+import { eventTypes } from '../../../src/events/event-types.ts';
 import { buildFilingEvent, buildOperationalEvent } from '../../../src/events/event.ts';
 import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, type ApiFixture } from './api-fixture.ts';
+import { createApiFixture, type ApiFixture } from '../../support/api-fixture.ts';
 
 interface Document {
   readonly openapi: string;

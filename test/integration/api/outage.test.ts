@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createRedisConnections } from '../../../src/redis/connect.ts';
+import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
-import { accountInput, createApiFixture, hookUrl, type Answer, type ApiFixture } from './api-fixture.ts';
+import {
+  accountInput,
+  createApiFixture,
+  hookUrl,
+  type Answer,
+  type ApiFixture,
+} from '../../support/api-fixture.ts';
 
 const prefix = 'outage';
 let server: PrivateRedis;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { appendEvent, paidEvent } from '../../support/append-script.ts';
 import { testRedis } from '../../support/redis.ts';
 import { rememberKeys } from '../../support/set-back.ts';
-import { createApiFixture, operatorToken, type ApiFixture } from './api-fixture.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api-fixture.ts';
 
 interface Message {
   readonly id: string;

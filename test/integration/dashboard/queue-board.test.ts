@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { AppControllerRoute } from '@bull-board/api/typings/app';
 import { createQueueBoard } from '../../../src/dashboard/queue-board.ts';
 import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-queue.ts';
-import { createPollQueue, type PollQueue } from '../../../src/polling/poll-queue.ts';
+import { createPollQueue, type PollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, operatorToken, type ApiFixture } from '../api/api-fixture.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api-fixture.ts';
 
 const redis = testRedis();
 const rethrow = (error: Error) => {

@@ -1,23 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { createCallbackClient, type CallbackClient } from '../../../src/delivery/callback-client.ts';
-import type { AttemptReport } from '../../../src/delivery/account-for.ts';
-import { createBlockStore } from '../../../src/delivery/block-store.ts';
-import { createDeliveryStore, type DeliveryStore } from '../../../src/delivery/delivery-store.ts';
+import { createCallbackClient, type CallbackClient } from '../../../src/callbacks/callback-client.ts';
+import type { AttemptReport } from '../../../src/delivery/drain/settlement.ts';
+import { createBlockStore } from '../../../src/delivery/blocked/block-store.ts';
+import { createDeliveryStore, type DeliveryStore } from '../../../src/delivery/store/delivery-store.ts';
 import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createDrainWorker, type DrainWorker } from '../../../src/delivery/drain-worker.ts';
-import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
-import { createLogOutline } from '../../../src/delivery/log-outline.ts';
-import type { ReplayRequest } from '../../../src/delivery/replay.ts';
-import { createReplayStore } from '../../../src/delivery/replay-store.ts';
-import { createReplayer, type Replayer } from '../../../src/delivery/replayer.ts';
-import {
-  createSubscriptionDrainer,
-  type SubscriptionDrainer,
-} from '../../../src/delivery/subscription-drainer.ts';
-import { createSubscriptionWaker, type SubscriptionWaker } from '../../../src/delivery/wake-subscriptions.ts';
+import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
+import { createLogOutline } from '../../../src/events/log-outline.ts';
+import type { ReplayRequest } from '../../../src/delivery/replay/replay.ts';
+import { createReplayStore } from '../../../src/delivery/replay/replay-store.ts';
+import { createReplayer, type Replayer } from '../../../src/delivery/replay/start-replay.ts';
+import { createSubscriptionDrainer, type SubscriptionDrainer } from '../../../src/delivery/drain/drainer.ts';
+import { createSubscriptionWaker, type SubscriptionWaker } from '../../../src/delivery/wake.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
-import type { RedisClient } from '../../../src/redis/connect.ts';
+import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import type { Block, DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';

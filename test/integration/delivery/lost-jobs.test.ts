@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
-import { createPollQueue } from '../../../src/polling/poll-queue.ts';
+import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { testRedis } from '../../support/redis.ts';
 
 const redis = testRedis();

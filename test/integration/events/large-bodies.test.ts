@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createLogOutline } from '../../../src/delivery/log-outline.ts';
-import { createLagReader } from '../../../src/delivery/subscription-lags.ts';
+import { createLogOutline } from '../../../src/events/log-outline.ts';
+import { createLagReader } from '../../../src/subscriptions/lag.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { appendEvent, paidEvent } from '../../support/append-script.ts';
 import { startReceiver } from '../../support/receiver.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { scanEvents } from '../../../src/api/event-scan.ts';
+import { scanEvents } from '../../../src/api/events/scan.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../../src/events/timeline.ts';
 import { createKeys } from '../../../src/redis/keys.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createCountHistory, thinSamples } from '../../../src/filings/count-history.ts';
-import { createPollingStore } from '../../../src/polling/polling-store.ts';
+import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { testRedis } from '../../support/redis.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
-import { createAccountPoller } from '../../../src/polling/account-poller.ts';
-import { defaultDoubtLimits } from '../../../src/polling/doubt-policy.ts';
-import { createPollingStore } from '../../../src/polling/polling-store.ts';
+import { createAccountPoller } from '../../../src/polling/pollers.ts';
+import { defaultDoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
+import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisClock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { healthState } from '../../../src/polling/account-health.ts';
-import { standingDoubt } from '../../../src/polling/doubt.ts';
+import { standingDoubt } from '../../../src/polling/doubt/doubt.ts';
 import {
   partnerRow,
   startHostilePartner,

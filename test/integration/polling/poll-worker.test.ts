@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from 'vitest';
-import { createPollQueue, type PollJob } from '../../../src/polling/poll-queue.ts';
-import { createPollWorker } from '../../../src/polling/poll-worker.ts';
-import { createPollingStore } from '../../../src/polling/polling-store.ts';
-import { createRedisConnections } from '../../../src/redis/connect.ts';
+import { createPollQueue, type PollJob } from '../../../src/polling/schedule/poll-queue.ts';
+import { createPollWorker } from '../../../src/polling/schedule/poll-worker.ts';
+import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
+import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { testRedis } from '../../support/redis.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Filing } from '../../../src/sandbox/filing.ts';
-import { FILING_TYPES, PAYMENT_METHODS } from '../../../src/sandbox/filing.ts';
+import type { Filing } from '../../../src/sandbox/filings/filing.ts';
+import { FILING_TYPES, PAYMENT_METHODS } from '../../../src/sandbox/filings/filing.ts';
 import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
 import type { FilingInput, TestSandbox, UploadTicket } from './sandbox-client.ts';
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_STATUS, JSON_BODY_BYTES_MAX } from '../../../src/sandbox/decisions.ts';
-import type { Filing } from '../../../src/sandbox/filing.ts';
+import type { Filing } from '../../../src/sandbox/filings/filing.ts';
 import { KEY, SECOND_KEY, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountBody } from '../../../src/sandbox/accounts.ts';
-import type { FilingState } from '../../../src/sandbox/filing-states.ts';
-import type { Quote } from '../../../src/sandbox/pricing.ts';
-import type { RateConfiguration } from '../../../src/sandbox/rates.ts';
+import type { FilingState } from '../../../src/sandbox/filings/filing-states.ts';
+import type { Quote } from '../../../src/sandbox/filings/pricing.ts';
+import type { RateConfiguration } from '../../../src/sandbox/filings/rates.ts';
 import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 

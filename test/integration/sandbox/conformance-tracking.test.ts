@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Filing } from '../../../src/sandbox/filing.ts';
-import { FILING_STATUSES } from '../../../src/sandbox/filing.ts';
-import type { ListBody } from '../../../src/sandbox/list-page.ts';
+import type { Filing } from '../../../src/sandbox/filings/filing.ts';
+import { FILING_STATUSES } from '../../../src/sandbox/filings/filing.ts';
+import type { ListBody } from '../../../src/sandbox/lists/list-page.ts';
 import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UPLOAD_BYTES_MAX, UPLOAD_URL_LIFETIME_MS } from '../../../src/sandbox/decisions.ts';
-import type { Filing } from '../../../src/sandbox/filing.ts';
+import type { Filing } from '../../../src/sandbox/filings/filing.ts';
 import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox, UploadTicket } from './sandbox-client.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestCounts } from '../../../src/sandbox/request-counter.ts';
+import type { RequestCounts } from '../../../src/sandbox/server/request-counter.ts';
 import { startSandbox } from './sandbox-client.ts';
 
 describe('GET /_sandbox/requests', () => {

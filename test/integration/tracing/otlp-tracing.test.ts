@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AttemptReport } from '../../../src/delivery/account-for.ts';
-import type { PollReport } from '../../../src/polling/account-poller.ts';
+import type { AttemptReport } from '../../../src/delivery/drain/settlement.ts';
+import type { PollReport } from '../../../src/polling/pollers.ts';
 import { createOtlpTracing } from '../../../src/tracing/otlp-tracing.ts';
 import type { Tracing } from '../../../src/tracing/tracing.ts';
 import { startTraceCollector, type TraceCollector } from '../../support/trace-collector.ts';

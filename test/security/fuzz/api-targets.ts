@@ -1,17 +1,21 @@
 import { deepEqual, equal, notEqual, ok, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { bearerToken } from '../../../src/api/auth.ts';
-import { csvLine, wantsCsv } from '../../../src/api/csv.ts';
-import { decodeCursor, encodeCursor, type CursorKind } from '../../../src/api/cursor.ts';
-import { instantMs, isInstant } from '../../../src/api/instant.ts';
-import { Problem, problemBody } from '../../../src/api/problem.ts';
-import { addressKey } from '../../../src/api/rate-limit.ts';
-import { fingerprint, newSubscription, type SubscriptionInput } from '../../../src/api/subscription-input.ts';
-import { subscriptionView } from '../../../src/api/subscription-view.ts';
-import { subscriptionInputSchema } from '../../../src/api/subscriptions-schema.ts';
-import { compileValidator } from '../../../src/api/validator.ts';
-import { checkCustomHeaders } from '../../../src/delivery/header-policy.ts';
-import { parseSecret } from '../../../src/delivery/sign.ts';
+import { bearerToken } from '../../../src/api/access/auth.ts';
+import { csvLine, wantsCsv } from '../../../src/api/shared/csv.ts';
+import { decodeCursor, encodeCursor, type CursorKind } from '../../../src/api/shared/cursor.ts';
+import { instantMs, isInstant } from '../../../src/api/shared/instant.ts';
+import { Problem, problemBody } from '../../../src/api/shared/problem.ts';
+import { addressKey } from '../../../src/api/access/rate-limit.ts';
+import {
+  fingerprint,
+  newSubscription,
+  type SubscriptionInput,
+} from '../../../src/api/subscriptions/input.ts';
+import { subscriptionView } from '../../../src/api/subscriptions/view.ts';
+import { subscriptionInputSchema } from '../../../src/api/subscriptions/schema.ts';
+import { compileValidator } from '../../../src/api/server/validator.ts';
+import { checkCustomHeaders } from '../../../src/egress/header-policy.ts';
+import { parseSecret } from '../../../src/callbacks/sign.ts';
 import { createSealer, SealError } from '../../../src/secrets/seal.ts';
 import { parseDeliveryState } from '../../../src/subscriptions/delivery-state.ts';
 import type { FuzzTarget } from './fuzz.ts';

@@ -1,10 +1,10 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { parseEnv } from 'node:util';
-import { variables } from '../../../src/config-variables.ts';
-import { loadConfig, type Config } from '../../../src/config.ts';
-import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
+import { variables } from '../../../src/config/variables.ts';
+import { loadConfig, type Config } from '../../../src/config/config.ts';
+import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { describeRedis, parseRedisUrl } from '../../../src/redis/redis-url.ts';
+import { describeRedis, parseRedisUrl } from '../../../src/redis/connection/redis-url.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import type { FuzzTarget } from './fuzz.ts';
 

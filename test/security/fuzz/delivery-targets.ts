@@ -3,12 +3,12 @@ import { createHmac } from 'node:crypto';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import * as fc from 'fast-check';
-import { parseHeaders, verifyCallback } from '../../../src/cli/verify-callback.ts';
-import { cidrs } from '../../../src/config-values.ts';
-import { createEgressPolicy } from '../../../src/delivery/egress-policy.ts';
-import { checkCustomHeaders } from '../../../src/delivery/header-policy.ts';
-import { parseSecret, sign } from '../../../src/delivery/sign.ts';
-import { checkCallbackUrl } from '../../../src/delivery/url-policy.ts';
+import { parseHeaders, verifyCallback } from '../../../src/cli/events/verify-callback.ts';
+import { cidrs } from '../../../src/config/value-parsers.ts';
+import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
+import { checkCustomHeaders } from '../../../src/egress/header-policy.ts';
+import { parseSecret, sign } from '../../../src/callbacks/sign.ts';
+import { checkCallbackUrl } from '../../../src/egress/url-policy.ts';
 import type { FuzzTarget } from './fuzz.ts';
 
 const policy = createEgressPolicy({ allowCidrs: [] });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Command, Context } from '../../../src/cli/command.ts';
 import { commands } from '../../../src/cli/commands.ts';
-import { progressBar } from '../../../src/cli/replay.ts';
+import { progressBar } from '../../../src/cli/commands/replay.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
 import { formatTable } from '../../../src/cli/table.ts';
 import packageJson from '../../../package.json' with { type: 'json' };

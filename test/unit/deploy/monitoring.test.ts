@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { boundedCounts } from '../../../src/gauges.ts';
-import { createMetrics } from '../../../src/metrics.ts';
+import { boundedCounts } from '../../../src/monitoring/gauges.ts';
+import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { readText } from '../docs/documents.ts';
 
 interface RegisteredMetric {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { OUTCOME_KINDS } from '../../../src/delivery/callback-outcome.ts';
-import { createMetrics } from '../../../src/metrics.ts';
+import { OUTCOME_KINDS } from '../../../src/callbacks/outcome.ts';
+import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import type { HealthState } from '../../../src/polling/account-health.ts';
 import type { SubscriptionState } from '../../../src/subscriptions/subscription.ts';
 import { filesBelow, readText } from './documents.ts';

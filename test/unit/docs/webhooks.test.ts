@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { eventTypes } from '../../../src/api/event-types.ts';
-import { variables } from '../../../src/config-variables.ts';
-import { formatBody } from '../../../src/delivery/format-body.ts';
+import { eventTypes } from '../../../src/events/event-types.ts';
+import { variables } from '../../../src/config/variables.ts';
+import { formatBody } from '../../../src/callbacks/body-formats.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import { codeBlocks, filesBelow, readText } from './documents.ts';
 import { eventExamples, exampleSubscription, type Example } from './event-examples.ts';

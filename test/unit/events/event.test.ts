@@ -5,7 +5,7 @@ import {
   stateAbbreviation,
   type FilingChange,
 } from '../../../src/events/event.ts';
-import { variables } from '../../../src/config-variables.ts';
+import { variables } from '../../../src/config/variables.ts';
 import { parseExactly } from '../../../src/json/parse-exactly.ts';
 
 const side = { status: 'PENDING', completedAt: null, rejectionReason: null, removed: false };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { consequence, PartnerError, type PartnerErrorKind } from '../../../src/partner/partner-error.ts';
 import { startInMs } from '../../../src/partner/request-budget.ts';
-import { refusalWaitMs, retryDelayMs, verdictOf } from '../../../src/partner/retry-policy.ts';
+import { refusalWaitMs, retryDelayMs, verdictOf } from '../../../src/partner/repeat-request.ts';
 
 const error = (kind: PartnerErrorKind, retryAfterMs: number | null = null) =>
   new PartnerError(kind, '', { retryAfterMs });

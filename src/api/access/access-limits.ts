@@ -1,0 +1,76 @@
+import type { FastifyRequest } from 'fastify';
+import type { Api } from '../server/api-instance.ts';
+import type { ApiDeps, ApiLimits } from '../deps.ts';
+import { Problem } from '../shared/problem.ts';
+import { addressKey, createRateLimiter } from './rate-limit.ts';
+
+/** Used where `limits` says nothing else; docs/configuration.md names them. Nobody who has a valid token comes near. */
+export const defaultLimits: ApiLimits = {
+  failures: { burst: 300, perSecond: 20 },
+  open: { burst: 2_000, perSecond: 200 },
+  token: { burst: 2_000, perSecond: 200 },
+  streams: 2_000,
+  connections: 20_000,
+};
+
+/** How often whoever asks is answered. Every refusal is the problem `too_many_requests`. */
+export interface AccessLimits {
+  /**
+   * Before a token is looked at: throws where its address has failed too often. A token that was valid before is let through: strangers
+   * behind the same proxy keep nobody out who is in.
+   */
+  beforeToken(request: FastifyRequest, digest: string | null): void;
+  /** The token turned out to be valid. */
+  tokenWorked(digest: string): void;
+  /** There was no valid token. */
+  tokenFailed(request: FastifyRequest, digest: string | null): void;
+  /** Throws where an account's token is used too often. The operator's has no limit. */
+  useOf(tokenId: string): void;
+}
+
+const workedMax = 10_000;
+
+/** Limits on requests to guarded routes, counted in this process. */
+export function createAccessLimits({ limits }: Pick<ApiDeps, 'limits'>): AccessLimits {
+  const { failures, token } = { ...defaultLimits, ...limits };
+  const failed = createRateLimiter(failures, () => performance.now());
+  const used = createRateLimiter(token, () => performance.now());
+  const worked = new Set<string>();
+
+  return {
+    beforeToken({ ip }, digest) {
+      if (digest !== null && worked.has(digest)) return;
+      refuseFor(
+        failed.waitMs(addressKey(ip)),
+        'Too many requests without a valid token came from your address.',
+      );
+    },
+    tokenWorked(digest) {
+      if (worked.has(digest)) return;
+      if (worked.size >= workedMax) worked.clear();
+      worked.add(digest);
+    },
+    tokenFailed({ ip }, digest) {
+      if (digest !== null) worked.delete(digest);
+      failed.take(addressKey(ip));
+    },
+    useOf: (tokenId) => refuseFor(used.take(tokenId), 'This token is used too often.'),
+  };
+}
+
+/** Limits what an address may ask of everything that needs no token, unknown paths included; probes of health have no limit. */
+export function limitOpenRoutes(app: Api, { limits }: Pick<ApiDeps, 'limits'>): void {
+  const asked = createRateLimiter({ ...defaultLimits, ...limits }.open, () => performance.now());
+  app.addHook('onRequest', async ({ ip, routeOptions: { url = '' } }) => {
+    if (url.startsWith('/v1/') || url.startsWith('/health/')) return;
+    refuseFor(asked.take(addressKey(ip)), 'Too many requests came from your address.');
+  });
+}
+
+// RFC 6585 §4.
+function refuseFor(waitMs: number, detail: string): void {
+  if (waitMs === 0) return;
+  throw new Problem('too_many_requests', `${detail} Wait for as long as Retry-After says.`, {
+    headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+  });
+}

@@ -1,0 +1,176 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { AccountToken } from '../../accounts/token-store.ts';
+import { createAccessLimits } from './access-limits.ts';
+import type { Api } from '../server/api-instance.ts';
+import type { ApiDeps } from '../deps.ts';
+import { accountNotFound } from '../subscriptions/find.ts';
+import { Problem } from '../shared/problem.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Account tokens find nothing here. */
+    operatorOnly?: boolean;
+    /** The account in the path need not exist. */
+    accountMayBeNew?: boolean;
+    /** No route of its own, only the answer 405. */
+    refusesMethod?: boolean;
+    /** No body is the same as `{}`. */
+    bodyOptional?: boolean;
+  }
+}
+
+/** Who calls: the operator, or somebody with a token of one account. */
+export type Caller =
+  { readonly kind: 'operator' } | { readonly kind: 'account'; readonly token: AccountToken };
+
+/** What a request asks for, as far as permission goes. */
+export interface Access {
+  readonly operatorOnly: boolean;
+  /** The account in the path; null where there is none. */
+  readonly account: string | null;
+  readonly changes: boolean;
+}
+
+/**
+ * Why a caller may not have this, or null; pure. Whatever an account token may not have looks the same as what does not
+ * exist, so that it tells nothing of other accounts (contract, HTTP API).
+ */
+export function refusal(caller: Caller, access: Access): Problem | null {
+  if (caller.kind === 'operator') return null;
+  if (access.operatorOnly || access.account !== caller.token.account) {
+    return new Problem('not_found', 'There is nothing here for this token; /docs lists what there is.');
+  }
+  if (access.changes && caller.token.readOnly) {
+    return new Problem('read_only_token', 'Use a token that was made without readOnly.');
+  }
+  return null;
+}
+
+/** The token in an `Authorization` header, or null; pure. Wider than RFC 6750 §2.1, as API_TOKEN is. */
+export function bearerToken(header: string | undefined): string | null {
+  return /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? null;
+}
+
+/** Gives every request the place where `addAuth` notes its caller. */
+export function addCallerDecorator(app: Api): void {
+  app.decorateRequest('caller', null);
+}
+
+/**
+ * Lets nobody pass without a valid token for what it asks for; before the body is read. A request without a token that `hasSession` knows is
+ * the operator's, as long as it changes nothing.
+ */
+export function addAuth(
+  app: Api,
+  deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now' | 'limits' | 'storeProblem'>,
+  hasSession: (request: FastifyRequest) => boolean = () => false,
+): void {
+  const operatorDigest = digest(deps.apiToken);
+  const limits = createAccessLimits(deps);
+
+  async function callerWith(text: string, textDigest: Buffer): Promise<Caller | null> {
+    if (timingSafeEqual(textDigest, operatorDigest)) return { kind: 'operator' };
+    const token = await deps.tokens.find(text, deps.now());
+    return token === null ? null : { kind: 'account', token };
+  }
+
+  async function identify(request: FastifyRequest): Promise<Caller> {
+    const { authorization } = request.headers;
+    if (authorization === undefined && !changesSomething(request.method) && hasSession(request)) {
+      await refuseEmptied(deps, request.method);
+      return { kind: 'operator' };
+    }
+    const text = bearerToken(authorization);
+    const textDigest = digest(text ?? '');
+    const remembered = text === null ? null : textDigest.toString('base64');
+    limits.beforeToken(request, remembered);
+    if (text !== null) await refuseEmptied(deps, request.method);
+    const caller = text === null ? null : await callerWith(text, textDigest);
+    if (caller === null || remembered === null) {
+      limits.tokenFailed(request, remembered);
+      throw unauthorized(authorization !== undefined);
+    }
+    limits.tokenWorked(remembered);
+    return caller;
+  }
+
+  app.addHook('onRequest', async (request) => {
+    const caller = await identify(request);
+    request.setDecorator('caller', caller);
+    if (caller.kind === 'account') limits.useOf(caller.token.id);
+    const access = accessOf(request);
+    const refused = refusal(caller, access);
+    if (refused !== null) throw refused;
+    if (caller.kind === 'account') await rememberUse(deps, caller.token, request);
+  });
+}
+
+/** Lets nobody pass to an account that does not exist; for requests that `addAuth` has let pass. */
+export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'>): void {
+  app.addHook('onRequest', async (request) => {
+    const { account } = accessOf(request);
+    if (account === null || request.routeOptions.config.accountMayBeNew === true) return;
+    if (await accounts.exists(account)) return;
+    throw accountNotFound();
+  });
+}
+
+// Before tokens and accounts are looked for: in an emptied store there are none, and 401 or 404 would tell a lie.
+async function refuseEmptied({ storeProblem }: Pick<ApiDeps, 'storeProblem'>, method: string): Promise<void> {
+  const reason = await storeProblem();
+  if (reason !== null)
+    throw new Problem(changesSomething(method) ? 'changes_refused' : 'store_emptied', reason);
+}
+
+/** Whether a method asks for a change. */
+function changesSomething(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
+/** Who calls; null where no token was asked for, or none was right. */
+export function callerOf(request: FastifyRequest): Caller | null {
+  return request.getDecorator<Caller | null>('caller');
+}
+
+/** How a caller appears in the log; `none` where no token was asked for. */
+export function callerLabel(request: FastifyRequest): string {
+  const caller = callerOf(request);
+  if (caller === null) return 'none';
+  return caller.kind === 'operator' ? 'operator' : caller.token.id;
+}
+
+function accessOf(request: FastifyRequest): Access {
+  const { account = null } = request.params as { account?: string };
+  const { operatorOnly = false } = request.routeOptions.config;
+  return { operatorOnly, account, changes: changesSomething(request.method) };
+}
+
+// Only a note: a Redis that takes no writes must not keep anybody from reading.
+async function rememberUse(
+  { tokens, now }: Pick<ApiDeps, 'tokens' | 'now'>,
+  token: AccountToken,
+  request: FastifyRequest,
+): Promise<void> {
+  try {
+    await tokens.touch(token, now());
+  } catch (error) {
+    request.log.debug({ error: String(error) }, 'token.use_not_noted');
+  }
+}
+
+function unauthorized(given: boolean): Problem {
+  // RFC 6750 §3.1: no error code for a request without any credentials.
+  const challenge = `Bearer realm="filing-webhooks"${given ? ', error="invalid_token"' : ''}`;
+  return new Problem(
+    'unauthorized',
+    'Send "Authorization: Bearer <token>" with the operator token or an account token. In a browser, sign in at / first.',
+    {
+      headers: { 'www-authenticate': challenge },
+    },
+  );
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

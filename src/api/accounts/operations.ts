@@ -1,0 +1,93 @@
+import { Type } from 'typebox';
+import {
+  accountInputSchema,
+  accountListSchema,
+  countsAnswerSchema,
+  countsQuerySchema,
+  newAccountParams,
+  pollAnswerSchema,
+  pollQuerySchema,
+} from './schema.ts';
+import { accountParams, answer, bodyProblems, pageQuery, problems, record } from '../shared/schema.ts';
+
+const inAccount = Type.Object(accountParams);
+
+/** What GET /v1/accounts takes and answers. */
+export const listAccounts = {
+  tags: ['Accounts'],
+  operationId: 'listAccounts',
+  summary: 'List accounts',
+  querystring: record(pageQuery),
+  response: { 200: accountListSchema, ...problems(422) },
+};
+
+/** What PUT /v1/accounts/{account} takes and answers. */
+export const putAccount = {
+  tags: ['Accounts'],
+  operationId: 'putAccount',
+  summary: 'Create an account or replace its settings',
+  description:
+    'A new account is polled at once; its first complete poll is the silent baseline. Replacing the settings keeps what is known of ' +
+    'the filings. Intervals that are left out are those of the deployment.',
+  params: newAccountParams,
+  body: accountInputSchema,
+  response: {
+    200: answer('Account', 'The account.'),
+    201: answer('Account', 'Created.', { location: 'Where it is.' }),
+    ...problems(...bodyProblems),
+  },
+};
+
+/** What GET /v1/accounts/{account} takes and answers. */
+export const getAccount = {
+  tags: ['Accounts'],
+  operationId: 'getAccount',
+  summary: 'Settings, counts and health of an account',
+  params: inAccount,
+  response: { 200: answer('Account', 'The account.'), ...problems() },
+};
+
+/** What GET /v1/accounts/{account}/counts takes and answers. */
+export const getCounts = {
+  tags: ['Accounts'],
+  operationId: 'getCounts',
+  summary: 'Filings by status over the past hours or days',
+  params: inAccount,
+  querystring: countsQuerySchema,
+  response: { 200: countsAnswerSchema, ...problems(422) },
+};
+
+/** What DELETE /v1/accounts/{account} takes and answers. */
+export const deleteAccount = {
+  tags: ['Accounts'],
+  operationId: 'deleteAccount',
+  summary: 'Stop polling and remove everything of an account',
+  description: 'Its filings, events, subscriptions and tokens go with it, for good.',
+  params: inAccount,
+  response: { 204: { type: 'null', description: 'Removed.' }, ...problems() },
+};
+
+/** What POST /v1/accounts/{account}/accept takes and answers. */
+export const acceptFindings = {
+  tags: ['Accounts'],
+  operationId: 'acceptFindings',
+  summary: 'Accept what the polls find and do not believe',
+  description:
+    'For an account whose health is `doubtful`: what `health.doubt` speaks of is so. The account is polled at once, and all that was held back is told, ' +
+    'in order. Nothing is held back for that reason until it is over, then everything is doubted as before. Safe to repeat.',
+  params: inAccount,
+  response: {
+    202: answer('Account', 'Accepted; the poll starts as soon as a worker is free.'),
+    ...problems(409),
+  },
+};
+
+/** What POST /v1/accounts/{account}/poll takes and answers. */
+export const pollAccount = {
+  tags: ['Accounts'],
+  operationId: 'pollAccount',
+  summary: 'Poll an account now',
+  params: inAccount,
+  querystring: pollQuerySchema,
+  response: { 202: pollAnswerSchema, ...problems(403, 422) },
+};

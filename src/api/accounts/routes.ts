@@ -1,0 +1,177 @@
+import type { Account, UnreadableAccount } from '../../accounts/account-store.ts';
+import { noMarks } from '../../polling/store/polling-store.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { thinSamples } from '../../filings/count-history.ts';
+import { standingDoubt } from '../../polling/doubt/doubt.ts';
+import { accountView } from './view.ts';
+import {
+  listAccounts,
+  putAccount,
+  getAccount,
+  getCounts,
+  deleteAccount,
+  acceptFindings,
+  pollAccount,
+} from './operations.ts';
+import type { Api } from '../server/api-instance.ts';
+import { pageLimit } from '../shared/schema.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import type { ApiDeps } from '../deps.ts';
+import { accountNotFound } from '../subscriptions/find.ts';
+import { Problem } from '../shared/problem.ts';
+
+const hoursDefault = 24;
+// More than a chart has places for would only take longer.
+const samplesMax = 200;
+
+/** The accounts whose filings are watched. */
+export function addAccountRoutes(app: Api, deps: ApiDeps): void {
+  const { accounts, countHistory, hooks, now } = deps;
+
+  app.get(
+    '/accounts',
+    {
+      config: { operatorOnly: true },
+      schema: listAccounts,
+    },
+    async ({ query: { limit = pageLimit, cursor } }) => {
+      const after = decodeCursor('accounts', cursor) ?? '';
+      const [readable, broken] = await Promise.all([accounts.list(), accounts.unreadable()]);
+      const following = [...readable, ...broken]
+        .filter(({ account }) => account > after)
+        .toSorted((a, b) => (a.account < b.account ? -1 : 1));
+      const page = following.slice(0, limit);
+      const last = following.length > limit ? page.at(-1) : undefined;
+      return {
+        items: await Promise.all(
+          page.map(async (each) => ('error' in each ? brokenView(deps, each) : view(deps, each))),
+        ),
+        nextCursor: last === undefined ? null : encodeCursor('accounts', last.account),
+      };
+    },
+  );
+
+  app.put(
+    '/accounts/:account',
+    {
+      config: { operatorOnly: true, accountMayBeNew: true },
+      schema: putAccount,
+    },
+    async ({ params: { account }, body }, reply) => {
+      const { created } = await accounts.put(account, toSettings(body), now());
+      const saved = await requireStored(deps, account);
+      await hooks.accountSaved(saved);
+      if (created) void reply.code(201).header('location', `/v1/accounts/${account}`);
+      return view(deps, saved);
+    },
+  );
+
+  app.get('/accounts/:account', { schema: getAccount }, async ({ params: { account } }) =>
+    view(deps, await requireStored(deps, account)),
+  );
+
+  app.get(
+    '/accounts/:account/counts',
+    { schema: getCounts },
+    async ({ params: { account }, query: { hours = hoursDefault } }) => {
+      const samples = await countHistory.read(account, now() - hours * 3_600_000);
+      return {
+        items: thinSamples(samples, samplesMax).map(({ at, counts }) => ({
+          at: new Date(at).toISOString(),
+          counts,
+        })),
+      };
+    },
+  );
+
+  app.delete(
+    '/accounts/:account',
+    {
+      config: { operatorOnly: true, accountMayBeNew: true },
+      schema: deleteAccount,
+    },
+    async ({ params: { account } }, reply) => {
+      const removed = await accounts.remove(account);
+      await hooks.accountRemoved(account);
+      if (!removed) throw accountNotFound();
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    '/accounts/:account/accept',
+    { config: { operatorOnly: true }, schema: acceptFindings },
+    async ({ params: { account } }, reply) => {
+      await acceptDoubt(deps, account);
+      // Everything that was held back is to be found, settled filings too.
+      await hooks.pollNow(account, 'sweep');
+      void reply.code(202);
+      return view(deps, await requireStored(deps, account));
+    },
+  );
+
+  app.post(
+    '/accounts/:account/poll',
+    { schema: pollAccount },
+    async ({ params: { account }, query: { mode = 'delta' } }, reply) => {
+      await hooks.pollNow(account, mode);
+      void reply.code(202);
+      return { account, mode };
+    },
+  );
+}
+
+// A poll may tell another doubt meanwhile; that one nobody has looked at.
+async function acceptDoubt({ polling }: ApiDeps, account: string): Promise<void> {
+  const doubt = standingDoubt(await polling.read(account));
+  if (doubt?.accepted === true || (doubt !== null && (await polling.accept(account, doubt)))) return;
+  throw new Problem('nothing_doubted', 'Nothing of this account is held back; its health says what is.');
+}
+
+function toSettings(body: {
+  baseUrl: string;
+  partnerKey: string;
+  pollIntervalMs?: number;
+  sweepIntervalMs?: number;
+}) {
+  return {
+    baseUrl: new URL(body.baseUrl).href.replace(/\/+$/, ''),
+    partnerKey: body.partnerKey,
+    pollIntervalMs: body.pollIntervalMs ?? null,
+    sweepIntervalMs: body.sweepIntervalMs ?? null,
+  };
+}
+
+async function view({ snapshot, polling, now, partnerMaxRps }: ApiDeps, account: Account) {
+  const [counts, marks] = await Promise.all([
+    orUnreadable(snapshot.counts(account.account)),
+    orUnreadable(polling.read(account.account)),
+  ]);
+  const wrong = [counts, marks].find((each) => each instanceof Error);
+  const known = marks instanceof Error ? noMarks : marks;
+  const shown = wrong === undefined ? known : { ...known, lastError: wrong.message };
+  return accountView(account, counts instanceof Error ? {} : counts, shown, now(), partnerMaxRps);
+}
+
+// Nothing is known of it but its name.
+async function brokenView({ now, partnerMaxRps }: ApiDeps, { account, error }: UnreadableAccount) {
+  const unknown = { account, incarnation: '', baseUrl: '', pollIntervalMs: 0, sweepIntervalMs: 0 };
+  const marks = { ...noMarks, lastError: `${error.message}; PUT mends it, DELETE removes it` };
+  return accountView({ ...unknown, createdAt: 0, updatedAt: 0 }, {}, marks, now(), partnerMaxRps);
+}
+
+async function orUnreadable<T>(read: Promise<T>): Promise<T | Error> {
+  try {
+    return await read;
+  } catch (error) {
+    const unreadable = toUnreadable(error);
+    if (unreadable === null) throw error;
+    return unreadable;
+  }
+}
+
+async function requireStored({ accounts }: ApiDeps, name: string): Promise<Account> {
+  const account = await accounts.get(name);
+  if (account === null) throw accountNotFound();
+  return account;
+}

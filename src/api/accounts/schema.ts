@@ -1,0 +1,168 @@
+import { Type } from 'typebox';
+import { accountNamePattern } from '../../accounts/account-store.ts';
+import { listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
+
+const day = 86_400_000;
+
+const pollIntervalMs = Type.Integer({
+  minimum: 10,
+  maximum: day,
+  description: 'Milliseconds between polls; the default is POLL_INTERVAL_MS.',
+  examples: [15_000],
+});
+
+const sweepIntervalMs = Type.Integer({
+  minimum: 10,
+  maximum: 30 * day,
+  description: 'Milliseconds between full sweeps; the default is SWEEP_INTERVAL_MS.',
+  examples: [900_000],
+});
+
+const baseUrl = Type.String({
+  maxLength: 2048,
+  description: 'Address of the partner service, ending in its version segment; no user, query or fragment.',
+  examples: ['https://partner.example.com/v1'],
+});
+
+/** The account that a PUT names: its name becomes part of keys, paths and metric labels. */
+export const newAccountParams = Type.Object({
+  account: Type.String({
+    pattern: accountNamePattern,
+    description: '1 to 64 letters, digits, dots, - and _; the first is a letter or digit.',
+    examples: ['default'],
+  }),
+});
+
+/** Body of PUT /v1/accounts/{account}. */
+export const accountInputSchema = record({
+  baseUrl: Type.Refine(
+    baseUrl,
+    (text) => typeof text !== 'string' || baseUrlProblem(text) === null,
+    (text) => baseUrlProblem(text) ?? '',
+  ),
+  partnerKey: Type.String({
+    pattern: '^[!-~]([ -~]{0,510}[!-~])?$',
+    description:
+      'The key that the partner service gave you, 1 to 512 printable ASCII characters. It is sealed and never returned.',
+    examples: ['sandbox-key'],
+  }),
+  pollIntervalMs: Type.Optional(pollIntervalMs),
+  sweepIntervalMs: Type.Optional(sweepIntervalMs),
+});
+
+const doubt = record(
+  {
+    reason: oneOf(['other_account', 'other_list', 'unknown_wave', 'removal_wave']),
+    since: time('When it was first doubted.'),
+    accepted: Type.Boolean({
+      description: 'True: the operator has said that it is so, nothing is held back any more.',
+    }),
+    known: Type.Integer({ description: 'Known filings before that poll.' }),
+    shown: Type.Integer({ description: 'Of these, those that its lists showed.' }),
+    unknown: Type.Integer({ description: 'Filings on its lists that were never seen before.' }),
+    gone: Type.Integer({ description: 'Known filings that answered 404 when last asked for.' }),
+  },
+  { description: 'What the polls find and do not believe; null when there is nothing.' },
+);
+
+const health = record(
+  {
+    state: oneOf(['baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale']),
+    lastPollAt: timeOrNull('Start of the last poll.'),
+    lastCompletePollAt: timeOrNull('Start of the last poll that read all it had to.'),
+    lastSweepAt: timeOrNull('Start of the last complete sweep.'),
+    consecutiveFailures: Type.Integer(),
+    backoffUntil: timeOrNull('No scheduled poll before this time.'),
+    lastError: nullable(Type.String(), {
+      description: 'What the last failed poll died of; null after a complete one.',
+    }),
+    doubt: nullable(doubt),
+  },
+  { description: 'How polling of this account stands.' },
+);
+
+const countsByStatus = Type.Record(Type.String(), Type.Integer(), {
+  description:
+    'Known filings by status, removed ones left out; statuses that this version does not know are there when they occur.',
+  examples: [{ UNPAID: 3, PAID: 1, PENDING: 12, COMPLETED: 840, REJECTED: 2 }],
+});
+
+/** An account as the API shows it; never with its key. */
+export const accountSchema = record(
+  {
+    account: Type.String({ examples: ['default'] }),
+    baseUrl,
+    pollIntervalMs,
+    sweepIntervalMs,
+    createdAt: time('When it was created.'),
+    updatedAt: time('When its settings last changed.'),
+    counts: countsByStatus,
+    health,
+    requests: record(
+      {
+        total: Type.Integer(),
+        lastPoll: Type.Integer(),
+        budget: Type.Integer({
+          description:
+            'So many PARTNER_MAX_RPS allows in one poll interval. A poll that takes more takes longer than the interval.',
+        }),
+      },
+      { description: 'Requests sent to the partner service, ever and by the last poll.' },
+    ),
+  },
+  { $id: 'Account' },
+);
+
+/** Answer of GET /v1/accounts. */
+export const accountListSchema = listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.');
+
+/** Query of GET …/counts. */
+export const countsQuerySchema = record({
+  hours: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 168,
+      default: 24,
+      description: 'So far back from now; at most a week.',
+    }),
+  ),
+});
+
+/** Answer of GET …/counts. */
+export const countsAnswerSchema = record(
+  {
+    items: Type.Array(record({ at: time('When, to the minute.'), counts: countsByStatus })),
+  },
+  {
+    description:
+      'Oldest first, at most 200. Kept are each minute of the last six hours and each tenth before that in which the account was polled.',
+  },
+);
+
+/** Query of POST …/poll. */
+export const pollQuerySchema = record({
+  mode: Type.Optional(
+    oneOf(['delta', 'sweep'], {
+      default: 'delta',
+      description: '`sweep` reads every filing, `delta` what may have changed.',
+    }),
+  ),
+});
+
+/** Answer of POST …/poll. */
+export const pollAnswerSchema = record(
+  { account: Type.String(), mode: oneOf(['delta', 'sweep']) },
+  {
+    description:
+      'The poll starts as soon as a worker is free; the health of the account tells when it was done.',
+  },
+);
+
+/** What is wrong with the address of a partner service, or null; pure. */
+export function baseUrlProblem(text: string): string | null {
+  const url = /^https?:\/\/[^/]/i.test(text) ? URL.parse(text) : null;
+  if (url === null || /[\s\\\p{Cc}]/u.test(text)) return 'must be an absolute http:// or https:// URL';
+  if (url.username !== '' || url.password !== '' || /^[^/]+\/\/[^/?#]*@/.test(text))
+    return 'must not contain a user or password';
+  return /[?#]/.test(text) ? 'must not have a query or fragment' : null;
+}

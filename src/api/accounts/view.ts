@@ -1,0 +1,58 @@
+import type { Static } from 'typebox';
+import type { Account } from '../../accounts/account-store.ts';
+import { knownStatuses } from '../../partner/filing-schema.ts';
+import { healthState } from '../../polling/account-health.ts';
+import { standingDoubt } from '../../polling/doubt/doubt.ts';
+import type { PollingMarks } from '../../polling/store/polling-store.ts';
+import type { accountSchema } from './schema.ts';
+import { isoOrNull } from '../shared/schema.ts';
+
+/** An account as the API shows it; pure. `now` is on Redis's clock, in milliseconds; `maxRps` the ceiling on requests in a second. */
+export function accountView(
+  account: Account,
+  counts: Readonly<Record<string, number>>,
+  marks: PollingMarks,
+  now: number,
+  maxRps: number,
+): Static<typeof accountSchema> {
+  return {
+    account: account.account,
+    baseUrl: account.baseUrl,
+    pollIntervalMs: account.pollIntervalMs,
+    sweepIntervalMs: account.sweepIntervalMs,
+    createdAt: new Date(account.createdAt).toISOString(),
+    updatedAt: new Date(account.updatedAt).toISOString(),
+    counts: countsView(counts),
+    health: {
+      state: healthState(marks, account.pollIntervalMs, account.createdAt, now),
+      lastPollAt: isoOrNull(marks.lastPollAt),
+      lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
+      lastSweepAt: isoOrNull(marks.lastSweepAt),
+      consecutiveFailures: marks.consecutiveFailures,
+      backoffUntil: isoOrNull(marks.backoffUntil),
+      lastError: marks.lastError || marks.unreadable || null,
+      doubt: doubtView(marks),
+    },
+    requests: {
+      total: marks.requestsTotal,
+      lastPoll: marks.requestsLastPoll,
+      budget: Math.max(1, Math.floor((maxRps * account.pollIntervalMs) / 1000)),
+    },
+  };
+}
+
+function doubtView(marks: PollingMarks) {
+  const standing = standingDoubt(marks);
+  if (standing === null) return null;
+  const { reason, since, accepted, known, shown, unknown, gone } = standing;
+  return { reason, since: new Date(since).toISOString(), accepted, known, shown, unknown, gone };
+}
+
+// The statuses of the partner specification are always there, others only while a filing has them.
+function countsView(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);
+  const others = Object.entries(counts).filter(
+    ([status, count]) => count !== 0 && !(knownStatuses as readonly string[]).includes(status),
+  );
+  return Object.fromEntries([...known, ...others]);
+}

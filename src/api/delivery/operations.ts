@@ -1,0 +1,74 @@
+import { bodyProblems, pageQuery, problems, record } from '../shared/schema.ts';
+import {
+  attemptListSchema,
+  deadLetterListSchema,
+  pingAnswerSchema,
+  replayInputSchema,
+  replayParams,
+  replaySchema,
+  replayStartedSchema,
+  subscriptionReplayParams,
+} from './schema.ts';
+import { subscriptionParams } from '../subscriptions/schema.ts';
+
+/** What GET /v1/accounts/{account}/subscriptions/{id}/attempts takes and answers. */
+export const listAttempts = {
+  tags: ['Delivery'],
+  operationId: 'listAttempts',
+  summary: 'List attempts to deliver, newest first',
+  params: subscriptionParams,
+  querystring: record(pageQuery),
+  response: { 200: attemptListSchema, ...problems(422) },
+};
+
+/** What GET /v1/accounts/{account}/subscriptions/{id}/dead-letters takes and answers. */
+export const listDeadLetters = {
+  tags: ['Delivery'],
+  operationId: 'listDeadLetters',
+  summary: 'List events that were given up, newest first',
+  params: subscriptionParams,
+  querystring: record(pageQuery),
+  response: { 200: deadLetterListSchema, ...problems(422) },
+};
+
+/** What POST /v1/accounts/{account}/subscriptions/{id}/test takes and answers. */
+export const testSubscription = {
+  tags: ['Delivery'],
+  operationId: 'testSubscription',
+  summary: 'Send one ping now and tell what came of it',
+  description: 'Works for disabled subscriptions too, changes nothing and is not in the list of attempts.',
+  params: subscriptionParams,
+  response: { 200: pingAnswerSchema, ...problems(403, 429) },
+};
+
+/** What POST /v1/accounts/{account}/subscriptions/{id}/replay takes and answers. */
+export const replayEvents = {
+  tags: ['Delivery'],
+  operationId: 'replayEvents',
+  summary: 'Deliver events again, under their own ids',
+  description:
+    'Without conditions everything still in the log that the subscription asks for is delivered again. The same request asked again ' +
+    'before it has finished is the same replay, so it may be repeated when the answer was lost. Progress is under ' +
+    '…/replays/{id}, below the subscription as well as below the account.',
+  params: subscriptionParams,
+  body: replayInputSchema,
+  response: { 202: replayStartedSchema, ...problems(...bodyProblems, 429) },
+};
+
+/** What GET /v1/accounts/{account}/subscriptions/{id}/replays/{replay} takes and answers. */
+export const getSubscriptionReplay = {
+  tags: ['Delivery'],
+  operationId: 'getSubscriptionReplay',
+  summary: 'How far a replay has got',
+  params: subscriptionReplayParams,
+  response: { 200: replaySchema, ...problems() },
+};
+
+/** What GET /v1/accounts/{account}/replays/{replay} takes and answers. */
+export const getReplay = {
+  tags: ['Delivery'],
+  operationId: 'getReplay',
+  summary: 'How far a replay has got',
+  params: replayParams,
+  response: { 200: replaySchema, ...problems() },
+};

@@ -1,0 +1,116 @@
+import { Socket } from 'node:net';
+import type { Attempt, DeadLetter } from '../../delivery/store/delivery-records.ts';
+import type { Api } from '../server/api-instance.ts';
+import { pageLimit } from '../shared/schema.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import type { CursorKind } from '../shared/cursor.ts';
+import { listAttempts, listDeadLetters, testSubscription } from './operations.ts';
+import type { ApiDeps } from '../deps.ts';
+import { requireSubscription } from '../subscriptions/find.ts';
+import { Problem } from '../shared/problem.ts';
+
+// Longer than DELIVERY_TIMEOUT_MS may be: the callback's own deadline decides.
+const pingMs = 11 * 60_000;
+
+/** What came of callbacks, and the test call. */
+export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
+  const { delivery, hooks } = deps;
+  const underTest = new Set<string>();
+
+  app.get(
+    '/accounts/:account/subscriptions/:id/attempts',
+    { schema: listAttempts },
+    async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
+      const before = decodeCursor('attempts', cursor);
+      await requireSubscription(deps, account, id);
+      const { items, next } = await delivery.attempts(account, id, before, limit);
+      return { items: items.map(attemptView), nextCursor: nextCursor('attempts', next) };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/subscriptions/:id/dead-letters',
+    { schema: listDeadLetters },
+    async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
+      const before = decodeCursor('dead-letters', cursor);
+      await requireSubscription(deps, account, id);
+      const { items, next } = await delivery.deadLetters(account, id, before, limit);
+      return { items: items.map(deadLetterView), nextCursor: nextCursor('dead-letters', next) };
+    },
+  );
+
+  app.post(
+    '/accounts/:account/subscriptions/:id/test',
+    {
+      handlerTimeout: pingMs,
+      schema: testSubscription,
+    },
+    async (request) => {
+      const { account, id } = request.params;
+      const { subscription, unreadable } = await requireSubscription(deps, account, id);
+      if (unreadable !== null) throw unreadable;
+      if (underTest.has(id)) throw testRunning();
+      underTest.add(id);
+      try {
+        keepOpen(request.raw.socket);
+        const { outcome, statusCode, durationMs, response } = await hooks.ping(subscription);
+        const reason = outcome.kind === 'delivered' ? null : outcome.reason;
+        return { outcome: outcome.code, reason, statusCode, durationMs, response };
+      } finally {
+        underTest.delete(id);
+      }
+    },
+  );
+}
+
+// Nothing moves on the connection until the receiver has answered; without one (injected requests) there is nothing to keep.
+function keepOpen(socket: unknown): void {
+  if (socket instanceof Socket) socket.setTimeout(pingMs);
+}
+
+function attemptView({
+  eventId,
+  eventType,
+  filingId,
+  attempt,
+  outcome,
+  statusCode,
+  durationMs,
+  response,
+  at,
+}: Attempt) {
+  return {
+    eventId,
+    eventType,
+    filingId: filingId === '' ? null : filingId,
+    attempt,
+    outcome,
+    statusCode,
+    durationMs,
+    response,
+    at: new Date(at).toISOString(),
+  };
+}
+
+function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, events, at }: DeadLetter) {
+  return {
+    eventId,
+    eventType,
+    filingId: filingId === '' ? null : filingId,
+    attempts,
+    lastOutcome,
+    events,
+    at: new Date(at).toISOString(),
+  };
+}
+
+function nextCursor(kind: CursorKind, next: string | null): string | null {
+  return next === null ? null : encodeCursor(kind, next);
+}
+
+function testRunning(): Problem {
+  const headers = { 'retry-after': '1' };
+  return new Problem('test_running', 'A test of this subscription is under way; wait for its answer.', {
+    headers,
+  });
+}

@@ -1,0 +1,133 @@
+import { Type } from 'typebox';
+import { OUTCOME_KINDS } from '../../callbacks/outcome.ts';
+import { accountParams, listOf, nullable, oneOf, record, time } from '../shared/schema.ts';
+import { instantSchema } from '../shared/instant.ts';
+import { eventTypesSchema } from '../subscriptions/schema.ts';
+
+const outcome = oneOf(Object.keys(OUTCOME_KINDS), {
+  description: 'What came of it; docs/callback-outcomes.md says what each leads to.',
+  examples: ['http_error'],
+});
+
+const statusCode = nullable(Type.Integer(), { description: 'Null when there was no answer.' });
+
+const durationMs = Type.Number({
+  description: 'Milliseconds from the first byte sent to the end of the answer.',
+});
+
+const response = nullable(Type.String(), {
+  description: 'The first 1 KiB of the answer as text; null when there was none.',
+});
+
+const event = {
+  eventId: Type.String({ description: 'The `webhook-id`.' }),
+  eventType: Type.String({ examples: ['filing.rejected'] }),
+  filingId: nullable(Type.String(), { description: 'Null for operational events.' }),
+};
+
+/** One attempt to deliver an event. */
+export const attemptSchema = record(
+  {
+    ...event,
+    attempt: Type.Integer({ description: '1 for the first try of the event.' }),
+    outcome,
+    statusCode,
+    durationMs,
+    response,
+    at: time('When it ended.'),
+  },
+  { $id: 'Attempt' },
+);
+
+/** Answer of GET …/attempts. */
+export const attemptListSchema = listOf(
+  Type.Unsafe({ $ref: 'Attempt#' }),
+  'Attempts, newest first; at least the latest 1 000 are kept.',
+);
+
+/** An event that was given up for a subscription. */
+export const deadLetterSchema = record(
+  {
+    ...event,
+    attempts: Type.Integer({ description: 'How often it was tried.' }),
+    lastOutcome: oneOf([...Object.keys(OUTCOME_KINDS), 'expired', 'unreadable'], {
+      description:
+        'Outcome of the last attempt; `expired` where the event left the log for its age before it was delivered. Then its id and type may be empty.',
+      examples: ['http_error'],
+    }),
+    events: Type.Integer({
+      description: 'How many events it stands for: more than one where a stretch of the log has `expired`.',
+    }),
+    at: time('When it was given up.'),
+  },
+  { $id: 'DeadLetter' },
+);
+
+/** Answer of GET …/dead-letters. */
+export const deadLetterListSchema = listOf(
+  Type.Unsafe({ $ref: 'DeadLetter#' }),
+  'Events that were given up, newest first. POST …/replay with deadLettersOnly delivers them again.',
+);
+
+/** Answer of POST …/test. */
+export const pingAnswerSchema = record(
+  {
+    outcome,
+    reason: nullable(Type.String(), {
+      description: 'A sentence about a failure; null when it was delivered.',
+    }),
+    statusCode,
+    durationMs,
+    response,
+  },
+  { description: 'What came of the ping.' },
+);
+
+/** Body of POST …/replay. */
+export const replayInputSchema = record({
+  after: Type.Optional(instantSchema('Events recorded at this time or later.')),
+  before: Type.Optional(instantSchema('Events recorded earlier than this time.')),
+  eventTypes: Type.Optional(eventTypesSchema),
+  filingId: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: 'Events of this filing.' }),
+  ),
+  deadLettersOnly: Type.Optional(
+    Type.Boolean({ default: false, description: 'Only events that were given up.' }),
+  ),
+});
+
+const replay = {
+  id: Type.String({ examples: ['rpl_7d21.sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
+  matched: Type.Integer({
+    description:
+      'How many events are delivered again. Exact up to half a million events of the log; those behind are all counted, whether or not they match.',
+  }),
+};
+
+/** Answer of POST …/replay. */
+export const replayStartedSchema = record(replay, { description: 'Begun.' });
+
+/** Answer of GET …/replays/{id}. */
+export const replaySchema = record(
+  {
+    ...replay,
+    state: oneOf(['running', 'finished']),
+    delivered: Type.Integer({ description: 'Acknowledged so far.' }),
+    failed: Type.Integer({ description: 'Given up once more.' }),
+    createdAt: time('When it was asked for.'),
+  },
+  { description: 'How far it has got.' },
+);
+
+/** Path of a replay under its account. */
+export const replayParams = Type.Object({
+  ...accountParams,
+  replay: Type.String({ description: 'Id of the replay.' }),
+});
+
+/** Path of a replay under its subscription. */
+export const subscriptionReplayParams = Type.Object({
+  ...accountParams,
+  id: Type.String({ description: 'Id of the subscription.' }),
+  replay: Type.String({ description: 'Id of the replay.' }),
+});

@@ -1,0 +1,205 @@
+import { bodiesAtOnceMax, type EventLog, type LogEntry } from '../../events/event-log.ts';
+import { fitting } from '../../events/log-entry.ts';
+import { isSameCheckpoint, mayFollow, type Checkpoint } from '../../events/timeline.ts';
+
+/** What came next in a log. */
+export interface Following {
+  /** Oldest first, a megabyte of bodies or one of them at most; empty when there was nothing to be read. */
+  readonly entries: readonly LogEntry[];
+  /** Where to go on from; before where the listener was when Redis was set back. */
+  readonly position: Checkpoint;
+}
+
+/** An account's log as one listener follows it. Dispose it when the listener is gone. */
+export interface FollowedLog extends Disposable {
+  /** The entries behind a checkpoint, as soon as there are any; after `waitMs` or an abort without. Null once following has ended. */
+  next(after: Checkpoint, waitMs: number, signal: AbortSignal): Promise<Following | null>;
+}
+
+/** Follows logs for event streams: one look at an account's head per interval, however many listen. */
+export interface LogFollower {
+  /** Null when too many listen already, to this account or in all. */
+  follow(account: string): FollowedLog | null;
+  /** Ends every `next`, now and from now on. */
+  stop(): void;
+}
+
+interface Follower {
+  /** Where the logs part when Redis was set back since its last `next`; null when it was not. */
+  partsAt: Checkpoint | null;
+}
+
+interface Tail {
+  readonly account: string;
+  readonly followers: Set<Follower>;
+  /** The newest entry that was seen; null before the first look. */
+  head: Checkpoint | null;
+  /** The latest entries, without a gap up to `head`. */
+  recent: readonly LogEntry[];
+  /** Who waits for the next look that finds something. */
+  readonly waiting: Set<() => void>;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const recentMax = 256;
+// Of bodies; the text that listeners get of them is kept beside them.
+const recentBytesMax = 4 * 1024 * 1024;
+const catchUpBatch = 100;
+
+/** A follower that looks every `followMs`, for at most so many listeners per account and in all. While Redis is away it keeps looking; listeners that are behind fail and come again. */
+export function createLogFollower(
+  log: EventLog,
+  followMs: number,
+  max: { readonly perAccount: number; readonly inAll: number },
+): LogFollower {
+  const tails = new Map<string, Tail>();
+  let followers = 0;
+  let stopped = false;
+
+  function open(account: string): Tail {
+    const tail: Tail = {
+      account,
+      followers: new Set(),
+      head: null,
+      recent: [],
+      waiting: new Set(),
+      timer: undefined,
+    };
+    tails.set(account, tail);
+    lookSoon(tail, 0);
+    return tail;
+  }
+
+  function lookSoon(tail: Tail, afterMs: number): void {
+    tail.timer = setTimeout(() => {
+      look(log, tail)
+        .catch(() => false)
+        .then((behind) => {
+          if (tails.get(tail.account) === tail) lookSoon(tail, behind ? 0 : followMs);
+        })
+        .catch(() => undefined);
+    }, afterMs);
+  }
+
+  function leave(tail: Tail, follower: Follower): void {
+    followers -= 1;
+    tail.followers.delete(follower);
+    if (tail.followers.size > 0) return;
+    tails.delete(tail.account);
+    clearTimeout(tail.timer);
+  }
+
+  async function next(
+    tail: Tail,
+    follower: Follower,
+    after: Checkpoint,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<Following | null> {
+    if (!isBehind(tail, after) && follower.partsAt === null && !stopped)
+      await untilChanged(tail, waitMs, signal);
+    if (stopped) return null;
+    const { partsAt } = follower;
+    follower.partsAt = null;
+    if (partsAt !== null && partsAt.position < after.position) return { entries: [], position: partsAt };
+    return isBehind(tail, after) && !signal.aborted
+      ? readBehind(log, tail, after)
+      : { entries: [], position: after };
+  }
+
+  return {
+    follow(account) {
+      if (followers >= max.inAll) return null;
+      const tail = tails.get(account) ?? open(account);
+      if (tail.followers.size >= max.perAccount) return null;
+      const follower: Follower = { partsAt: null };
+      followers += 1;
+      tail.followers.add(follower);
+      return {
+        next: (after, waitMs, signal) => next(tail, follower, after, waitMs, signal),
+        [Symbol.dispose]: () => leave(tail, follower),
+      };
+    },
+    stop() {
+      stopped = true;
+      for (const tail of tails.values()) {
+        clearTimeout(tail.timer);
+        wake(tail);
+      }
+      tails.clear();
+    },
+  };
+}
+
+/** Reads what has come since the last look; true when there may be more. */
+async function look(log: EventLog, tail: Tail): Promise<boolean> {
+  const head = await log.head(tail.account);
+  const from = tail.head;
+  if (from !== null && isSameCheckpoint(from, head)) return false;
+  if (from === null) {
+    tail.head = head;
+  } else if (head.position > from.position) {
+    const { entries, more } = await log.readAfter(tail.account, from, recentMax);
+    const [first] = entries;
+    if (first !== undefined && !mayFollow(from, first)) return setBack(log, tail, from);
+    tail.recent = latest([...tail.recent, ...entries]);
+    tail.head = entries.at(-1) ?? (more ? from : head);
+  } else return setBack(log, tail, from);
+  wake(tail);
+  return tail.head.position < head.position;
+}
+
+function latest(entries: readonly LogEntry[]): readonly LogEntry[] {
+  return fitting(entries.slice(-recentMax).toReversed(), recentBytesMax).toReversed();
+}
+
+// Redis was set back: everybody goes on from where the two logs part, for other events may have taken the positions behind it.
+async function setBack(log: EventLog, tail: Tail, from: Checkpoint): Promise<boolean> {
+  const common = await log.commonWith(tail.account, from);
+  tail.head = common;
+  tail.recent = tail.recent.filter(({ position }) => position <= common.position);
+  for (const follower of tail.followers)
+    if (follower.partsAt === null || follower.partsAt.position > common.position) follower.partsAt = common;
+  wake(tail);
+  return true;
+}
+
+function isBehind({ head }: Tail, after: Checkpoint): boolean {
+  return head !== null && after.position < head.position;
+}
+
+async function readBehind(log: EventLog, tail: Tail, after: Checkpoint): Promise<Following> {
+  const [oldest] = tail.recent;
+  const isRecent = oldest !== undefined && oldest.position <= after.position + 1;
+  // A listener that reads slowly holds what it was given.
+  const entries = isRecent
+    ? fitting(
+        tail.recent.filter(({ position }) => position > after.position),
+        bodiesAtOnceMax,
+      )
+    : (await log.readAfter(tail.account, after, catchUpBatch)).entries;
+  const [first] = entries;
+  if (first !== undefined && !mayFollow(after, first))
+    return { entries: [], position: await log.commonWith(tail.account, after) };
+  return { entries, position: entries.at(-1) ?? (isRecent ? after : (tail.head ?? after)) };
+}
+
+function wake({ waiting }: Tail): void {
+  for (const end of waiting) end();
+}
+
+// By hand: promises raced by signals made of signals cost more than all else that a listener does, and each one waits after every look.
+function untilChanged({ waiting }: Tail, waitMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      waiting.delete(end);
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    waiting.add(end);
+    const timer = setTimeout(end, waitMs);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}

@@ -1,0 +1,111 @@
+import { Type } from 'typebox';
+import { accountParams, nullable, oneOf, pageQuery, record, time } from '../shared/schema.ts';
+import { eventPatterns } from '../../events/event-types.ts';
+
+const filters = {
+  types: Type.Optional(
+    Type.Refine(
+      Type.String({
+        maxLength: 2048,
+        description: 'Only these types: exact names or `prefix.*`, with commas between.',
+        examples: ['filing.completed,filing.rejected'],
+      }),
+      (text) => typesProblem(text) === null,
+      (text) => typesProblem(text) ?? '',
+    ),
+  ),
+  filingId: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this filing.' }),
+  ),
+};
+
+/** Query of GET …/events. */
+export const eventsQuerySchema = record({
+  ...pageQuery,
+  ...filters,
+  order: Type.Optional(
+    oneOf(['oldest', 'newest'], {
+      default: 'oldest',
+      description: '`newest`: the latest first, with `nextCursor` for older ones.',
+    }),
+  ),
+});
+
+/** Query of GET …/events/stream. */
+export const streamQuerySchema = record({
+  ...filters,
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description: 'Begin behind this `resumeCursor`, `nextCursor` or SSE id.',
+    }),
+  ),
+  from: Type.Optional(
+    oneOf(['now', 'earliest'], {
+      default: 'now',
+      description: 'Where to begin without a cursor: with the next event, or with the oldest in the log.',
+    }),
+  ),
+});
+
+/** Headers of GET …/events/stream. */
+export const streamHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description: 'The id of the last event that arrived; sent by browsers when they reconnect.',
+    }),
+  ),
+});
+
+/** Path of an account's events. */
+export const eventsParams = Type.Object(accountParams);
+
+/** An event as lists show it: the callback's body and its `webhook-id`. */
+export const eventSchema = record(
+  {
+    id: Type.String({
+      description: 'The `webhook-id` of its callbacks.',
+      examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
+    }),
+    type: Type.String({ examples: ['filing.rejected'] }),
+    timestamp: time('When the change was seen.'),
+    data: Type.Object(
+      {},
+      { additionalProperties: true, description: 'As in the callbacks; see `webhooks`.' },
+    ),
+  },
+  { $id: 'Event' },
+);
+
+/** Answer of GET …/events; the handler writes it as text, so that events stay as they were stored. */
+export const eventListSchema = Type.Unsafe<string>(
+  record(
+    {
+      items: Type.Array(Type.Unsafe({ $ref: 'Event#' })),
+      nextCursor: nullable(Type.String(), {
+        description:
+          'For the next page; null at the end of the list. With filters a page may hold fewer events than asked for, or none, and still have one.',
+      }),
+      resumeCursor: Type.String({
+        description:
+          'Behind everything that was looked at, also at the end of the log (with `order=newest`: behind the newest event): pass it later, to the list from the oldest or to the stream, for what has come since.',
+      }),
+    },
+    {
+      description:
+        'Events, oldest first unless `order` says otherwise. What is older than EVENT_RETENTION_MS may be gone.',
+    },
+  ),
+);
+
+/** The patterns of a `types` filter; null when it is not given. */
+export function parseTypes(types: string | undefined): string[] | null {
+  return types === undefined ? null : types.split(',').map((type) => type.trim());
+}
+
+function typesProblem(text: unknown): string | null {
+  if (typeof text !== 'string') return null;
+  const unknown = parseTypes(text)?.filter((type) => !eventPatterns.includes(type)) ?? [];
+  return unknown.length === 0 ? null : `must consist of ${eventPatterns.join(', ')}`;
+}

@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyReply } from 'fastify';
+import { defaultLimits } from '../access/access-limits.ts';
+import type { Api } from '../server/api-instance.ts';
+import type { LogEntry } from '../../events/event-log.ts';
+import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
+import { defaultTiming } from '../deps.ts';
+import type { ApiDeps } from '../deps.ts';
+import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
+import { matchesFilter } from './scan.ts';
+import type { EventFilter } from './scan.ts';
+import { streamEvents } from './operations.ts';
+import { parseTypes } from './schema.ts';
+import { createLogFollower } from './log-follower.ts';
+import type { FollowedLog } from './log-follower.ts';
+import { Problem } from '../shared/problem.ts';
+
+const pieceBytesMax = 256 * 1024;
+
+/** The log of an account's events as Server-Sent Events (WHATWG HTML §9.2). */
+export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): void {
+  const { followMs, heartbeatMs, streamMs } = { ...defaultTiming, ...timing };
+  const { streams, connections } = { ...defaultLimits, ...limits };
+  // The other half of the connections is for those who ask, probes of health among them.
+  const follower = createLogFollower(log, followMs, {
+    perAccount: streams,
+    inAll: Math.ceil(connections / 2),
+  });
+  app.addHook('preClose', async () => follower.stop());
+
+  app.get(
+    '/accounts/:account/events/stream',
+    {
+      exposeHeadRoute: false,
+      schema: streamEvents,
+    },
+    async ({ params: { account }, query, headers }, reply) => {
+      const cursor = decodeCheckpoint('events', lastEventId(headers) ?? query.cursor);
+      const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
+      const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
+      const filter = { types: parseTypes(query.types), filingId: query.filingId ?? null };
+      using followed = follower.follow(account) ?? tooManyStreams();
+      await sendStream(reply, streamMs, (signal) => streamText(followed, after, filter, heartbeatMs, signal));
+    },
+  );
+}
+
+/** An empty one is none (WHATWG HTML §9.2.6). */
+function lastEventId(headers: { readonly 'last-event-id'?: string }): string | undefined {
+  return headers['last-event-id'] === '' ? undefined : headers['last-event-id'];
+}
+
+/** The text of a stream that goes on until following ends or `signal` aborts. Only what is asked for is read, so a slow reader holds up itself alone. */
+async function* streamText(
+  followed: FollowedLog,
+  start: Checkpoint,
+  filter: EventFilter,
+  heartbeatMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  // The id says where the stream begins: who loses it before the first event resumes there and misses nothing.
+  yield Buffer.from(`retry: 3000\nid: ${checkpointCursor(start)}\n\n`);
+  for (let after = start; ;) {
+    // Each step begins where the one before ended.
+    // oxlint-disable-next-line no-await-in-loop
+    const step = await followed.next(after, heartbeatMs, signal);
+    if (step === null || signal.aborted) return;
+    const wanted = step.entries.filter((entry) => matchesFilter(filter, entry));
+    yield* inPieces([...wanted.map(eventBlock), closing(after, step.position, wanted.at(-1))]);
+    after = step.position;
+  }
+}
+
+// An id without data moves the listener's last id past what its filter left out; a comment keeps a quiet connection open.
+function closing(after: Checkpoint, position: Checkpoint, last: LogEntry | undefined): Buffer {
+  if (!isSameCheckpoint(after, position) && last?.position !== position.position)
+    return Buffer.from(`id: ${checkpointCursor(position)}\n\n`);
+  return Buffer.from(last === undefined ? ': nothing new\n\n' : '');
+}
+
+// Few writes for many small events, and little held for a slow reader of large ones.
+function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
+  let piece: Buffer[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    if (bytes > 0 && bytes + part.length > pieceBytesMax) {
+      yield Buffer.concat(piece);
+      [piece, bytes] = [[], 0];
+    }
+    piece.push(part);
+    bytes += part.length;
+  }
+  yield Buffer.concat(piece);
+}
+
+// Listeners that are up to date share the entries of the follower: each is written once, however many get it.
+const blocks = new WeakMap<LogEntry, Buffer>();
+
+function eventBlock(entry: LogEntry): Buffer {
+  const known = blocks.get(entry);
+  if (known !== undefined) return known;
+  const block = Buffer.from(
+    `id: ${checkpointCursor(entry)}\nevent: ${entry.type}\ndata: ${eventJson(entry)}\n\n`,
+  );
+  blocks.set(entry, block);
+  return block;
+}
+
+async function sendStream(
+  reply: FastifyReply,
+  streamMs: number,
+  text: (signal: AbortSignal) => AsyncGenerator<Buffer>,
+): Promise<void> {
+  reply.hijack();
+  const { raw } = reply;
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort());
+  const over = AbortSignal.any([gone.signal, AbortSignal.timeout(streamMs)]);
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no', // nginx would hold events back
+  });
+  try {
+    await pipeline(Readable.from(text(over)), raw);
+  } catch (error) {
+    // The listener went away, or Redis did; either way it comes again with its last id.
+    reply.log.debug({ error: String(error) }, 'stream.broken');
+  }
+}
+
+function tooManyStreams(): never {
+  throw new Problem('too_many_streams', 'Close some of the event streams, or share one.', {
+    headers: { 'retry-after': '30' },
+  });
+}

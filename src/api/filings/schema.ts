@@ -1,0 +1,82 @@
+import { Type } from 'typebox';
+import { accountParams, listOf, nullable, pageQuery, record, time } from '../shared/schema.ts';
+
+/** Query of GET …/filings. */
+export const filingsQuerySchema = record({
+  ...pageQuery,
+  status: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+      description: 'Only filings in this status; any word, as the partner service writes it.',
+      examples: ['PENDING'],
+    }),
+  ),
+  order: Type.Optional(
+    Type.Union([Type.Literal('id'), Type.Literal('newest')], {
+      default: 'id',
+      description:
+        '`newest`: those first that came into their status last; with a `status` other than COMPLETED only.',
+    }),
+  ),
+});
+
+/** Path of an account's filings. */
+export const filingsParams = Type.Object(accountParams);
+
+/** Path of a filing. */
+export const filingParams = Type.Object({
+  ...accountParams,
+  filingId: Type.String({ description: 'Id of the filing at the partner service.', examples: ['f_123'] }),
+});
+
+const detail = (description: string) =>
+  nullable(Type.String(), {
+    description: `${description} Null when it is not known, and once the filing is COMPLETED.`,
+  });
+
+const shown = {
+  filingId: Type.String({ examples: ['f_123'] }),
+  status: Type.String({ examples: ['REJECTED'] }),
+  since: time('Since when the status is this, as far as polls can tell.'),
+  completedAt: nullable(Type.String(), { description: 'As the partner service wrote it.' }),
+  rejectionReason: nullable(Type.String(), { description: 'As the partner service wrote it.' }),
+  sequence: Type.Integer({
+    description: 'Number of events of this filing so far; 0 = unchanged since the baseline.',
+  }),
+  removed: Type.Boolean({
+    description: 'Whether the partner service no longer knows it; such filings are in no list.',
+  }),
+  policyNumber: detail('Policy number.'),
+  insuredsName: detail("Insured's name, at most 200 characters of it."),
+  stateAbbr: detail('State abbreviation.'),
+  filingType: detail('Filing type.'),
+  premium: nullable(Type.Number(), {
+    description: 'Premium. Null when it is not known, and once the filing is COMPLETED.',
+  }),
+};
+
+/** A filing as the daemon last saw it. */
+export const filingSchema = record(shown, { $id: 'Filing' });
+
+/** Answer of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were stored. */
+export const filingWithEventsSchema = Type.Unsafe<string>(
+  record(
+    {
+      ...shown,
+      events: Type.Array(Type.Unsafe({ $ref: 'Event#' }), {
+        description:
+          'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
+      }),
+    },
+    { description: 'The filing and its events.' },
+  ),
+);
+
+/** Answer of GET …/filings. */
+export const filingListSchema = listOf(
+  Type.Unsafe({ $ref: 'Filing#' }),
+  'Filings; removed ones are left out. A page may be shorter than asked for and still have a next one. In lists of COMPLETED and of all ' +
+    'filings, one that changes meanwhile may appear twice.',
+);

@@ -1,0 +1,117 @@
+import type { RequestListener } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { fastify, LogController } from 'fastify';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import { defaultLimits } from '../access/access-limits.ts';
+import type { Api } from './api-instance.ts';
+import { addCallerDecorator, callerLabel } from '../access/auth.ts';
+import type { ApiDeps } from '../deps.ts';
+import { endConnectionsOnClose } from './end-connections.ts';
+import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
+import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
+import { httpTimes } from './http-times.ts';
+import { endLateInTurns } from './late-requests.ts';
+import { followConnections, hasWholeRequest, limitConnections } from './open-connections.ts';
+import { Problem } from '../shared/problem.ts';
+import { compileValidator } from './validator.ts';
+
+const bodyBytesMax = 256 * 1024;
+// From the first byte: a request has to be there within `requestMs` (`ApiTiming`), its answer a while after that.
+const handlerMs = 20_000;
+const fullAgainMs = 60_000;
+
+// A filing's id has up to 256 characters, each of which up to twelve in a path ("%F0%9F%98%80").
+const paramLengthMax = 256 * 12;
+
+/** A Fastify instance with the limits, the error handling and the request log of the API, and no routes. */
+export function createInstance({
+  logger,
+  timing,
+  limits,
+  trustedProxies = [],
+  door,
+}: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies' | 'door'>): Api {
+  const loggerInstance: FastifyBaseLogger | undefined = logger;
+  const { options: http, server } = httpTimes(timing);
+  const app = fastify({
+    ...(loggerInstance === undefined ? { logger: false } : { loggerInstance }),
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    bodyLimit: bodyBytesMax,
+    requestTimeout: server.requestTimeout,
+    connectionTimeout: server.timeout,
+    handlerTimeout: handlerMs,
+    keepAliveTimeout: server.keepAliveTimeout,
+    http,
+    ...(door === undefined ? {} : { serverFactory: (handler: RequestListener) => door.enter(handler) }),
+    onProtoPoisoning: 'error',
+    onConstructorPoisoning: 'error',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: paramLengthMax },
+    frameworkErrors: sendError,
+    clientErrorHandler: endLateInTurns(answerBrokenConnection, (socket) =>
+      hasWholeRequest(connections, socket),
+    ),
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.setValidatorCompiler(compileValidator);
+  // Answers are built field by field; their schemas are the documentation, and a test holds them to it.
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler(sendRouteNotFound);
+  app.server.on('checkExpectation', answerExpectation);
+  app.addHook('onRequest', async ({ raw }) => refuseWithoutHost(raw));
+  takeOnlyJson(app);
+  addCallerDecorator(app);
+  logRequests(app);
+  const connections = followConnections(app.server, door?.sockets);
+  endConnectionsOnClose(app, connections);
+  const { connections: max } = { ...defaultLimits, ...limits };
+  limitConnections(app.server, connections, max, tellNowAndThen(app, max));
+  return app;
+}
+
+// At most once a minute: thousands may come a second.
+function tellNowAndThen(app: Api, connections: number): () => void {
+  let toldAt = -Infinity;
+  return () => {
+    if (performance.now() - toldAt < fullAgainMs) return;
+    toldAt = performance.now();
+    app.log.warn({ connections }, 'http.connections_full');
+  };
+}
+
+function takeOnlyJson(app: Api): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (request.headers['content-encoding'] !== undefined) {
+      done(new Problem('unsupported_media_type', 'Send the body as it is, without Content-Encoding.'));
+      return;
+    }
+    // Many clients declare JSON on a POST or DELETE without a body.
+    if (body === '') done(null, undefined);
+    else void parseJson(request, body as string, done);
+  });
+}
+
+// One line per request; probes and scrapes come so often that they are only of interest when they fail.
+function logRequests(app: Api): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const { url = 'none' } = request.routeOptions;
+    const line = {
+      method: request.method,
+      route: url,
+      account: accountOf(request),
+      caller: callerLabel(request),
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime),
+    };
+    const isProbe = (url.startsWith('/health/') || url === '/metrics') && reply.statusCode < 500;
+    if (isProbe) request.log.debug(line, 'http.request');
+    else request.log.info(line, 'http.request');
+  });
+}
+
+function accountOf(request: FastifyRequest): string | undefined {
+  return (request.params as { account?: string } | undefined)?.account;
+}

@@ -1,0 +1,134 @@
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { NewerFormatError } from '../../redis/durability/newer-format-error.ts';
+import { isStoreFailure } from '../../redis/store-failure.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { SealError } from '../../secrets/seal.ts';
+import { Problem, problemBody, problemType } from '../shared/problem.ts';
+import type { ProblemCode } from '../shared/problem.ts';
+
+// What Fastify says of these is no more than their title.
+const details: Partial<Record<ProblemCode, string>> = {
+  payload_too_large: 'Send no more than 256 KiB.',
+  unsupported_media_type: 'Send the body as application/json.',
+};
+
+const detailMax = 200;
+
+// Fastify's own failures, by its error code.
+const frameworkCodes: ReadonlyMap<string, ProblemCode> = new Map([
+  ['FST_ERR_BAD_URL', 'malformed_request'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'malformed_request'],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', 'malformed_json'],
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'payload_too_large'],
+  ['FST_ERR_MAX_PARAM_LENGTH', 'uri_too_long'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
+  ['FST_ERR_CTP_EMPTY_TYPE', 'unsupported_media_type'],
+  ['FST_ERR_HANDLER_TIMEOUT', 'timeout'],
+]);
+
+// Node's own failures, on connections from which no request could be read.
+const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
+  ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
+]);
+
+/** What an error means for the caller. What nobody expected is an `internal_error` that tells nothing of the inside. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isStoreFailure(error)) return storeUnavailable();
+  // Their messages say what to do and hold nothing of what is stored.
+  if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
+  if (error instanceof NewerFormatError) return new Problem('newer_format', error.message);
+  const unreadable = toUnreadable(error);
+  if (unreadable !== null)
+    return new Problem('record_unreadable', `${sentence(unreadable.message)} ${mending}`);
+  const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
+  const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
+  if (known !== undefined)
+    return new Problem(known, details[known] ?? shorten(message ?? known), retryHeaders(known));
+  return new Problem(
+    'internal_error',
+    'The daemon failed unexpectedly; its log says why. Trying again may help.',
+  );
+}
+
+/** Answers a failure; also those that the framework finds before there is a route. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = error === request.raw.errored ? cutOff() : toProblem(error);
+  if (problem.statusCode >= 500 && error !== problem) logFailure(error, request);
+  void reply
+    .code(problem.statusCode)
+    .headers({ 'cache-control': 'no-store', ...problem.headers })
+    .type(problemType)
+    .send(JSON.stringify(problemBody(problem)));
+}
+
+/** Answers a path that is no route. */
+export function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
+  const path = request.url.split('?', 1)[0]?.slice(0, 200);
+  sendError(new Problem('not_found', `There is no ${path}; /docs lists what there is.`), request, reply);
+}
+
+/** Answers a connection from which no request could be read, and closes it. */
+export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  socket.end(brokenAnswers[connectionCodes.get(error.code ?? '') ?? 'malformed_request']);
+}
+
+// Written once: slow clients run out of their time by the thousand.
+const brokenAnswers = {
+  malformed_request: brokenAnswer('malformed_request'),
+  request_timeout: brokenAnswer('request_timeout'),
+  headers_too_large: brokenAnswer('headers_too_large'),
+};
+
+function brokenAnswer(code: ProblemCode): Buffer {
+  const problem = new Problem(code, 'The request could not be read; the connection is closed.');
+  const body = JSON.stringify(problemBody(problem));
+  return Buffer.from(
+    `HTTP/1.1 ${problem.statusCode} \r\ncontent-type: ${problemType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `connection: close\r\n\r\n${body}`,
+  );
+}
+
+const mending =
+  'What can be rebuilt is, within a poll or a drain; otherwise the log line record.unreadable says what to do (docs/operations.md, Records that cannot be read).';
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+// A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
+function isForbiddenJson(error: unknown): boolean {
+  return error instanceof SyntaxError && (error as Partial<FastifyError>).statusCode === 400;
+}
+
+// The caller went away, or its time was over, in the middle of the body: nothing of ours failed, and nobody reads the answer.
+function cutOff(): Problem {
+  return new Problem('request_timeout', 'The connection ended before the request did.');
+}
+
+function storeUnavailable(): Problem {
+  const detail =
+    'Redis does not answer or refuses to write. Whether a change was made is not known; try again.';
+  return new Problem('store_unavailable', detail, retryHeaders('store_unavailable'));
+}
+
+// Fastify repeats the path, however long it is.
+function shorten(message: string): string {
+  return message.length > detailMax ? `${message.slice(0, detailMax)}…` : message;
+}
+
+function retryHeaders(code: ProblemCode): { headers: Record<string, string> } {
+  return { headers: code === 'store_unavailable' || code === 'timeout' ? { 'retry-after': '5' } : {} };
+}
+
+// Only these fields: errors of clients carry commands and options with them.
+function logFailure(error: unknown, request: FastifyRequest): void {
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  request.log.error({ error: { name, message, stack }, route: request.routeOptions.url }, 'http.failed');
+}

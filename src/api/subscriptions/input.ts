@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import { generateSecret } from '../../callbacks/sign.ts';
+import type { SubscriptionChange, SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
+import { isCalledOtherwise, rotateSecrets } from '../../subscriptions/subscription.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalidRequest, Problem } from '../shared/problem.ts';
+import type { FieldError } from '../shared/problem.ts';
+import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
+
+/** Body of a registration, checked. */
+export type SubscriptionInput = Static<typeof subscriptionInputSchema>;
+
+/** Body of a change, checked. */
+export type SubscriptionPatch = Static<typeof subscriptionPatchSchema>;
+
+/**
+ * Refuses a body with everything that is wrong with it: what its schema says, and what its URL leads to. For routes with
+ * `attachValidation`, as preHandler.
+ */
+export function createInputCheck({ checkUrl }: Pick<ApiDeps, 'checkUrl'>) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const fromSchema = schemaErrors(request.validationError);
+    const errors = [...fromSchema, ...(await urlErrors(checkUrl, request.body, fromSchema))];
+    if (errors.length > 0) throw invalidRequest(errors);
+  };
+}
+
+/** A new subscription from a checked body; `now` is milliseconds on Redis's clock. */
+export function newSubscription(account: string, input: SubscriptionInput, now: number): Subscription {
+  return {
+    id: `sub_${randomBytes(16).toString('hex')}`,
+    account,
+    url: input.url,
+    eventTypes: input.eventTypes ?? ['filing.*'],
+    states: input.states ?? null,
+    description: input.description ?? null,
+    headers: input.headers ?? {},
+    format: input.format ?? 'standard',
+    payload: input.payload ?? 'full',
+    from: input.from ?? 'now',
+    secrets: [{ text: input.secret ?? generateSecret(), expiresAt: null }],
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/**
+ * What a checked change makes of a subscription, but for `from`; pure. Fields that are left out stay. A new secret replaces the former ones at once. What
+ * waits is tried at once when it is enabled or called otherwise than before: what failed may work now.
+ */
+export function applyPatch(
+  { subscription, delivery }: SubscriptionRecord,
+  patch: SubscriptionPatch,
+  now: number,
+): SubscriptionChange {
+  const { enabled, secret, from: _, ...fields } = patch;
+  const secrets =
+    secret === undefined ? subscription.secrets : rotateSecrets(subscription.secrets, secret, 0, now);
+  const changed = { ...subscription, ...fields, secrets, updatedAt: now };
+  return {
+    subscription: changed,
+    ...(enabled === undefined ? {} : { enabled }),
+    release: isCalledOtherwise(subscription, changed) || (enabled === true && !delivery.enabled),
+  };
+}
+
+/** The same text for the same request, whatever the order of its fields. */
+export function fingerprint(input: SubscriptionInput): string {
+  return JSON.stringify(Object.entries(input).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function schemaErrors(error: unknown): readonly FieldError[] {
+  if (error === undefined || error === null) return [];
+  if (error instanceof Problem) return error.errors;
+  throw error;
+}
+
+async function urlErrors(
+  checkUrl: ApiDeps['checkUrl'],
+  body: unknown,
+  known: readonly FieldError[],
+): Promise<FieldError[]> {
+  const { url } = (body ?? {}) as { url?: unknown };
+  if (typeof url !== 'string' || known.some(({ path }) => path === 'url')) return [];
+  const verdict = await checkUrl(url);
+  return verdict.ok ? [] : [{ path: 'url', message: `is refused: ${verdict.problem.replace(/\.$/, '')}` }];
+}

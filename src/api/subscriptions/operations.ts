@@ -1,0 +1,83 @@
+import { Type } from 'typebox';
+import { accountParams, answer, bodyProblems, pageQuery, problems, record } from '../shared/schema.ts';
+import {
+  idempotencyHeaders,
+  rotationInputSchema,
+  rotationSchema,
+  subscriptionInputSchema,
+  subscriptionListSchema,
+  subscriptionParams,
+  subscriptionPatchSchema,
+} from './schema.ts';
+
+const inAccount = Type.Object(accountParams);
+
+/** What POST /v1/accounts/{account}/subscriptions takes and answers. */
+export const createSubscription = {
+  tags: ['Subscriptions'],
+  operationId: 'createSubscription',
+  summary: 'Register a subscription',
+  params: inAccount,
+  headers: idempotencyHeaders,
+  body: subscriptionInputSchema,
+  response: {
+    201: answer('RegisteredSubscription', 'Registered, now or by the request that had this key first.', {
+      location: 'Where it is.',
+      'idempotency-replayed': '`true` when the key came before with the same request.',
+    }),
+    ...problems(...bodyProblems),
+  },
+};
+
+/** What GET /v1/accounts/{account}/subscriptions takes and answers. */
+export const listSubscriptions = {
+  tags: ['Subscriptions'],
+  operationId: 'listSubscriptions',
+  summary: 'List subscriptions',
+  params: inAccount,
+  querystring: record(pageQuery),
+  response: { 200: subscriptionListSchema, ...problems(422) },
+};
+
+/** What GET /v1/accounts/{account}/subscriptions/{id} takes and answers. */
+export const getSubscription = {
+  tags: ['Subscriptions'],
+  operationId: 'getSubscription',
+  summary: 'A subscription and how its delivery stands',
+  params: subscriptionParams,
+  response: { 200: answer('Subscription', 'The subscription.'), ...problems() },
+};
+
+/** What PATCH /v1/accounts/{account}/subscriptions/{id} takes and answers. */
+export const updateSubscription = {
+  tags: ['Subscriptions'],
+  operationId: 'updateSubscription',
+  summary: 'Change a subscription, or enable or disable it',
+  description:
+    'Fields that are left out stay as they are; null clears `states` and `description`; `headers` are replaced as a whole. A new `secret` ' +
+    'counts at once and alone: rotate-secret gives receivers time. Another `url`, `headers`, `format`, `payload` or secret, and enabling, forget how the ' +
+    'endpoint did and try at once what waits; any other change keeps its pause, failures and next attempt.',
+  params: subscriptionParams,
+  body: subscriptionPatchSchema,
+  response: { 200: answer('Subscription', 'The subscription.'), ...problems(...bodyProblems) },
+};
+
+/** What DELETE /v1/accounts/{account}/subscriptions/{id} takes and answers. */
+export const deleteSubscription = {
+  tags: ['Subscriptions'],
+  operationId: 'deleteSubscription',
+  summary: 'Remove a subscription with its attempts and dead letters',
+  params: subscriptionParams,
+  response: { 204: { type: 'null', description: 'Removed.' }, ...problems(403) },
+};
+
+/** What POST /v1/accounts/{account}/subscriptions/{id}/rotate-secret takes and answers. */
+export const rotateSecret = {
+  tags: ['Subscriptions'],
+  operationId: 'rotateSecret',
+  summary: 'Sign with a new secret, for a while with the former one as well',
+  description: 'What waits for its next attempt is tried at once.',
+  params: subscriptionParams,
+  body: rotationInputSchema,
+  response: { 200: rotationSchema, ...problems(...bodyProblems) },
+};

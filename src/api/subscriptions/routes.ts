@@ -1,0 +1,205 @@
+import { generateSecret } from '../../callbacks/sign.ts';
+import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
+import type { SubscriptionChange, SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
+import { subscriptionsMax } from '../../subscriptions/subscription-store.ts';
+import type { ReadSubscription } from '../../subscriptions/stored-subscription.ts';
+import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
+import { isCalledOtherwise, rotateSecrets } from '../../subscriptions/subscription.ts';
+import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
+import type { Api } from '../server/api-instance.ts';
+import { isoOrNull, pageLimit } from '../shared/schema.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import type { ApiDeps } from '../deps.ts';
+import { accountNotFound, requireSubscription, subscriptionNotFound } from './find.ts';
+import { Problem } from '../shared/problem.ts';
+import { applyPatch, createInputCheck, fingerprint, newSubscription } from './input.ts';
+import { everything, replaySearchMs, startReplay } from './start-replay.ts';
+import { registeredView, subscriptionView } from './view.ts';
+import {
+  createSubscription,
+  listSubscriptions,
+  getSubscription,
+  updateSubscription,
+  deleteSubscription,
+  rotateSecret,
+} from './operations.ts';
+
+/** Who is told of what, where and how. */
+export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
+  const { subscriptions, lags, now } = deps;
+  const checkInput = createInputCheck(deps);
+
+  app.post(
+    '/accounts/:account/subscriptions',
+    {
+      attachValidation: true,
+      preHandler: checkInput,
+      schema: createSubscription,
+    },
+    async ({ params: { account }, body, headers, log: logger }, reply) => {
+      const key = headers['idempotency-key'];
+      const result = await subscriptions.create(
+        newSubscription(account, body, now()),
+        key === undefined ? null : { key, request: fingerprint(body) },
+      );
+      if (result.kind === 'key_reused') throw keyReused();
+      if (result.kind === 'gone') throw accountNotFound();
+      if (result.kind === 'full') throw tooManySubscriptions();
+      const { subscription } = result;
+      if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
+      const isBehind = subscription.from === 'earliest';
+      if (isBehind) await wakeSoon(deps, subscription, logger);
+      void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
+      return registeredView(subscription, isBehind ? await waitingFromEarliest(deps, subscription) : 0);
+    },
+  );
+
+  app.get(
+    '/accounts/:account/subscriptions',
+    { schema: listSubscriptions },
+    async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
+      const after = decodeCursor('subscriptions', cursor);
+      const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
+      const ids = page.map(({ subscription: { id } }) => id);
+      const states = await subscriptions.deliveries(account, ids);
+      const shown = page.map((read, i) => toListed(read, states[i]));
+      const lagOf = await lags(account, shown);
+      return {
+        items: shown.map((record, i) => subscriptionView(record, lagOf[i] ?? 0)),
+        nextCursor: next === null ? null : encodeCursor('subscriptions', next),
+      };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/subscriptions/:id',
+    { schema: getSubscription },
+    async ({ params: { account, id } }) => view(deps, await requireSubscription(deps, account, id)),
+  );
+
+  app.patch(
+    '/accounts/:account/subscriptions/:id',
+    {
+      attachValidation: true,
+      handlerTimeout: replaySearchMs,
+      preHandler: checkInput,
+      schema: updateSubscription,
+    },
+    async ({ params: { account, id }, body, log: logger }) => {
+      const updated = await change(deps, account, id, (found) => applyPatch(found, body, now()));
+      await wakeSoon(deps, updated.subscription, logger);
+      return view(deps, await beginFrom(deps, updated, body.from));
+    },
+  );
+
+  app.delete(
+    '/accounts/:account/subscriptions/:id',
+    { schema: deleteSubscription },
+    async ({ params: { account, id } }, reply) => {
+      if (!(await subscriptions.remove(account, id))) throw subscriptionNotFound();
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    '/accounts/:account/subscriptions/:id/rotate-secret',
+    {
+      config: { bodyOptional: true },
+      schema: rotateSecret,
+    },
+    async ({
+      params: { account, id },
+      body: { secret = generateSecret(), graceMs = 86_400_000 },
+      log: logger,
+    }) => {
+      const at = now();
+      const { subscription: rotated } = await change(deps, account, id, ({ subscription }) => {
+        const secrets = rotateSecrets(subscription.secrets, secret, graceMs, at);
+        const changed = { ...subscription, secrets, updatedAt: at };
+        return { subscription: changed, release: isCalledOtherwise(subscription, changed) };
+      });
+      await wakeSoon(deps, rotated, logger);
+      return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
+    },
+  );
+}
+
+// One whose delivery state cannot be read is shown as one that was never called.
+function toListed(read: ReadSubscription, delivery: DeliveryState | undefined) {
+  const filter = read.subscription;
+  if (delivery !== undefined) return { ...read, delivery, filter };
+  const { account, id } = filter;
+  const key = `the delivery state of ${id} of ${account}`;
+  const unreadable = new UnreadableRecordError(key, null, 'it is rebuilt with the next drain');
+  return { ...read, delivery: parseDeliveryState({}), filter, unreadable: read.unreadable ?? unreadable };
+}
+
+async function change(
+  { subscriptions }: ApiDeps,
+  account: string,
+  id: string,
+  decide: (record: SubscriptionRecord) => SubscriptionChange,
+): Promise<SubscriptionRecord> {
+  const updated = await subscriptions.update(account, id, decide);
+  if (updated === null) throw subscriptionNotFound();
+  return updated;
+}
+
+/**
+ * Moves a subscription's beginning. `earliest` where it was `now` replays the log; it is noted once that is begun, so that a request that is
+ * repeated after a failure does all of it.
+ */
+async function beginFrom(
+  deps: ApiDeps,
+  record: SubscriptionRecord,
+  from: Subscription['from'],
+): Promise<SubscriptionRecord> {
+  const { account, id, from: former = 'now' } = record.subscription;
+  if (from === undefined || from === former) return record;
+  if (from === 'earliest') await startReplay(deps, account, id, everything);
+  return change(deps, account, id, ({ subscription }) => ({
+    subscription: { ...subscription, from },
+    release: false,
+  }));
+}
+
+async function view({ lags }: ApiDeps, record: SubscriptionRecord) {
+  const { subscription, delivery } = record;
+  const [lag = 0] = await lags(subscription.account, [{ filter: subscription, delivery }]);
+  return subscriptionView(record, lag);
+}
+
+async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscription): Promise<number> {
+  const [oldest] = await log.outlineAfter(subscription.account, 0, 1);
+  if (oldest === undefined) return 0;
+  const delivery = parseDeliveryState({ cursor: String(oldest.position - 1) });
+  const [lag = 0] = await lags(subscription.account, [{ filter: subscription, delivery }]);
+  return lag;
+}
+
+// The change is stored; a wake-up that is lost is made up for by the account's polls.
+async function wakeSoon(
+  { hooks }: ApiDeps,
+  { account, id }: Subscription,
+  logger: { warn(line: object, message: string): void },
+): Promise<void> {
+  try {
+    await hooks.wake(account, id);
+  } catch (error) {
+    logger.warn({ account, subscription: id, error: String(error) }, 'subscription.not_woken');
+  }
+}
+
+function tooManySubscriptions(): Problem {
+  return new Problem(
+    'too_many_subscriptions',
+    `An account has ${subscriptionsMax} subscriptions at most: remove some.`,
+  );
+}
+
+function keyReused(): Problem {
+  return new Problem(
+    'idempotency_key_reused',
+    'This Idempotency-Key came with another request within 24 hours. Use a new key for a new request.',
+  );
+}

@@ -1,0 +1,229 @@
+import { Type } from 'typebox';
+import { checkCustomHeaders } from '../../egress/header-policy.ts';
+import { parseSecret } from '../../callbacks/sign.ts';
+import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
+import { eventPatterns } from '../../events/event-types.ts';
+
+/** What stands in place of a header's value in answers: values are often credentials. */
+export const maskedHeader = '***';
+
+const url = Type.String({
+  minLength: 1,
+  description: 'Where callbacks go: absolute, by default https only, to a public address.',
+  examples: ['https://example.com/hooks/filings'],
+});
+
+/** Path of a subscription. */
+export const subscriptionParams = Type.Object({
+  ...accountParams,
+  id: Type.String({
+    description: 'Id of the subscription.',
+    examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'],
+  }),
+});
+
+/** Event types to be told of, as requests give them. */
+export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
+  minItems: 1,
+  maxItems: 50,
+  uniqueItems: true,
+  description:
+    'Exact names or `prefix.*`. Operational events (`account.*`, `subscription.*`) only go to subscriptions that name them.',
+  examples: [['filing.*']],
+});
+
+const states = nullable(
+  Type.Array(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$' }), {
+    minItems: 1,
+    maxItems: 100,
+    uniqueItems: true,
+  }),
+  { description: 'State abbreviations of the filings to be told of; null = all.', examples: [['TX', 'CA']] },
+);
+
+const description = nullable(Type.String({ maxLength: 500 }), {
+  examples: ['Status page of the back office'],
+});
+
+const headers = Type.Refine(
+  Type.Record(Type.String(), Type.String(), {
+    description:
+      'Sent along with every callback. Framing, routing, identity and signature headers are refused.',
+    examples: [{ 'x-team': 'filings' }],
+  }),
+  (value) => headersProblem(value) === null,
+  (value) => headersProblem(value) ?? '',
+);
+
+const format = oneOf(['standard', 'cloudevents', 'slack'], {
+  default: 'standard',
+  description: 'The body as in `webhooks`, as a structured CloudEvent, or as a Slack message.',
+});
+
+const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });
+
+const beginnings = ['now', 'earliest'] as const;
+
+/** A signing secret as requests give it. */
+const secretSchema = Type.Refine(
+  Type.String({
+    description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
+    examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+  }),
+  (text) => secretProblem(text) === null,
+  (text) => secretProblem(text) ?? '',
+);
+
+const settings = {
+  url,
+  eventTypes: Type.Optional(eventTypesSchema),
+  states: Type.Optional(states),
+  description: Type.Optional(description),
+  headers: Type.Optional(headers),
+  format: Type.Optional(format),
+  payload: Type.Optional(payload),
+  secret: Type.Optional(secretSchema),
+};
+
+/** Body of POST …/subscriptions. */
+export const subscriptionInputSchema = record({
+  ...settings,
+  from: Type.Optional(
+    oneOf(beginnings, {
+      default: 'now',
+      description: '`earliest` first delivers everything that is still in the log.',
+    }),
+  ),
+});
+
+/** Body of PATCH …/subscriptions/{id}. */
+export const subscriptionPatchSchema = record({
+  ...settings,
+  url: Type.Optional(url),
+  from: Type.Optional(
+    oneOf(beginnings, {
+      description:
+        '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `now` takes nothing back.',
+    }),
+  ),
+  enabled: Type.Optional(
+    Type.Boolean({
+      description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
+    }),
+  ),
+});
+
+/** Headers of POST …/subscriptions. */
+export const idempotencyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      pattern: '^[ -~]{1,255}$',
+      description:
+        'For 24 hours the same key and request give the same answer and register nothing twice, also when the subscription was changed or deleted meanwhile: to register it anew use a new key.',
+      examples: ['0b5a7a3e-6d0c-4f57-9a53-5c2a2f1f8f0e'],
+    }),
+  ),
+});
+
+const shown = {
+  id: Type.String({ examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
+  account: Type.String({ examples: ['default'] }),
+  url,
+  eventTypes: eventTypesSchema,
+  states,
+  description,
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: `Names of the custom headers; every value is shown as \`${maskedHeader}\`. PATCH replaces the whole set.`,
+    examples: [{ 'x-team': maskedHeader }],
+  }),
+  format,
+  payload,
+  from: oneOf(beginnings, { description: 'Where it began in the log.' }),
+  enabled: Type.Boolean(),
+  state: oneOf(['active', 'failing', 'disabled'], {
+    description:
+      '`failing` from a failed attempt to the next success, and while `lastError` says why nothing can be sent.',
+  }),
+  disabledReason: nullable(Type.String()),
+  lag: Type.Integer({
+    description:
+      'Events that it asked for and has not got yet, and all that left the log for their age before it got them; counts all events of the log while it is more than 2000 behind.',
+  }),
+  consecutiveFailures: Type.Integer(),
+  nextAttemptAt: timeOrNull('When the next attempt is due; null when nothing waits for one.'),
+  lastSuccessAt: timeOrNull('When a callback was last acknowledged.'),
+  lastError: nullable(Type.String(), {
+    description:
+      'Why the daemon itself can send nothing, and what to do: a key that the delivering process lacks, or settings that a newer version wrote. Null while it can; what the endpoint answers is in the attempts. Tried again by itself at growing intervals up to five minutes, and at once after any PATCH, rotate-secret or start of the daemon.',
+  }),
+  unreadable: nullable(Type.String(), {
+    description:
+      'Why its secret or custom headers cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret` and `headers` anew. `headers` shows only what can be read.',
+  }),
+  previousSecretExpiresAt: timeOrNull('Until when callbacks carry a second signature after a rotation.'),
+  createdAt: time('When it was registered.'),
+  updatedAt: time('When its settings last changed.'),
+};
+
+/** A subscription as the API shows it; never with a secret. */
+export const subscriptionSchema = record(shown, { $id: 'Subscription' });
+
+/** Answer of POST …/subscriptions. */
+export const registeredSchema = record(
+  { ...shown, secret: Type.String({ description: 'Shown only now; callbacks are signed with it.' }) },
+  { $id: 'RegisteredSubscription' },
+);
+
+/** Answer of GET …/subscriptions. */
+export const subscriptionListSchema = listOf(
+  Type.Unsafe({ $ref: 'Subscription#' }),
+  'Subscriptions, oldest first.',
+);
+
+/** Body of POST …/rotate-secret. */
+export const rotationInputSchema = record({
+  secret: Type.Optional(secretSchema),
+  graceMs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 604_800_000,
+      default: 86_400_000,
+      description: 'How long callbacks are signed with the former secret as well.',
+    }),
+  ),
+});
+
+/** Answer of POST …/rotate-secret. */
+export const rotationSchema = record(
+  {
+    secret: Type.String({ description: 'Shown only now.' }),
+    previousExpiresAt: timeOrNull('Until when callbacks also carry the signature of the former secret.'),
+  },
+  { description: 'The new secret.' },
+);
+
+function headersProblem(value: unknown): string | null {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Object.values(value).some((text) => typeof text !== 'string')
+  ) {
+    return null; // the type is judged by itself
+  }
+  const texts = value as Record<string, string>;
+  const check = checkCustomHeaders(texts);
+  const problems = check.ok ? [] : [...check.problems];
+  if (Object.values(texts).includes(maskedHeader))
+    problems.push(`${maskedHeader} only hides a value; give the value itself.`);
+  return problems.length === 0 ? null : `are not valid: ${problems.join(' ')}`;
+}
+
+function secretProblem(text: unknown): string | null {
+  if (typeof text !== 'string') return null;
+  try {
+    parseSecret(text);
+    return null;
+  } catch {
+    return 'must be whsec_ and the base64 of 24 to 64 bytes';
+  }
+}

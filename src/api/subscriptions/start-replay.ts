@@ -1,0 +1,38 @@
+import type { ReplayRequest } from '../../delivery/replay/replay.ts';
+import { ReplayRefusedError } from '../../delivery/replay/start-replay.ts';
+import type { ApiDeps } from '../deps.ts';
+import { requireSubscription, subscriptionNotFound } from './find.ts';
+import { Problem } from '../shared/problem.ts';
+
+/** The replay without conditions: all that is still in the log. */
+export const everything: ReplayRequest = {
+  after: null,
+  before: null,
+  eventTypes: null,
+  filingId: null,
+  deadLettersOnly: false,
+};
+
+/** How long beginning a replay may take, in milliseconds: finding what to deliver reads through the log, as far as half a million events. */
+export const replaySearchMs = 60_000;
+
+/** Begins a replay of a subscription. Throws a Problem when there is no such subscription, or too many of its replays wait. */
+export async function startReplay(
+  deps: Pick<ApiDeps, 'subscriptions' | 'hooks'>,
+  account: string,
+  id: string,
+  request: ReplayRequest,
+): Promise<{ id: string; matched: number }> {
+  await requireSubscription(deps, account, id);
+  try {
+    return await deps.hooks.replay(account, id, request);
+  } catch (error) {
+    if (!(error instanceof ReplayRefusedError)) throw error;
+    throw error.reason === 'too_many' ? tooManyReplays() : subscriptionNotFound();
+  }
+}
+
+function tooManyReplays(): Problem {
+  const detail = 'Wait until a replay of this subscription has finished.';
+  return new Problem('too_many_replays', detail, { headers: { 'retry-after': '60' } });
+}

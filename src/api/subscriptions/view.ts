@@ -1,0 +1,64 @@
+import type { Static } from 'typebox';
+import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
+import type { SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
+import { subscriptionState } from '../../subscriptions/subscription.ts';
+import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
+import { isoOrNull } from '../shared/schema.ts';
+import { maskedHeader } from './schema.ts';
+import type { registeredSchema, subscriptionSchema } from './schema.ts';
+
+/** A subscription as the API shows it: no secret, no header values; pure. `lag` is how many events it has not got yet. */
+export function subscriptionView(
+  { subscription, delivery, unreadable }: SubscriptionRecord,
+  lag: number,
+): Static<typeof subscriptionSchema> {
+  const { id, account, url, description, format, payload } = subscription;
+  return {
+    id,
+    account,
+    url,
+    eventTypes: [...subscription.eventTypes],
+    states: subscription.states === null ? null : [...subscription.states],
+    description,
+    headers: Object.fromEntries(Object.keys(subscription.headers).map((name) => [name, maskedHeader])),
+    format,
+    payload,
+    from: subscription.from ?? 'now',
+    enabled: delivery.enabled,
+    state: subscriptionState(delivery),
+    disabledReason: delivery.enabled ? null : delivery.disabledReason,
+    lag,
+    consecutiveFailures: delivery.failures,
+    nextAttemptAt: nextAttempt(delivery),
+    lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
+    lastError: delivery.blocked?.reason ?? null,
+    unreadable: unreadable?.message ?? null,
+    previousSecretExpiresAt: isoOrNull(previousSecretExpiresAt(subscription)),
+    createdAt: new Date(subscription.createdAt).toISOString(),
+    updatedAt: new Date(subscription.updatedAt).toISOString(),
+  };
+}
+
+/**
+ * The answer to a registration; pure. It shows the subscription as it was registered, not as it is by now, so that a repeated request gets
+ * the same answer. `waiting` is how many events it started with.
+ */
+export function registeredView(subscription: Subscription, waiting: number): Static<typeof registeredSchema> {
+  const untouched = parseDeliveryState({});
+  return {
+    ...subscriptionView({ subscription, delivery: untouched, unreadable: null }, waiting),
+    secret: subscription.secrets[0]?.text ?? '',
+  };
+}
+
+function nextAttempt({ enabled, nextAttemptAt, pausedUntil, blocked }: DeliveryState): string | null {
+  if (!enabled) return null;
+  if (blocked !== null) return isoOrNull(blocked.nextAt);
+  if (nextAttemptAt === 0) return null;
+  return isoOrNull(Math.max(nextAttemptAt, pausedUntil));
+}
+
+/** When the last of the former secrets stops being signed with; 0 when there is none. */
+function previousSecretExpiresAt({ secrets }: Subscription): number {
+  return Math.max(0, ...secrets.map(({ expiresAt }) => expiresAt ?? 0));
+}

@@ -1,0 +1,88 @@
+import type { FastifyRequest } from 'fastify';
+import type { AccountToken } from '../../accounts/token-store.ts';
+import type { Api } from '../server/api-instance.ts';
+import { callerOf } from '../access/auth.ts';
+import { isoOrNull, pageLimit } from '../shared/schema.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import type { ApiDeps } from '../deps.ts';
+import { accountNotFound } from '../subscriptions/find.ts';
+import { instantMs } from '../shared/instant.ts';
+import { invalidRequest, Problem } from '../shared/problem.ts';
+import { createToken, listTokens, deleteToken } from './operations.ts';
+
+const tokensMax = 1_000;
+
+/** The tokens that open one account. */
+export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
+  const posted = { schema: createToken, config: { bodyOptional: true } };
+  app.post('/accounts/:account/tokens', posted, async (request, reply) => {
+    const { account } = request.params;
+    const { name = 'unnamed', readOnly = false, expiresAt } = request.body;
+    const settings = { name, readOnly, expiresAt: endOf(instantMs(expiresAt), makersEnd(request), now()) };
+    if ((await tokens.list(account)).length >= tokensMax) {
+      throw new Problem('too_many_tokens', `An account has ${tokensMax} tokens at most: revoke some.`);
+    }
+    const made = await tokens.create(account, settings, now());
+    if (made === null) throw accountNotFound();
+    const { text, token } = made;
+    void reply.code(201);
+    return { ...tokenView(token), token: text };
+  });
+
+  app.get(
+    '/accounts/:account/tokens',
+    { schema: listTokens },
+    async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
+      const after = decodeCursor('tokens', cursor) ?? '';
+      const following = (await tokens.list(account)).filter((token) => ageKey(token) > after);
+      const page = following.slice(0, limit);
+      const last = following.length > limit ? page.at(-1) : undefined;
+      return {
+        items: page.map(tokenView),
+        nextCursor: last === undefined ? null : encodeCursor('tokens', ageKey(last)),
+      };
+    },
+  );
+
+  app.delete(
+    '/accounts/:account/tokens/:id',
+    { schema: deleteToken },
+    async ({ params: { account, id } }, reply) => {
+      if (await tokens.remove(account, id)) return reply.code(204).send(null);
+      throw new Problem('token_not_found', 'GET the list of tokens for those there are.');
+    },
+  );
+}
+
+function makersEnd(request: FastifyRequest): number | null {
+  const caller = callerOf(request);
+  return caller?.kind === 'account' ? caller.token.expiresAt : null;
+}
+
+/** When a new token ends; pure. It does not outlive the one that makes it, else whoever has a token for a week has one for ever. */
+function endOf(asked: number | null, makersEndsAt: number | null, now: number): number | null {
+  if (asked !== null && asked <= now) {
+    throw invalidRequest([{ path: 'expiresAt', message: 'must lie in the future' }]);
+  }
+  if (asked !== null && makersEndsAt !== null && asked > makersEndsAt) {
+    throw invalidRequest([
+      { path: 'expiresAt', message: 'must not lie behind the end of the token that asks' },
+    ]);
+  }
+  return asked ?? makersEndsAt;
+}
+
+function tokenView({ id, name, readOnly, createdAt, expiresAt, lastUsedAt }: AccountToken) {
+  return {
+    id,
+    name,
+    readOnly,
+    createdAt: new Date(createdAt).toISOString(),
+    expiresAt: isoOrNull(expiresAt ?? 0),
+    lastUsedAt: isoOrNull(lastUsedAt ?? 0),
+  };
+}
+
+function ageKey({ createdAt, id }: AccountToken): string {
+  return `${String(createdAt).padStart(15, '0')} ${id}`;
+}

@@ -1,0 +1,140 @@
+import { createCallbackConnector } from './connector.ts';
+import { failedBeforehand, runExchange } from './exchange.ts';
+import type { CallbackResult } from './result.ts';
+import { createConnectionPool } from './connection-pool.ts';
+import type { EgressPolicy } from '../egress/address-policy.ts';
+import { createHostLookup } from '../egress/host-lookup.ts';
+import type { HostLookup } from '../egress/host-lookup.ts';
+import { createSocketWatch } from './socket-watch.ts';
+import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
+import { createUnderWay } from './under-way.ts';
+
+/**
+ * One callback to send. `headers` have been accepted by checkCustomHeaders or are our own, with lower-case
+ * names for the latter.
+ */
+interface CallbackRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** Sends callbacks. */
+export interface CallbackClient {
+  /**
+   * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. If it meets a
+   * kept connection that the receiver has given up meanwhile, it is sent once more on a new one at once: its
+   * webhook-id makes that safe (RFC 9110 §9.2.2). Rejects only when close() ends it, which is no
+   * attempt, though the receiver may have got the request.
+   */
+  post(request: CallbackRequest): Promise<CallbackResult>;
+  /**
+   * Ends every callback under way, and each later one at once, as a failure `aborted`; where the headers of the answer are here, they count. For a process that
+   * ends: what came of its callbacks can still be written then.
+   */
+  abortAll(): void;
+  /** Closes all connections at once. */
+  close(): Promise<void>;
+}
+
+/**
+ * `timeoutMs` bounds a whole callback, connecting and response body included. `ca` (PEM) replaces the
+ * certificates trusted for https. At most `keptSocketsMax` connections are
+ * kept for reuse, so that ten thousand subscribers do not mean ten thousand idle connections.
+ */
+export interface CallbackClientOptions {
+  readonly policy: EgressPolicy;
+  readonly allowHttp: boolean;
+  readonly timeoutMs: number;
+  readonly userAgent: string;
+  readonly lookup?: HostLookup;
+  readonly ca?: string;
+  readonly keptSocketsMax?: number;
+}
+
+const KEPT_SOCKETS_MAX = 2048;
+
+const RESPONSE_HEADER_BYTES_MAX = 16_384;
+const KEEP_ALIVE_DEFAULT_MS = 4000;
+const KEEP_ALIVE_MAX_MS = 25_000;
+
+/**
+ * Makes the one client through which callbacks leave. It vets the URL on every post and every address at
+ * dial, follows no redirect, reads no proxy environment and decompresses nothing. Connections per host are
+ * not limited here: subscriptions that share a host must not wait for each other, so the limit is each
+ * subscription's own.
+ */
+export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
+  const { policy, timeoutMs, userAgent, lookup = createHostLookup() } = options;
+  const { keptSocketsMax = KEPT_SOCKETS_MAX } = options;
+  const sockets = createSocketWatch();
+  const connecting = {
+    allowH2: false,
+    pipelining: 1,
+    maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
+    keepAliveTimeout: KEEP_ALIVE_DEFAULT_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+    // The exchange has one deadline for everything; undici's own would start anew with every byte.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: createCallbackConnector({
+      ...options,
+      policy,
+      lookup,
+      timeoutMs,
+      onSocket: sockets.add,
+    }),
+  };
+  const pool = createConnectionPool(connecting, keptSocketsMax);
+  const targetOf = rememberTargets(options);
+  const underWay = createUnderWay();
+  let isOver = false;
+  return {
+    post({ url, headers, body }) {
+      if (isOver) return Promise.resolve(failedBeforehand('aborted'));
+      const target = targetOf(url);
+      if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
+      const request = {
+        ...target,
+        method: 'POST' as const,
+        headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
+        body,
+      };
+      return runExchange((handler) => pool.dispatch(request, handler), {
+        timeoutMs,
+        underWay,
+        again: (handler, error) => {
+          const stale = sockets.wasReused(error);
+          if (stale) pool.dial(request, handler);
+          return stale;
+        },
+      });
+    },
+    abortAll() {
+      isOver = true;
+      underWay.abortAll();
+    },
+    close: pool.destroy,
+  };
+}
+
+/** Where a URL leads, null when it may not be called. */
+type Target = { readonly origin: string; readonly path: string } | null;
+
+const targetsMax = 20_000;
+
+/** Judges each URL once: the verdict on the same text stays the same, and judging costs as much as signing. */
+function rememberTargets(rules: UrlRules): (text: string) => Target {
+  const known = new Map<string, Target>();
+  return (text) => {
+    const judged = known.get(text);
+    if (judged !== undefined) return judged;
+    const checked = checkCallbackUrl(text, rules);
+    const target = checked.ok
+      ? { origin: checked.url.origin, path: checked.url.pathname + checked.url.search }
+      : null;
+    if (known.size >= targetsMax) known.clear();
+    known.set(text, target);
+    return target;
+  };
+}

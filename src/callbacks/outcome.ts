@@ -1,0 +1,92 @@
+import type { CallbackResponse, CallbackResult } from './result.ts';
+import { parseRetryAfter } from '../http/retry-after.ts';
+
+/**
+ * Every outcome code with what it leads to, as documented in docs/callback-outcomes.md. Codes are never
+ * renamed.
+ */
+export const OUTCOME_KINDS = {
+  delivered: 'delivered',
+  gone: 'gone',
+  slow_down: 'slow_down',
+  redirect: 'retry',
+  http_error: 'retry',
+  timeout: 'retry',
+  dns_error: 'retry',
+  blocked_address: 'retry',
+  connection_refused: 'retry',
+  connection_reset: 'retry',
+  unreachable: 'retry',
+  tls_error: 'retry',
+  malformed_response: 'retry',
+  response_too_large: 'retry',
+  sender_error: 'retry',
+  aborted: 'aborted',
+} as const;
+
+/** The stable name of an outcome in logs, metrics and attempts. */
+type OutcomeCode = keyof typeof OUTCOME_KINDS;
+
+type RetryCode = {
+  [Code in OutcomeCode]: (typeof OUTCOME_KINDS)[Code] extends 'retry' ? Code : never;
+}[OutcomeCode];
+
+/** What one attempt means for the event and its subscription. `reason` is one sentence for the subscriber. */
+export type CallbackOutcome =
+  /** Acknowledged: never sent again, except by a replay. */
+  | { readonly kind: 'delivered'; readonly code: 'delivered' }
+  /** Not acknowledged: tried again by the retry schedule. */
+  | {
+      readonly kind: 'retry';
+      readonly code: RetryCode;
+      /** False when nothing of the event left: then it cannot be what the endpoint failed at. */
+      readonly sent: boolean;
+      readonly reason: string;
+    }
+  /** The receiver wants no more callbacks: the subscription is disabled. */
+  | { readonly kind: 'gone'; readonly code: 'gone'; readonly reason: string }
+  /** Not acknowledged, and the whole subscription rests for so long: at least a second, at most an hour. */
+  | {
+      readonly kind: 'slow_down';
+      readonly code: 'slow_down';
+      readonly retryAfterMs: number;
+      readonly reason: string;
+    }
+  /** Cut off because this process ends: it says nothing about event or endpoint, spends nothing, and is sent again by the next drain. */
+  | { readonly kind: 'aborted'; readonly code: 'aborted'; readonly reason: string };
+
+/** A pause is never shorter, so that `Retry-After: 0` does not become a tight loop. */
+const SLOW_DOWN_MIN_MS = 1000;
+
+/**
+ * Says what the result of a callback means. Once headers have arrived within the deadline the status decides
+ * alone: a 2xx whose body then breaks, drips or grows too large has still acknowledged, for sending again
+ * would only repeat what was accepted.
+ */
+export function classifyOutcome(result: CallbackResult): CallbackOutcome {
+  if (result.kind === 'failure') {
+    const { code, sent, detail } = result;
+    if (code === 'aborted') return { kind: 'aborted', code, reason: detail };
+    return { kind: 'retry', code, sent, reason: detail };
+  }
+  const { statusCode } = result;
+  if (statusCode >= 200 && statusCode <= 299) return { kind: 'delivered', code: 'delivered' };
+  if (statusCode === 410) return { kind: 'gone', code: 'gone', reason: 'The receiver answered 410.' };
+  const retryAfterMs = requestedPauseMs(result);
+  if (retryAfterMs !== null) {
+    const reason = `The receiver answered ${statusCode} with Retry-After.`;
+    return { kind: 'slow_down', code: 'slow_down', retryAfterMs, reason };
+  }
+  if (statusCode >= 300 && statusCode <= 399) {
+    const reason = `The receiver answered ${statusCode}; redirects are not followed.`;
+    return { kind: 'retry', code: 'redirect', sent: true, reason };
+  }
+  return { kind: 'retry', code: 'http_error', sent: true, reason: `The receiver answered ${statusCode}.` };
+}
+
+/** Null unless the answer is a 429 (RFC 6585 §4) or 503 (RFC 9110 §15.6.4) with a readable Retry-After. */
+function requestedPauseMs(response: CallbackResponse): number | null {
+  if (response.statusCode !== 429 && response.statusCode !== 503) return null;
+  const pauseMs = parseRetryAfter(response.retryAfter, response.receivedAtMs);
+  return pauseMs === null ? null : Math.max(pauseMs, SLOW_DOWN_MIN_MS);
+}

@@ -1,0 +1,47 @@
+import { apiOptions, readOpenPath } from '../api-client.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { atMost, type Command } from '../command.ts';
+import { formatTable } from '../table.ts';
+
+interface SealingKey {
+  readonly key: string;
+  readonly secrets: number;
+}
+
+/** `keys`: how many stored secrets each key of ENCRYPTION_KEY seals, and so which one is free. Ends with 1 while more than one is in use. */
+export const keys: Command = {
+  name: 'keys',
+  summary: 'tell which keys of ENCRYPTION_KEY are in use, and which is free',
+  usage: '',
+  options: { json: { text: 'JSON instead of a table' }, url: apiOptions.url },
+  examples: ['filing-webhooks keys', 'until filing-webhooks keys; do sleep 30; done'],
+  async run(input, context) {
+    atMost(input, 0);
+    const found = readKeys(await readOpenPath('/metrics', input, context));
+    if (found.length === 0) {
+      throw new CliError('unavailable', 'What answers there tells nothing of keys: check --url.');
+    }
+    context.out(input.flag('json') ? JSON.stringify(found, null, 2) : formatTable(columns, found));
+    if (found.filter(isInUse).length <= 1) return exitCodes.ok;
+    context.note(
+      'More than one key is in use: what the former sealed is sealed with the first one every minute.',
+    );
+    return exitCodes.no;
+  },
+};
+
+const columns = [
+  { heading: 'KEY', text: ({ key }: SealingKey) => key },
+  { heading: 'SECRETS', text: ({ secrets }: SealingKey) => secrets },
+  { heading: 'STATE', text: (key: SealingKey) => (isInUse(key) ? 'in use' : 'free') },
+];
+
+function isInUse({ secrets }: SealingKey): boolean {
+  return secrets > 0;
+}
+
+/** What a page of metrics says of keys; pure. */
+function readKeys(metrics: string): SealingKey[] {
+  const lines = metrics.matchAll(/^filing_webhooks_sealed_secrets\{key="([\w-]+)"\} (\d+)$/gm);
+  return [...lines].map(([, key = '', secrets]) => ({ key, secrets: Number(secrets) }));
+}

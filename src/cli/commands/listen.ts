@@ -1,0 +1,79 @@
+import type { KeyObject } from 'node:crypto';
+import { styleText } from 'node:util';
+import { generateSecret, InvalidSecretError, parseSecret } from '../../callbacks/sign.ts';
+import { apiOptions, createApiClient } from '../api-client.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { urlFrom, atMost, type Command } from '../command.ts';
+import { eventLine } from '../events/event-line.ts';
+import { followingOf, followingOptions, tellStream } from './events-tail.ts';
+import { followEvents, type FollowedEvent } from '../events/follow-events.ts';
+import { forwardEvent, type Forwarded } from '../events/forward-event.ts';
+
+/** `listen`: relays an account's events to a receiver that the daemon cannot reach, or must not. */
+export const listen: Command = {
+  name: 'listen',
+  summary: 'relay events to a receiver on this machine, signed with a secret of its own',
+  usage: '--forward-to URL',
+  options: {
+    'forward-to': { value: 'URL', text: 'where the receiver listens, e.g. http://127.0.0.1:8080/hooks' },
+    secret: {
+      value: 'SECRET',
+      text: 'sign with this whsec_… (FILING_WEBHOOKS_SECRET; default: a new one, printed)',
+    },
+    ...followingOptions,
+    json: { text: 'one JSON object a line: what came of each event' },
+    ...apiOptions,
+  },
+  examples: [
+    'filing-webhooks listen --forward-to http://127.0.0.1:8080/hooks',
+    'filing-webhooks listen --forward-to http://127.0.0.1:8080/hooks --earliest --types filing.rejected',
+  ],
+  async run(input, context) {
+    atMost(input, 0);
+    const receiver = input.text('forward-to');
+    if (receiver === null)
+      throw new CliError('usage', '--forward-to URL is missing: where does your receiver listen?');
+    const to = urlFrom(receiver, '--forward-to');
+    const given = input.text('secret') ?? (context.env['FILING_WEBHOOKS_SECRET'] || null);
+    // One that somebody else keeps is not told again.
+    const made = given === null ? generateSecret() : null;
+    const key = readSecret(given ?? made ?? '');
+    const client = createApiClient(input, context);
+    const asJson = input.flag('json');
+    const news = tellStream(
+      context,
+      `Events of account ${client.account} at ${client.url} go to ${to}; Ctrl-C ends.
+${made === null ? 'They are signed with the secret that was given.' : `Secret for your receiver: ${made}`}`,
+    );
+    let cursor = input.text('cursor');
+    for await (const event of followEvents(client, followingOf(input), context.signal, news)) {
+      const forwarded = await forwardEvent(event, to, key, context.signal);
+      if (context.signal.aborted) break;
+      ({ cursor } = event);
+      context.out(asJson ? JSON.stringify({ id: event.id, ...forwarded }) : forwardedLine(event, forwarded));
+    }
+    const sameSecret = made === null ? '' : ` --secret ${made}`;
+    if (cursor !== null) context.note(`Continue from here with --cursor ${cursor}${sameSecret}`);
+    return exitCodes.ok;
+  },
+};
+
+/** Reads a signing secret; a CliError says what it has to look like. */
+export function readSecret(text: string): KeyObject {
+  try {
+    return parseSecret(text);
+  } catch (error) {
+    if (!(error instanceof InvalidSecretError)) throw error;
+    throw new CliError('usage', `The secret is not valid: ${error.message}.`);
+  }
+}
+
+function forwardedLine({ json }: FollowedEvent, forwarded: Forwarded): string {
+  if (forwarded.kind === 'failed') {
+    const hint = styleText('red', `  ${forwarded.reason}: it was sent once and is not sent again`);
+    return eventLine(json, styleText('red', 'not delivered')) + hint;
+  }
+  const { status, durationMs } = forwarded;
+  const colour = status >= 200 && status < 300 ? 'green' : 'red';
+  return eventLine(json, styleText(colour, `→ ${status} in ${durationMs} ms`));
+}

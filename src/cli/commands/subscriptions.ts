@@ -1,0 +1,70 @@
+import { apiOptions, createApiClient, query, type ApiClient } from '../api-client.ts';
+import { exitCodes } from '../cli-error.ts';
+import { atMost, type Command } from '../command.ts';
+import { formatFields, formatTable, type Column } from '../table.ts';
+
+interface Subscription {
+  readonly id: string;
+  readonly url: string;
+  readonly eventTypes: readonly string[];
+  readonly state: string;
+  readonly lag: number;
+  readonly consecutiveFailures: number;
+  readonly nextAttemptAt: string | null;
+  readonly lastSuccessAt: string | null;
+}
+
+const columns: readonly Column<Subscription>[] = [
+  { heading: 'ID', text: ({ id }) => id },
+  { heading: 'STATE', text: ({ state }) => state },
+  { heading: 'LAG', text: ({ lag }) => lag },
+  { heading: 'FAILURES', text: ({ consecutiveFailures }) => consecutiveFailures },
+  { heading: 'LAST SUCCESS', text: ({ lastSuccessAt }) => lastSuccessAt },
+  { heading: 'TYPES', text: ({ eventTypes }) => eventTypes.join(' ') },
+  { heading: 'URL', text: ({ url }) => url },
+];
+
+/** `subscriptions`: who is told of an account's events, and how that goes. */
+export const subscriptions: Command = {
+  name: 'subscriptions',
+  summary: 'list subscriptions, or show one',
+  usage: '[ID]',
+  options: { json: { text: 'JSON instead of a table' }, ...apiOptions },
+  examples: [
+    'filing-webhooks subscriptions',
+    'filing-webhooks subscriptions sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506',
+    'filing-webhooks subscriptions --json | jq -r \'.[] | select(.state != "active") | .url\'',
+  ],
+  async run(input, context) {
+    atMost(input, 1);
+    const client = createApiClient(input, context);
+    const [id] = input.positionals;
+    const asJson = input.flag('json');
+    if (id !== undefined) {
+      const found = await client.get<Record<string, unknown>>(`/subscriptions/${encodeURIComponent(id)}`);
+      context.out(asJson ? JSON.stringify(found, null, 2) : formatFields(found));
+      return exitCodes.ok;
+    }
+    const found = await listAll(client);
+    if (asJson) context.out(JSON.stringify(found, null, 2));
+    else if (found.length > 0) context.out(formatTable(columns, found));
+    else
+      context.note(
+        `Account ${client.account} has no subscriptions: POST …/subscriptions makes one (${client.url}/docs).`,
+      );
+    return exitCodes.ok;
+  },
+};
+
+async function listAll(client: ApiClient): Promise<Subscription[]> {
+  const found: Subscription[] = [];
+  for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
+    const path: string = `/subscriptions${query({ limit: '100', cursor })}`;
+    // Each page's cursor comes from the page before.
+    // oxlint-disable-next-line no-await-in-loop
+    const page: { items: Subscription[]; nextCursor: string | null } = await client.get(path);
+    found.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  return found;
+}

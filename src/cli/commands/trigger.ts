@@ -1,0 +1,134 @@
+import { CliError, exitCodes } from '../cli-error.ts';
+import { baseUrlFrom, onlyArgument, type Command, type Context, type Input } from '../command.ts';
+
+interface Filing {
+  readonly id: string;
+  readonly status: string;
+}
+
+/** What has to happen to a filing for an event: the status it gets, and those it may have before, the likeliest first. */
+interface Change {
+  readonly status: string;
+  readonly from: readonly string[];
+}
+
+/** By event type; null = the filing is removed. */
+const changes: Readonly<Record<string, Change | null>> = {
+  'filing.created': { status: 'UNPAID', from: [] },
+  'filing.unpaid': { status: 'UNPAID', from: ['PAID', 'PENDING', 'REJECTED', 'COMPLETED'] },
+  'filing.paid': { status: 'PAID', from: ['UNPAID', 'PENDING', 'REJECTED', 'COMPLETED'] },
+  'filing.pending': { status: 'PENDING', from: ['PAID', 'UNPAID', 'REJECTED'] },
+  'filing.completed': { status: 'COMPLETED', from: ['PENDING', 'PAID', 'UNPAID', 'REJECTED'] },
+  'filing.rejected': { status: 'REJECTED', from: ['PENDING', 'PAID', 'UNPAID', 'COMPLETED'] },
+  'filing.reopened': { status: 'PENDING', from: ['COMPLETED'] },
+  'filing.removed': null,
+};
+
+/** `trigger`: makes the sandbox's filings do what leads to an event. Says at once what it did; the event comes with the next poll. */
+export const trigger: Command = {
+  name: 'trigger',
+  summary: 'have the sandbox do what leads to an event',
+  usage: 'TYPE',
+  options: {
+    filing: { value: 'ID', text: 'this filing; default: one that can, or a new one for filing.created' },
+    reason: { value: 'TEXT', text: 'the rejection reason' },
+    sandbox: {
+      value: 'URL',
+      text: 'where the sandbox listens (SANDBOX_URL; default: http://127.0.0.1:4010)',
+    },
+    json: { text: 'what was done as a JSON object' },
+  },
+  examples: [
+    'filing-webhooks trigger filing.rejected --reason "The declarations page is missing."',
+    'filing-webhooks trigger filing.completed --filing f_123',
+  ],
+  async run(input, context) {
+    const given = onlyArgument(input, 'TYPE');
+    const type = given.startsWith('filing.') ? given : `filing.${given.toLowerCase()}`;
+    const change = changes[type];
+    if (change === undefined)
+      throw new CliError(
+        'usage',
+        `There is no way to trigger ${given}; there are ${Object.keys(changes).join(', ')}.`,
+      );
+    const sandbox = createSandboxControl(input, context);
+    const before = await chooseFiling(sandbox, input.text('filing'), type, change);
+    if (change === null) await sandbox.call('DELETE', `/${encodeURIComponent(before.id)}`);
+    else await sandbox.call('PUT', `/${encodeURIComponent(before.id)}`, editOf(change, input.text('reason')));
+    const done = { type, filingId: before.id, from: before.status, to: change?.status ?? null };
+    context.out(
+      input.flag('json')
+        ? JSON.stringify(done)
+        : `${done.filingId}: ${done.from ?? 'new'} → ${done.to ?? 'removed'}. The next poll sees it.`,
+    );
+    return exitCodes.ok;
+  },
+};
+
+type SandboxControl = ReturnType<typeof createSandboxControl>;
+
+function createSandboxControl(input: Input, { env, signal }: Context) {
+  const given =
+    input.text('sandbox') ?? (env['SANDBOX_URL'] || `http://127.0.0.1:${env['SANDBOX_PORT'] || 4010}`);
+  const url = baseUrlFrom(given, '--sandbox (or SANDBOX_URL)');
+  return {
+    /** Null where there is no such filing. */
+    async call(method: string, path: string, body?: unknown): Promise<unknown> {
+      const response = await fetch(`${url}/_sandbox/filings${path}`, {
+        method,
+        ...(body === undefined
+          ? {}
+          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        signal,
+      }).catch((error: unknown) => {
+        if (signal.aborted) throw error;
+        throw new CliError(
+          'unavailable',
+          `No sandbox answers at ${url}: start it with npm run sandbox, or name its address with --sandbox.`,
+        );
+      });
+      if (response.status === 404 && method === 'GET') return null;
+      if (!response.ok)
+        throw new CliError('no', `The sandbox answered ${response.status}: ${await response.text()}`);
+      return response.status === 204 ? null : await response.json();
+    },
+  };
+}
+
+function editOf({ status }: Change, reason: string | null): Record<string, unknown> {
+  return reason === null ? { status } : { status, rejectionReason: reason };
+}
+
+async function chooseFiling(
+  sandbox: SandboxControl,
+  id: string | null,
+  type: string,
+  change: Change | null,
+): Promise<{ id: string; status: string | null }> {
+  if (id !== null) {
+    const found = (await sandbox.call('GET', `/${encodeURIComponent(id)}`)) as Filing | null;
+    checkGiven(id, found, type, change);
+    return found ?? { id, status: null };
+  }
+  if (type === 'filing.created') return { id: `f_${Date.now().toString(36)}`, status: null };
+  for (const status of change?.from ?? ['PENDING', 'PAID', 'UNPAID', 'REJECTED', 'COMPLETED']) {
+    // The first status that any filing has.
+    // oxlint-disable-next-line no-await-in-loop
+    const { items } = (await sandbox.call('GET', `?status=${status}&limit=1`)) as { items: Filing[] };
+    if (items[0] !== undefined) return items[0];
+  }
+  throw new CliError(
+    'no',
+    `The sandbox has no filing for ${type}: make one with filing-webhooks trigger filing.created, and give the daemon a poll to see it.`,
+  );
+}
+
+function checkGiven(id: string, found: Filing | null, type: string, change: Change | null): void {
+  if (found === null && type !== 'filing.created')
+    throw new CliError('no', `The sandbox has no filing ${id}: leave --filing out to have one chosen.`);
+  if (found !== null && change !== null && !change.from.includes(found.status))
+    throw new CliError(
+      'no',
+      `${id} is ${found.status}, from which ${type} does not come: leave --filing out to have one chosen.`,
+    );
+}

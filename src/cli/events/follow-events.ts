@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { query, type ApiClient } from '../api-client.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+
+/** An event of the stream. */
+export interface FollowedEvent {
+  /** The `webhook-id` of its callbacks. */
+  readonly id: string;
+  /** Behind this event; the stream can begin there. */
+  readonly cursor: string;
+  /** As the API writes it: the body with the id in front. */
+  readonly json: string;
+}
+
+/** Which events, and where to begin: behind a cursor, or at one of the ends of the log. */
+export interface Following {
+  readonly types: string | null;
+  readonly filingId: string | null;
+  readonly cursor: string | null;
+  readonly from: 'now' | 'earliest';
+}
+
+/** What the follower of a stream is told besides events. */
+export interface StreamNews {
+  /** A stream is open: from here on nothing is missed. */
+  opened(): void;
+  /** The stream broke or could not be opened again; it is tried again. */
+  broken(reason: string): void;
+}
+
+const retryMs = { first: 500, most: 15_000 };
+
+/**
+ * The events of an account as they come, until `signal` aborts. A stream that breaks is taken up where it ended, for as long as it takes;
+ * `news` tells of that. Rejects with a CliError when the first stream cannot be had, or a later one is refused for good.
+ */
+export async function* followEvents(
+  client: ApiClient,
+  following: Following,
+  signal: AbortSignal,
+  news: StreamNews,
+): AsyncGenerator<FollowedEvent> {
+  let { cursor } = following;
+  let waitMs = 0;
+  let opened = false;
+  while (!signal.aborted) {
+    // Each stream begins where the one before ended.
+    // oxlint-disable no-await-in-loop
+    try {
+      const stream = await openStream(client, following, cursor);
+      opened = true;
+      news.opened();
+      for await (const message of messages(stream)) {
+        waitMs = 0;
+        cursor = message.id || cursor;
+        if (message.data !== '' && cursor !== null)
+          yield { id: idOf(message.data), cursor, json: message.data };
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof CliError && (!opened || error.exitCode !== exitCodes.unavailable)) throw error;
+      news.broken(error instanceof Error ? error.message : String(error));
+    }
+    await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    waitMs = Math.min(retryMs.most, Math.max(retryMs.first, waitMs * 2));
+    // oxlint-enable no-await-in-loop
+  }
+}
+
+/** The body of the callback, byte for byte, from an event as the API writes it: the same text without the id in front. */
+export function callbackBody({ id, json }: FollowedEvent): string {
+  return `{${json.slice(`{"id":${JSON.stringify(id)},`.length)}`;
+}
+
+function openStream(
+  client: ApiClient,
+  { types, filingId, from }: Following,
+  cursor: string | null,
+): Promise<Response> {
+  const path = `/events/stream${query({ types, filingId, from })}`;
+  return client.open(path, cursor === null ? {} : { 'last-event-id': cursor });
+}
+
+function idOf(json: string): string {
+  return (JSON.parse(json) as { id: string }).id;
+}
+
+// Server-Sent Events (WHATWG HTML §9.2.6), as far as the daemon uses them.
+async function* messages({ body }: Response): AsyncGenerator<{ id: string; data: string }> {
+  if (body === null) return;
+  let message = { id: '', data: '' };
+  for await (const line of linesOf(body)) {
+    const [, field = '', value = ''] = /^([^:]*): ?(.*)$/.exec(line) ?? [];
+    if (field === 'id' || field === 'data') message = { ...message, [field]: value };
+    if (line !== '') continue;
+    yield message;
+    message = { id: '', data: '' };
+  }
+}
+
+async function* linesOf(body: NonNullable<Response['body']>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}

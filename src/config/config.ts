@@ -1,0 +1,191 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import type { LogLevel, Role } from './value-parsers.ts';
+import { variables } from './variables.ts';
+import type { Variable } from './variables.ts';
+import type { DoubtLimits } from '../polling/doubt/doubt-policy.ts';
+import type { EncryptionKey } from '../secrets/seal.ts';
+import type { TracingSettings } from '../tracing/tracing.ts';
+
+/** What the operator decided. Times are milliseconds. */
+export type Config = {
+  readonly redis: {
+    readonly url: string;
+    readonly prefix: string;
+    readonly unsafe: boolean;
+    readonly waitReplicas: number;
+  };
+  readonly http: { readonly host: string; readonly port: number };
+  /** Where health and metrics are served beside the API, or without it; null when nowhere. */
+  readonly metricsPort: number | null;
+  /** Networks of the proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly apiToken: string;
+  /** Newest first, at least one, ids unique. */
+  readonly encryptionKeys: readonly EncryptionKey[];
+  /** The account `default`; null when the environment does not describe one. `baseUrl` has no slash at its end. */
+  readonly defaultAccount: { readonly baseUrl: string; readonly partnerKey: string } | null;
+  readonly polling: {
+    readonly pollIntervalMs: number;
+    readonly sweepIntervalMs: number;
+    readonly maxRps: number;
+    readonly concurrency: number;
+    readonly timeoutMs: number;
+  };
+  readonly delivery: {
+    readonly timeoutMs: number;
+    /** Delays after the 1st, 2nd … failed attempt, before jitter; at least one. */
+    readonly retryMs: readonly number[];
+    readonly maxInFlight: number;
+    readonly allowCidrs: readonly string[];
+    readonly allowHttp: boolean;
+    readonly disableAfterMs: number;
+  };
+  /** From where on what a poll has found is held back. */
+  readonly doubt: DoubtLimits;
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
+  readonly eventRetentionMs: number;
+  /** At least one. */
+  readonly roles: ReadonlySet<Role>;
+  readonly logLevel: LogLevel;
+  /** Where traces are sent to; null when nowhere. */
+  readonly tracing: TracingSettings | null;
+};
+
+/** An environment as `process.env` gives it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The configuration, or everything that is wrong with it, one line each, no line containing a value that was given. */
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+type Name = keyof typeof variables;
+type ValueOf<N extends Name> = Extract<
+  ReturnType<(typeof variables)[N]['parse']>,
+  { readonly ok: true }
+>['value'];
+type Values = {
+  readonly [N in Name]: (typeof variables)[N] extends { default: null; required: false }
+    ? ValueOf<N> | null
+    : ValueOf<N>;
+};
+
+/**
+ * Reads all variables of `env` and reports every problem at once. Pure. An empty variable counts as not set, space around a value is
+ * dropped, unknown variables are ignored.
+ */
+export function loadConfig(env: Environment): ConfigResult {
+  const { values, problems } = readVariables(env);
+  const missingHalf = findMissingHalf(env);
+  if (missingHalf !== null) problems.push(missingHalf);
+  return problems.length === 0 ? { ok: true, config: arrange(values) } : { ok: false, problems };
+}
+
+/** `process.env`, completed from `file` (a `.env`) where that exists; what both contain is taken from `process.env`. */
+export function readEnvironment(file: string): Environment {
+  return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...process.env } : process.env;
+}
+
+function readVariables(env: Environment): { values: Values; problems: string[] } {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries(variables)) {
+    const { value, problem } = readVariable(variable, textOf(env, name) ?? variable.default);
+    values[name] = value;
+    if (problem !== null) problems.push(`${name} ${problem}; for example ${name}=${variable.example}`);
+  }
+  // A null where a value must be comes with a problem, and then nobody reads the values.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { values: values as Values, problems };
+}
+
+function readVariable(
+  variable: Variable<unknown>,
+  text: string | null,
+): { value: unknown; problem: string | null } {
+  if (text === null) return { value: null, problem: variable.required ? 'is required and not set' : null };
+  const parsed = variable.parse(text);
+  return parsed.ok ? { value: parsed.value, problem: null } : { value: null, problem: parsed.problem };
+}
+
+function textOf(env: Environment, name: string): string | null {
+  const text = env[name]?.trim();
+  return text === undefined || text === '' ? null : text;
+}
+
+function findMissingHalf(env: Environment): string | null {
+  const [url, key] = ['PARTNER_BASE_URL', 'PARTNER_KEY'];
+  const [hasUrl, hasKey] = [textOf(env, url) !== null, textOf(env, key) !== null];
+  if (hasUrl === hasKey) return null;
+  return `${hasUrl ? key : url} is not set although ${hasUrl ? url : key} is; set both, or neither and create accounts over the API`;
+}
+
+function arrange(values: Values): Config {
+  return {
+    redis: {
+      url: values.REDIS_URL,
+      prefix: values.REDIS_PREFIX,
+      unsafe: values.REDIS_UNSAFE,
+      waitReplicas: values.REDIS_WAIT_REPLICAS,
+    },
+    http: { host: values.HOST, port: values.PORT },
+    metricsPort: values.METRICS_PORT,
+    trustedProxies: values.TRUSTED_PROXIES ?? [],
+    apiToken: values.API_TOKEN,
+    encryptionKeys: values.ENCRYPTION_KEY,
+    defaultAccount: accountOf(values),
+    polling: {
+      pollIntervalMs: values.POLL_INTERVAL_MS,
+      sweepIntervalMs: values.SWEEP_INTERVAL_MS,
+      maxRps: values.PARTNER_MAX_RPS,
+      concurrency: values.PARTNER_CONCURRENCY,
+      timeoutMs: values.PARTNER_TIMEOUT_MS,
+    },
+    delivery: {
+      timeoutMs: values.DELIVERY_TIMEOUT_MS,
+      retryMs: values.DELIVERY_RETRY_MS,
+      maxInFlight: values.DELIVERY_MAX_IN_FLIGHT,
+      allowCidrs: values.DELIVERY_ALLOW_CIDRS ?? [],
+      allowHttp: values.DELIVERY_ALLOW_HTTP,
+      disableAfterMs: values.DELIVERY_DISABLE_AFTER_MS,
+    },
+    doubt: {
+      removedMin: values.DOUBT_REMOVED_MIN,
+      removedPercent: values.DOUBT_REMOVED_PERCENT,
+      unknownMin: values.DOUBT_UNKNOWN_MIN,
+      unknownPercent: values.DOUBT_UNKNOWN_PERCENT,
+      shownPercent: values.DOUBT_SHOWN_PERCENT,
+    },
+    filingBytesMax: values.FILING_MAX_BYTES,
+    eventRetentionMs: values.EVENT_RETENTION_MS,
+    roles: values.ROLES,
+    logLevel: values.LOG_LEVEL,
+    tracing: tracingOf(values),
+  };
+}
+
+function accountOf(values: Values): Config['defaultAccount'] {
+  const { PARTNER_BASE_URL: baseUrl, PARTNER_KEY: partnerKey } = values;
+  return baseUrl === null || partnerKey === null ? null : { baseUrl, partnerKey };
+}
+
+// OpenTelemetry: the address for traces is taken as it is, the one for everything gets the path of the signal.
+function tracingOf(values: Values): Config['tracing'] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = values;
+  const url = traces ?? (base === null ? null : `${base.replace(/\/+$/, '')}/v1/traces`);
+  const ratio = ratioOf(values);
+  if (url === null || ratio === 0 || values.OTEL_SDK_DISABLED) return null;
+  return {
+    url,
+    headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    serviceName: values.OTEL_SERVICE_NAME,
+    ratio,
+  };
+}
+
+function ratioOf({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share }: Values): number {
+  if (sampler.endsWith('always_off')) return 0;
+  return sampler.endsWith('always_on') ? 1 : share;
+}

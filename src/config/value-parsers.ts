@@ -1,0 +1,181 @@
+import { isIP } from 'node:net';
+import { parseRedisUrl } from '../redis/connection/redis-url.ts';
+import type { EncryptionKey } from '../secrets/seal.ts';
+
+/** What a variable's text means. `problem` completes "NAME …" and never repeats the text, which may be a secret. */
+type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+/** Reads the text of one variable; the text is never empty and has no space around it. */
+export type ValueParser<T> = (text: string) => Parsed<T>;
+
+/** The parts that a process can run. */
+export type Role = 'api' | 'poll' | 'deliver';
+
+/** pino's levels, and `silent`. */
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
+const roles: readonly Role[] = ['api', 'poll', 'deliver'];
+const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+const right = <T>(value: T): Parsed<T> => ({ ok: true, value });
+const wrong = (problem: string): Parsed<never> => ({ ok: false, problem });
+
+/** A whole number in decimal digits, within bounds that belong to it. */
+export function integer(min: number, max: number): ValueParser<number> {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max
+      ? right(value)
+      : wrong(`must be a whole number from ${min} to ${max}`);
+  };
+}
+
+/** A list of whole numbers with commas between; at least one. */
+export function integers(min: number, max: number, countMax: number): ValueParser<readonly number[]> {
+  return (text) => {
+    const items = splitList(text);
+    const parsed = items.map(integer(min, max));
+    const values = parsed.flatMap((item) => (item.ok ? [item.value] : []));
+    if (values.length === items.length && items.length <= countMax) return right(values);
+    return wrong(`must be 1 to ${countMax} whole numbers from ${min} to ${max} with commas between`);
+  };
+}
+
+/** `true` or `false`, nothing else. */
+export const boolean: ValueParser<boolean> = (text) =>
+  text === 'true' || text === 'false' ? right(text === 'true') : wrong('must be true or false');
+
+/** One of the given words. */
+function oneOf<T extends string>(words: readonly T[]): ValueParser<T> {
+  return (text) => {
+    const word = words.find((candidate) => candidate === text);
+    return word === undefined ? wrong(`must be one of ${words.join(', ')}`) : right(word);
+  };
+}
+
+/** Text that a regular expression describes completely. */
+export function matching(pattern: RegExp, problem: string): ValueParser<string> {
+  return (text) => (pattern.test(text) ? right(text) : wrong(problem));
+}
+
+/** How much is logged. */
+export const logLevel = oneOf(logLevels);
+
+/** Some of the roles, with commas between. */
+export const roleSet: ValueParser<ReadonlySet<Role>> = (text) => {
+  const parsed = splitList(text).map(oneOf(roles));
+  const known = parsed.flatMap((item) => (item.ok ? [item.value] : []));
+  return known.length === parsed.length
+    ? right(new Set(known))
+    : wrong(`must be one or more of ${roles.join(', ')} with commas between`);
+};
+
+/** An address or name to listen on. */
+export const listenHost: ValueParser<string> = (text) =>
+  isIP(text) > 0 || /^(?![-.])[A-Za-z0-9.-]{1,253}$/.test(text)
+    ? right(text)
+    : wrong('must be an IP address or a host name, without port and brackets');
+
+/** A Redis address, kept as text; `parseRedisUrl` says what it may be. */
+export const redisUrl: ValueParser<string> = (text) => {
+  const parsed = parseRedisUrl(text);
+  return parsed.ok ? right(text) : wrong(parsed.problem);
+};
+
+/** An http or https address to which paths can be appended: no credentials, query or fragment; slashes at its end are dropped. */
+export const baseUrl: ValueParser<string> = (text) => {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    return wrong('must be an address that starts with https:// or http://');
+  }
+  if (url.username !== '' || url.password !== '') {
+    return wrong('must not contain a user or password; the key is given as PARTNER_KEY');
+  }
+  if (/[?#]/.test(text)) return wrong('must not have a query or fragment');
+  return right(url.href.replace(/\/+$/, ''));
+};
+
+/** An http or https address, as it is to be called; no credentials, query or fragment. */
+export const endpoint: ValueParser<string> = (text) => {
+  const url = URL.parse(text);
+  const fits = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
+  return fits && !/[?#]/.test(text)
+    ? right(url.href)
+    : wrong('must be an address that starts with https:// or http://, without user, query and fragment');
+};
+
+/** Headers as OpenTelemetry writes them: `name=value`, with commas between and values percent-encoded. */
+export const headerList: ValueParser<Readonly<Record<string, string>>> = (text) => {
+  const pairs = splitList(text).map((item) => /^([!#$%&'*+.^_`|~\w-]+)=([\x21-\x7e]*)$/.exec(item));
+  const headers = pairs.map((pair) => [pair?.[1] ?? '', decoded(pair?.[2] ?? '')] as const);
+  return headers.every(([name, value]) => name !== '' && /^[\x20-\x7e]+$/.test(value))
+    ? right(Object.fromEntries(headers))
+    : wrong('must be name=value with commas between, the values percent-encoded');
+};
+
+// Empty where a % begins no percent-encoding.
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+/** A number from 0 to 1. */
+export const share: ValueParser<number> = (text) => {
+  const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  return value <= 1 ? right(value) : wrong('must be a number from 0 to 1');
+};
+
+/** The samplers of OpenTelemetry that are known here. */
+export const sampler = oneOf([
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+]);
+
+/** IPv4 and IPv6 ranges in CIDR form, with commas between. */
+export const cidrs: ValueParser<readonly string[]> = (text) => {
+  const ranges = splitList(text);
+  const position = ranges.findIndex((range) => !isCidr(range));
+  return position === -1
+    ? right(ranges)
+    : wrong(`must be ranges in CIDR form with commas between; number ${position + 1} is none`);
+};
+
+// No stricter than what it is handed to and no looser: a range that is taken here never ends the start later.
+function isCidr(text: string): boolean {
+  const [, address = '', bits = ''] = /^([^/%]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128);
+}
+
+/** AES-256 keys: `base64` or `id:base64`, with commas between, newest first. A key without id is called `default`. */
+export const encryptionKeys: ValueParser<readonly EncryptionKey[]> = (text) => {
+  const keys = splitList(text).map(parseKey);
+  const position = keys.indexOf(null);
+  if (position !== -1) {
+    return wrong(
+      `must be 32 bytes in base64, or id:base64 with commas between (ids of letters, digits, - and _); number ${position + 1} is neither`,
+    );
+  }
+  const known = keys.filter((key) => key !== null);
+  const ids = new Set(known.map(({ id }) => id));
+  return ids.size === known.length
+    ? right(known)
+    : wrong('uses the same id twice (a key without an id has the id default)');
+};
+
+function parseKey(text: string): EncryptionKey | null {
+  const parts = /^(?:([A-Za-z0-9_-]{1,32}):)?([A-Za-z0-9+/]{43}=)$/.exec(text);
+  if (parts === null) return null;
+  const key = Buffer.from(parts[2] ?? '', 'base64');
+  return key.toString('base64') === parts[2] ? { id: parts[1] ?? 'default', key } : null;
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').map((item) => item.trim());
+}

@@ -1,0 +1,106 @@
+import {
+  baseUrl,
+  boolean,
+  cidrs,
+  encryptionKeys,
+  endpoint,
+  headerList,
+  integer,
+  integers,
+  listenHost,
+  logLevel,
+  matching,
+  redisUrl,
+  roleSet,
+  sampler,
+  share,
+} from './value-parsers.ts';
+import type { ValueParser } from './value-parsers.ts';
+
+/** One environment variable: docs/configuration.md says what it means to operators. */
+export type Variable<T> = {
+  readonly parse: ValueParser<T>;
+  /** What applies when it is not set, as one would write it; null = nothing does. */
+  readonly default: string | null;
+  /** A right value, shown when the given one is wrong. */
+  readonly example: string;
+  /** Whether the daemon refuses to start without it. */
+  readonly required: boolean;
+};
+
+const day = 86_400_000;
+const million = 1_000_000;
+const kibibyte = 1_024;
+const retryDelays = '5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000';
+
+/** Every variable that the daemon reads, in the order of docs/configuration.md. */
+export const variables = {
+  REDIS_URL: withDefault(redisUrl, 'redis://127.0.0.1:6379', 'redis://127.0.0.1:6379'),
+  REDIS_PREFIX: withDefault(
+    matching(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, - and _'),
+    'fw',
+    'fw-staging',
+  ),
+  REDIS_UNSAFE: withDefault(boolean, 'false', 'false'),
+  REDIS_WAIT_REPLICAS: withDefault(integer(0, 16), '0', '1'),
+  HOST: withDefault(listenHost, '127.0.0.1', '0.0.0.0'),
+  PORT: withDefault(integer(0, 65_535), '3000', '3000'),
+  METRICS_PORT: optional(integer(0, 65_535), '9464'),
+  TRUSTED_PROXIES: optional(cidrs, '10.0.0.0/8'),
+  // Wider than the token68 of RFC 6750 §2.1, and still one word of a header.
+  API_TOKEN: required(
+    matching(/^[\x21-\x7e]{24,512}$/, 'must be 24 to 512 visible ASCII characters without spaces'),
+    '$(openssl rand -hex 24)',
+  ),
+  ENCRYPTION_KEY: required(encryptionKeys, '$(openssl rand -base64 32)'),
+  PARTNER_BASE_URL: optional(baseUrl, 'https://partner.example.com/v1'),
+  PARTNER_KEY: optional(
+    matching(/^[\x21-\x7e]{1,1024}$/, 'must be 1 to 1024 visible ASCII characters without spaces'),
+    'the-key-of-your-account',
+  ),
+  POLL_INTERVAL_MS: withDefault(integer(10, day), '15000', '15000'),
+  SWEEP_INTERVAL_MS: withDefault(integer(10, 30 * day), '900000', '900000'),
+  PARTNER_MAX_RPS: withDefault(integer(1, 1_000), '10', '10'),
+  PARTNER_CONCURRENCY: withDefault(integer(1, 64), '4', '4'),
+  PARTNER_TIMEOUT_MS: withDefault(integer(10, 600_000), '10000', '10000'),
+  DOUBT_REMOVED_MIN: withDefault(integer(0, million), '20', '20'),
+  DOUBT_REMOVED_PERCENT: withDefault(integer(0, 100), '1', '1'),
+  DOUBT_UNKNOWN_MIN: withDefault(integer(0, million), '1000', '1000'),
+  DOUBT_UNKNOWN_PERCENT: withDefault(integer(0, million), '100', '100'),
+  DOUBT_SHOWN_PERCENT: withDefault(integer(0, 100), '10', '10'),
+  DELIVERY_TIMEOUT_MS: withDefault(integer(10, 600_000), '15000', '15000'),
+  DELIVERY_RETRY_MS: withDefault(integers(1, 30 * day, 50), retryDelays, '5000,300000,1800000'),
+  DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '10', '10'),
+  DELIVERY_ALLOW_CIDRS: optional(cidrs, '127.0.0.0/8,::1/128'),
+  DELIVERY_ALLOW_HTTP: withDefault(boolean, 'false', 'true'),
+  DELIVERY_DISABLE_AFTER_MS: withDefault(integer(10, 366 * day), '432000000', '432000000'),
+  // No more than what the partner client reads of one answer.
+  FILING_MAX_BYTES: withDefault(integer(kibibyte, 16_384 * kibibyte), '262144', '262144'),
+  EVENT_RETENTION_MS: withDefault(integer(10, 3_660 * day), '2592000000', '2592000000'),
+  ROLES: withDefault(roleSet, 'api,poll,deliver', 'poll,deliver'),
+  LOG_LEVEL: withDefault(logLevel, 'info', 'info'),
+  // The names are OpenTelemetry's, as is what they mean.
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(endpoint, 'http://127.0.0.1:4318'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional(endpoint, 'http://127.0.0.1:4318/v1/traces'),
+  OTEL_EXPORTER_OTLP_HEADERS: optional(headerList, 'api-key=the-key-of-your-collector'),
+  OTEL_SERVICE_NAME: withDefault(
+    matching(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters'),
+    'filing-webhooks',
+    'filing-webhooks-staging',
+  ),
+  OTEL_SDK_DISABLED: withDefault(boolean, 'false', 'true'),
+  OTEL_TRACES_SAMPLER: withDefault(sampler, 'parentbased_always_on', 'traceidratio'),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(share, '1', '0.1'),
+};
+
+function withDefault<T>(parse: ValueParser<T>, fallback: string, example: string) {
+  return { parse, default: fallback, example, required: false } as const satisfies Variable<T>;
+}
+
+function required<T>(parse: ValueParser<T>, example: string) {
+  return { parse, default: null, example, required: true } as const satisfies Variable<T>;
+}
+
+function optional<T>(parse: ValueParser<T>, example: string) {
+  return { parse, default: null, example, required: false } as const satisfies Variable<T>;
+}

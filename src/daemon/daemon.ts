@@ -1,0 +1,174 @@
+import type { Config } from '../config/config.ts';
+import { watchClock } from './upkeep/clock-watch.ts';
+import { startDelivery, startPolling } from './workers.ts';
+import { startApi, startMonitoring } from './start-api.ts';
+import { openDoors, type Doors } from './doors.ts';
+import { createParts, type DaemonDeps, type Parts, type PartsDeps } from './parts.ts';
+import { putDefaultAccount } from './upkeep/default-account.ts';
+import { listenForCommits } from '../filings/commit-journal.ts';
+import { SnapshotLostError } from '../filings/snapshot-store.ts';
+import { createMetrics } from '../monitoring/metrics.ts';
+import { createPatientStart } from './patient-start.ts';
+import { isPollMissing } from '../polling/schedule/poll-schedule.ts';
+import { failureOf } from '../redis/unreadable-record.ts';
+import { clocksContradict, oldestKept } from './upkeep/retention.ts';
+import type { Part } from './stop-parts.ts';
+
+/** A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection. */
+export interface Daemon extends AsyncDisposable {
+  /** Where the API listens; null without the role `api`. */
+  readonly url: string | null;
+}
+
+const upkeepMs = 2_000;
+// As often as the retention is long, within these.
+const trimEveryMs = { least: 1_000, most: 60_000 };
+const repairEveryMs = 3_000;
+const catchUpMs = 5_000;
+// No replica lags that long; what is lost of earlier commits is found by the next poll of this process.
+const caughtUpMs = 60_000;
+
+/**
+ * Starts the parts that the configured roles name. The ports are listened on at once, and say that the daemon is starting until it is. Redis is
+ * waited for as long as `deps.signal` allows; one that goes away on the way too. Rejects when it is not safe (UnsafeRedisError) or not this
+ * daemon's (StoreFormatError, WrongKeyError), when a port cannot be had, or when nothing is to be waited for any longer; then nothing is left
+ * running.
+ */
+export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
+  await using stack = new AsyncDisposableStack();
+  const metrics = createMetrics();
+  const start = createPatientStart(deps.logger, deps.signal);
+  const doors = await openDoors(config, { reason: start.reason, metrics: metrics.registry }, stack);
+  const { roles } = config;
+  const [url, metricsUrl] = [doors.api?.url ?? null, doors.monitoring?.url ?? null];
+  deps.logger.info({ url, metricsUrl }, 'daemon.listening');
+  const attempt = { ...deps, metrics, untilRedis: start.untilRedis };
+  const { redis, running } = await start.run(() => startParts(config, attempt, doors));
+  stack.use(running);
+  deps.logger.info({ url, metricsUrl, roles: [...roles], redis }, 'daemon.started');
+  const all = stack.move();
+  return { url, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+// One attempt, which leaves nothing running when it fails.
+async function startParts(config: Config, deps: PartsDeps, doors: Doors) {
+  await using stack = new AsyncDisposableStack();
+  const parts = await createParts(config, deps, stack);
+  // What takes work ends first, all of it at once: nothing new may begin while something else is waited for.
+  const workers: Part[] = [];
+  stack.defer(() => parts.stopParts(workers));
+  const { stores, pollQueue, clock } = parts;
+  // At every start, so that a new key in the environment is taken up.
+  if (config.defaultAccount !== null)
+    await putDefaultAccount({ ...stores, pollQueue, now: clock.now }, config.defaultAccount);
+  const [polls, delivers] = [config.roles.has('poll'), config.roles.has('deliver')];
+  if (delivers) await wakeAll(parts);
+  if (polls) await scheduleAll(parts);
+  if (polls) stack.defer(await startCatchingUp(parts));
+  // After all that may fail: a worker that cannot be closed because Redis is away would come back with it.
+  if (delivers) workers.push(startDelivery(parts));
+  if (polls) workers.push(startPolling(config, parts));
+  stack.defer(watchClock({ ...parts, wallClock: Date.now }));
+  stack.defer(startUpkeep(config, parts));
+  if (doors.api !== null) await startApi(config, deps, parts, workers, doors.api);
+  if (doors.monitoring !== null) await startMonitoring(config, parts, workers, doors.monitoring);
+  return { redis: parts.connections.describe, running: stack.move() };
+}
+
+async function wakeAll({ stores, waker }: Parts): Promise<void> {
+  for (const { account } of await stores.accounts.list()) await failureOf(() => waker.wakeBlocked(account));
+}
+
+async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
+  await stores.accounts.finishRemovals();
+  for (const { account, pollIntervalMs } of await stores.accounts.list()) {
+    await pollQueue.schedule(account, pollIntervalMs);
+    await failureOf(() => waker.wakeLagging(account));
+  }
+}
+
+// What has to be looked after whether or not anything happens. Returns what ends it.
+function startUpkeep(config: Config, parts: Parts): () => void {
+  const { watch, work, rewriter, stores, clock, logger, onError } = parts;
+  let told = false;
+  const look = setInterval(() => {
+    watch
+      .check()
+      .then(() => {
+        const problem = watch.problem();
+        if (problem !== null && !told) logger.fatal({ problem }, 'store.emptied');
+        told = problem !== null;
+      })
+      .then(work.look)
+      .catch(onError);
+  }, upkeepMs);
+  const rewrite = setInterval(() => {
+    rewriter.look().catch(onError);
+  }, upkeepMs);
+  let waits = false;
+  const trim = setInterval(
+    () => {
+      const retention = parts.retentionAt(clock.now());
+      const before = oldestKept(retention);
+      const waited = waits;
+      waits = clocksContradict(retention);
+      if (waits && !waited)
+        logger.warn({ redisAheadMs: retention.now - retention.wallNow }, 'retention.waits');
+      if (before !== null) trimLogs(stores, before).catch(onError);
+    },
+    Math.max(trimEveryMs.least, Math.min(config.eventRetentionMs, trimEveryMs.most)),
+  );
+  const repair = setInterval(() => {
+    if (config.roles.has('poll')) repairSchedules(parts).catch(onError);
+  }, repairEveryMs);
+  return () => {
+    clearInterval(repair);
+    clearInterval(look);
+    clearInterval(rewrite);
+    clearInterval(trim);
+  };
+}
+
+// A log that cannot be read is named by the polls of its account.
+async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {
+  for (const { account } of await accounts.list()) await failureOf(() => log.trim(account, before));
+}
+
+// Hears of the commits of others, and makes up for its own that Redis has lost, also where another process polls the account.
+async function startCatchingUp(parts: Parts): Promise<() => void> {
+  const { connections, keys, journal, onError } = parts;
+  const listen = await listenForCommits(connections.listening(), keys, journal);
+  const catchUp = setInterval(() => {
+    Promise.all([listen(), catchUpAll(parts)]).catch(onError);
+  }, catchUpMs);
+  return () => clearInterval(catchUp);
+}
+
+async function catchUpAll({ stores: { snapshot, polling }, clock }: Parts): Promise<void> {
+  for (const account of snapshot.committedSince(clock.now() - caughtUpMs)) {
+    await failureOf(async () => {
+      const { generation } = await polling.read(account);
+      await snapshot.catchUp(account, generation, clock.now()).catch((error: unknown) => {
+        if (!(error instanceof SnapshotLostError)) throw error;
+      });
+    });
+  }
+}
+
+async function repairSchedules({ stores, pollQueue, work, clock, logger }: Parts): Promise<void> {
+  const accounts = await stores.accounts.list();
+  const shortestMs = accounts.reduce(
+    (least, { pollIntervalMs }) => Math.min(least, pollIntervalMs),
+    Infinity,
+  );
+  // However often a schedule is repaired: nothing is well until somebody polls.
+  work.expect('poll', accounts.length === 0 ? null : shortestMs);
+  const rescheduled: string[] = [];
+  for (const suspect of await pollQueue.suspects(accounts)) {
+    const marks = await stores.polling.read(suspect.account);
+    if (!isPollMissing(marks, suspect.pollIntervalMs, clock.now())) continue;
+    await pollQueue.reschedule(suspect);
+    rescheduled.push(suspect.account);
+  }
+  if (rescheduled.length > 0) logger.warn({ accounts: rescheduled }, 'poll.rescheduled');
+}

@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Config } from '../config/config.ts';
+import { UnsafeRedisError } from './parts.ts';
+import { startDaemon } from './daemon.ts';
+import { createLogStream } from '../monitoring/log-stream.ts';
+import { StoreFormatError } from '../redis/durability/store-watch.ts';
+import { WrongKeyError } from './upkeep/secret-upkeep.ts';
+
+// sysexits.h: EX_UNAVAILABLE, EX_CONFIG.
+const exitCodes = { stopped: 0, crashed: 1, unavailable: 69, badConfiguration: 78 } as const;
+
+// A start that somebody stops has so long to come to its end; then it is left, as a crash would.
+const startEndsMs = 1_500;
+
+/**
+ * Runs the daemon until `stop` aborts, or something happens that nobody expected (then it aborts `stop` itself). Resolves with the exit code of
+ * the process: 0 also when the stop came before the start was over.
+ */
+export async function runDaemon(config: Config, stop: AbortController): Promise<number> {
+  const lines = createLogStream(process.stdout);
+  process.once('exit', lines.flush);
+  const logger = pino({ level: config.logLevel }, lines);
+  let exitCode: number = exitCodes.stopped;
+  process.on('uncaughtException', ({ message, stack }) => {
+    logger.fatal({ error: message, stack }, 'daemon.crashed');
+    exitCode = exitCodes.crashed;
+    stop.abort('crash');
+  });
+  const stopped = untilStopped(stop.signal, logger);
+  const deps = { version: packageJson.version, logger, random: Math.random, signal: stop.signal };
+  const starting = stop.signal.aborted ? Promise.resolve(null) : startDaemon(config, deps);
+  try {
+    const daemon = await Promise.race([starting, stopped.then(() => delay(startEndsMs, null))]);
+    await stopped;
+    await daemon?.[Symbol.asyncDispose]();
+  } catch (error) {
+    if (!stop.signal.aborted) return notStarted(error, logger);
+  }
+  logger.info('daemon.stopped');
+  return exitCode;
+}
+
+async function untilStopped(signal: AbortSignal, logger: Logger): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+  logger.info({ signal: signal.reason as unknown }, 'daemon.stopping');
+}
+
+function notStarted(error: unknown, logger: Logger): number {
+  logger.fatal({ error: error instanceof Error ? error.message : String(error) }, 'daemon.not_started');
+  const isForOperators = [UnsafeRedisError, StoreFormatError, WrongKeyError].some(
+    (kind) => error instanceof kind,
+  );
+  return isForOperators ? exitCodes.badConfiguration : exitCodes.unavailable;
+}

@@ -1,0 +1,30 @@
+import type { AccountStore } from '../../accounts/account-store.ts';
+import type { Config } from '../../config/config.ts';
+import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
+
+export interface DefaultAccountDeps {
+  readonly accounts: Pick<AccountStore, 'get' | 'getKeyed' | 'put'>;
+  readonly pollQueue: Pick<PollQueue, 'isScheduled' | 'schedule' | 'pollNow'>;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+}
+
+const name = 'default';
+
+/**
+ * Makes the account `default` what the environment says, and has it polled, whoever does that. Where it is that already, nothing changes: not
+ * its intervals, nor when it is polled. Safe when several processes do it at once.
+ */
+export async function putDefaultAccount(
+  { accounts, pollQueue, now }: DefaultAccountDeps,
+  settings: NonNullable<Config['defaultAccount']>,
+): Promise<void> {
+  const stored = await accounts.getKeyed(name);
+  const changed = stored?.baseUrl !== settings.baseUrl || stored.partnerKey !== settings.partnerKey;
+  if (changed) await accounts.put(name, { ...settings, pollIntervalMs: null, sweepIntervalMs: null }, now());
+  else if (await pollQueue.isScheduled(name)) return;
+  const account = await accounts.get(name);
+  if (account === null) return;
+  await pollQueue.schedule(name, account.pollIntervalMs);
+  if (stored !== null) await pollQueue.pollNow(name, 'delta');
+}

@@ -1,0 +1,120 @@
+import type { Logger } from 'pino';
+import type { AccountStore } from '../../accounts/account-store.ts';
+import type { Metrics } from '../../monitoring/metrics.ts';
+import { resealOld, tallySecrets } from '../../secrets/stored-secrets.ts';
+import type { SealedRecord, SealTally } from '../../secrets/stored-secrets.ts';
+import type { EncryptionKey, Sealer } from '../../secrets/seal.ts';
+
+/** A key of ENCRYPTION_KEY opens nothing of what was sealed under its id: it is another key than it was. */
+export class WrongKeyError extends Error {
+  override readonly name = 'WrongKeyError';
+}
+
+/** Looks after what is sealed in the store: that it opens, and that a newer key takes it over. */
+interface SecretUpkeep {
+  /** To be called once, before anything is sealed. Writes nothing. Throws WrongKeyError. */
+  begin(): Promise<void>;
+  /** Seals with the newest key what an older one sealed, counts again, and logs what has changed. Does nothing where there is nothing to do. */
+  pass(): Promise<void>;
+  /** Why not everything that is sealed can be used, or null. Names no account. */
+  problem(): string | null;
+}
+
+const passEveryMs = 60_000;
+
+export interface SecretUpkeepDeps {
+  readonly accounts: Pick<AccountStore, 'list' | 'sealedRecords'>;
+  readonly sealedSubscriptions: (accounts: readonly string[]) => Promise<SealedRecord[]>;
+  readonly sealer: Sealer;
+  /** Newest first. */
+  readonly encryptionKeys: readonly EncryptionKey[];
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'sealedSecrets'>;
+}
+
+/** Checks the keys, then looks after the secrets every minute until it is disposed of. Throws WrongKeyError before anything is written. */
+export async function startSecretUpkeep(
+  deps: SecretUpkeepDeps,
+  onError: (error: Error) => void,
+): Promise<Pick<SecretUpkeep, 'problem'> & Disposable> {
+  const upkeep = createSecretUpkeep(deps);
+  await upkeep.begin();
+  const pass = () => void upkeep.pass().catch(onError);
+  const timer = setInterval(pass, passEveryMs);
+  pass();
+  return { problem: upkeep.problem, [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** Upkeep of the secrets of all accounts. Several processes may do it at once: each record is sealed anew by one of them. */
+function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
+  const { accounts, sealedSubscriptions, sealer, encryptionKeys, logger, metrics } = deps;
+  const ids = encryptionKeys.map(({ id }) => id);
+  const [newest, ...older] = ids;
+  const toldFree = new Set<string>();
+  let problem: string | null = null;
+
+  async function readRecords(): Promise<SealedRecord[]> {
+    const names = (await accounts.list()).map(({ account }) => account);
+    return [...(await accounts.sealedRecords()), ...(await sealedSubscriptions(names))];
+  }
+
+  async function count(): Promise<SealTally> {
+    const tally = await tallySecrets(sealer, await readRecords());
+    metrics.sealedSecrets.reset();
+    for (const key of new Set([...ids, ...tally.unreadable.keys()])) {
+      metrics.sealedSecrets.set({ key }, total(tally, key));
+    }
+    const before = problem;
+    problem = unreadableProblem(tally);
+    if (problem !== null && problem !== before) {
+      logger.error({ problem, whose: tally.unreadableContexts.slice(0, 100) }, 'secrets.unreadable');
+    }
+    return tally;
+  }
+
+  function tellFree(tally: SealTally): void {
+    for (const key of older) {
+      if (total(tally, key) > 0) toldFree.delete(key);
+      else if (!toldFree.has(key)) {
+        toldFree.add(key);
+        logger.info({ key }, 'secrets.key_free');
+      }
+    }
+  }
+
+  return {
+    problem: () => problem,
+    async begin() {
+      const tally = await count();
+      const wrong = ids.find((id) => tally.unreadable.has(id) && !tally.readable.has(id));
+      if (wrong !== undefined) throw new WrongKeyError(wrongKeySentence(wrong));
+    },
+    async pass() {
+      if (older.length === 0 && problem === null) return;
+      const records = await resealOld(sealer, await readRecords());
+      if (records > 0) logger.info({ records, key: newest }, 'secrets.resealed');
+      tellFree(await count());
+    },
+  };
+}
+
+function total({ readable, unreadable }: SealTally, key: string): number {
+  return (readable.get(key) ?? 0) + (unreadable.get(key) ?? 0);
+}
+
+function unreadableProblem({ unreadable }: SealTally): string | null {
+  if (unreadable.size === 0) return null;
+  const count = [...unreadable.values()].reduce((sum, each) => sum + each, 0);
+  const named = [...unreadable.keys()].map((key) => `"${key}"`).join(', ');
+  return (
+    `Stored secrets that do not open with ENCRYPTION_KEY: ${count}, sealed with key ${named}. ` +
+    'Add the former key behind the newest one, or set those secrets anew; the log line secrets.unreadable names whose they are.'
+  );
+}
+
+function wrongKeySentence(id: string): string {
+  return (
+    `ENCRYPTION_KEY: the key "${id}" opens nothing of what was sealed under that name, so it is another one than before. Put the former key ` +
+    `back, as in ENCRYPTION_KEY=new:…,${id}:…; if it is lost, give the new key a name of its own and set all secrets anew.`
+  );
+}

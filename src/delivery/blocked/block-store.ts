@@ -1,0 +1,39 @@
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { loadScript } from '../../redis/scripts.ts';
+import { parseBlock } from '../../subscriptions/delivery-state.ts';
+import type { Block } from '../../subscriptions/subscription.ts';
+
+/** What keeps subscriptions from being drained. It survives restarts, and rests with the subscription: nothing wakes it before its time. */
+export interface BlockStore {
+  /** Null when nothing does. */
+  read(account: string, id: string): Promise<Block | null>;
+  /** The subscription's settings as stored; null when it is gone. */
+  settings(account: string, id: string): Promise<string | null>;
+  /**
+   * Writes a block, or with null ends it; `settings` are those that it is about, as stored. False, with nothing written, when they have
+   * changed since, or the subscription is disabled or gone.
+   */
+  set(account: string, id: string, settings: string, block: Block | null): Promise<boolean>;
+}
+
+/** Blocks in the delivery states of their subscriptions. */
+export function createBlockStore(redis: RedisClient, keys: Keys): BlockStore {
+  const script = loadScript(new URL('set-block.lua', import.meta.url));
+  return {
+    async read(account, id) {
+      const { state } = keys.account(account).subscription(id);
+      return parseBlock(await redis.hget(state, 'blocked'), state);
+    },
+    settings: (account, id) => redis.hget(keys.account(account).subscriptions, id),
+    async set(account, id, settings, block) {
+      const { subscriptions, resting, subscription } = keys.account(account);
+      const written = await script.run(
+        redis,
+        [subscriptions, subscription(id).state, resting],
+        [id, settings, block === null ? '' : JSON.stringify(block), block?.nextAt ?? 0],
+      );
+      return written === 1;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { isUnreadable, toUnreadable, type UnreadableError } from '../../redis/unreadable-record.ts';
+import { openSubscription, parseStored } from '../../subscriptions/stored-subscription.ts';
+import type { Block, Subscription } from '../../subscriptions/subscription.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import { blockAfter, isLasting, UnusableSettingsError } from '../blocked/block-policy.ts';
+import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
+import { createKeptLanes } from '../schedule/lane-cache.ts';
+import {
+  createCallbackSender,
+  type CallbackSender,
+  type SendCallbackDeps,
+  type Sent,
+} from '../../callbacks/send-callback.ts';
+
+/** Delivery to subscriptions by name. */
+export interface SubscriptionDrainer {
+  /**
+   * One drain; see `drainSubscription`. Settings that cannot be used block the subscription: then nothing is sent, and it wants to be drained
+   * again after a pause that grows with each time.
+   */
+  drain(
+    account: string,
+    id: string,
+    signal: AbortSignal,
+    othersWait: () => Promise<boolean>,
+  ): Promise<DrainResult>;
+  /** Sends one `ping`, signed like any callback, and tells what came of it. Nothing is written. */
+  ping(subscription: Subscription): Promise<Sent>;
+}
+
+export interface SubscriptionDrainerDeps
+  extends Omit<DrainDeps, 'open' | 'othersWait' | 'keptLanes'>, SendCallbackDeps {
+  readonly sealer: Sealer;
+  /** Mends what is stored of a subscription and its account; returns how many records were mended. */
+  readonly mend: (account: string, id: string, since: number) => Promise<number>;
+  /** A drain was in vain: nothing is sent until somebody acts. */
+  readonly onBlocked: (account: string, id: string, block: Block) => void;
+}
+
+interface Opened {
+  readonly settings: string;
+  readonly subscription: Subscription;
+  readonly send: CallbackSender;
+}
+
+// Opening a subscription's secrets costs more than signing a callback; those of so many subscriptions are kept open.
+const openedMax = 20_000;
+// Milliseconds until a subscription is drained again of which something was mended.
+const firstRetryMs = 1_000;
+// Milliseconds until it is tried again where not even its block could be noted.
+const cannotBlockMs = 5_000;
+
+/** A drainer that keeps the subscriptions it has seen ready to send. */
+export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): SubscriptionDrainer {
+  const opened = new Map<string, Opened>();
+  const keptLanes = createKeptLanes();
+
+  function open(account: string, id: string, settings: string): Opened {
+    const key = `${account}/${id}`;
+    const known = opened.get(key);
+    if (known?.settings === settings) return known;
+    const subscription = openUsable(deps.sealer, account, id, settings);
+    const made = { settings, subscription, send: createCallbackSender(deps, subscription) };
+    if (opened.size >= openedMax) opened.clear();
+    opened.set(key, made);
+    return made;
+  }
+
+  async function holdBack(
+    account: string,
+    id: string,
+    { settings, message }: UnusableSettingsError,
+  ): Promise<DrainResult> {
+    const now = deps.now();
+    const block = blockAfter(await deps.blocks.read(account, id), message, now, deps.random);
+    // Somebody has changed it meanwhile: perhaps it can be drained now. Bytes that are no text never are what was read.
+    const isText = !settings.includes('\uFFFD');
+    if (!(await deps.blocks.set(account, id, settings, block)))
+      return { wakeAt: isText ? now : block.nextAt };
+    deps.onBlocked(account, id, block);
+    return { wakeAt: block.nextAt };
+  }
+
+  async function holdBackOrMend(
+    account: string,
+    id: string,
+    error: UnusableSettingsError,
+  ): Promise<DrainResult> {
+    try {
+      return await holdBack(account, id, error);
+    } catch (failure) {
+      const unreadable = toUnreadable(failure);
+      if (unreadable === null) throw failure;
+      return mendOrHoldBack(account, id, unreadable);
+    }
+  }
+
+  // What is mended is drained again soon. What cannot be blocks the subscription, as far as there is a place to note that.
+  async function mendOrHoldBack(account: string, id: string, error: UnreadableError): Promise<DrainResult> {
+    const again = { wakeAt: deps.now() + firstRetryMs };
+    try {
+      const settings = await deps.blocks.settings(account, id);
+      if (settings === null) return { wakeAt: null };
+      if ((await deps.mend(account, id, beginningOf(settings))) > 0) return again;
+      return await holdBack(account, id, new UnusableSettingsError(settings, error));
+    } catch (failure) {
+      const unreadable = toUnreadable(failure);
+      if (unreadable === null) throw failure;
+      await deps.mend(account, id, 0).catch(() => 0);
+      return { wakeAt: deps.now() + cannotBlockMs };
+    }
+  }
+
+  return {
+    async drain(account, id, signal, othersWait) {
+      try {
+        return await drainSubscription({ ...deps, open, othersWait, keptLanes }, account, id, signal);
+      } catch (error) {
+        if (error instanceof UnusableSettingsError) return holdBackOrMend(account, id, error);
+        const unreadable = toUnreadable(error);
+        if (unreadable === null) throw error;
+        return mendOrHoldBack(account, id, unreadable);
+      }
+    },
+    ping(subscription) {
+      const { account, id } = subscription;
+      const timestamp = new Date(deps.wallClock()).toISOString();
+      const body = JSON.stringify({ type: 'ping', timestamp, data: { account, subscription: id } });
+      const entry = { id: `evt_${randomBytes(16).toString('hex')}`, filingId: '', body: Buffer.from(body) };
+      return createCallbackSender(deps, subscription)(entry);
+    },
+  };
+}
+
+// Recorded before this time, an event is not the subscription's; 0 where it may be.
+function beginningOf(settings: string): number {
+  try {
+    const { from, createdAt } = parseStored(settings, { key: '', field: null });
+    return from === 'earliest' ? 0 : createdAt;
+  } catch (error) {
+    if (isUnreadable(error)) return 0;
+    throw error;
+  }
+}
+
+function openUsable(sealer: Sealer, account: string, id: string, settings: string): Subscription {
+  try {
+    return openSubscription(sealer, account, settings, { key: `subscriptions of ${account}`, field: id });
+  } catch (error) {
+    throw isLasting(error) ? new UnusableSettingsError(settings, error) : error;
+  }
+}

@@ -1,0 +1,103 @@
+import type { Checkpoint } from '../../events/timeline.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { committing, loadScript } from '../../redis/scripts.ts';
+import { decodeRecord, parseShaped } from '../../redis/unreadable-record.ts';
+import { parseLane, type Lane } from '../schedule/lanes.ts';
+import { newReplayState, requestText, type Replay, type ReplayState } from './replay.ts';
+
+/** A replay and how far it has got. */
+export interface ReplayRecord {
+  readonly replay: Replay;
+  readonly state: StoredReplayState;
+}
+
+/** A state as stored. */
+export interface StoredReplayState extends ReplayState {
+  /** The replay's lanes where a former version kept them; they move to the hash of lanes when the state is next written. */
+  readonly lanes?: readonly (readonly [filingId: string, lane: Lane])[];
+}
+
+/** The replays of all subscriptions. Their states are written by the drains that work on them, under their fence. */
+export interface ReplayStore {
+  /**
+   * Takes a replay in, to be worked on after those before it; atomic. Returns the id of the one that counts: an
+   * unfinished one of the same request goes before it. Its events were chosen from the log up to `cursor`.
+   */
+  add(account: string, subscription: string, replay: Replay, cursor: Checkpoint): Promise<AddedReplay>;
+  /** Null when there is none, or none any more: finished ones make room for newer ones. */
+  load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
+  /** How far it has got, without what it replays; null when there is none. */
+  state(account: string, subscription: string, id: string): Promise<StoredReplayState | null>;
+  /** The lanes of the oldest unfinished replay: those behind it have none before they are worked on. */
+  lanes(account: string, subscription: string): Promise<ReadonlyMap<string, Lane>>;
+}
+
+/** What became of a replay that was to be taken in. */
+export type AddedReplay =
+  | { readonly kind: 'added'; readonly id: string }
+  | { readonly kind: 'no_subscription' }
+  | { readonly kind: 'set_back' } // the log is not the one that its events were chosen from: choose again
+  | { readonly kind: 'too_many' }; // as many as are kept wait to be worked on
+
+function parseReplay(text: string): Replay | null {
+  return parseShaped<Replay>(text, { id: 'string', request: 'object', first: 'number', last: 'number' });
+}
+
+function parseReplayState(text: string): StoredReplayState | null {
+  return parseShaped<StoredReplayState>(text, { cursor: 'number', done: 'string', finished: 'boolean' });
+}
+
+/** Replays kept of one subscription, finished ones included. */
+export const replaysKept = 50;
+
+/** Replays in one hash per subscription, the lanes of the one that is worked on in another. */
+export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
+  const addScript = committing(loadScript(new URL('add-replay.lua', import.meta.url)));
+  return {
+    async add(account, subscription, replay, cursor) {
+      const key = keys.account(account);
+      const own = key.subscription(subscription);
+      const state = newReplayState(replay);
+      const reply = await addScript.run(
+        redis,
+        [key.subscriptions, own.state, own.replays, key.head, key.events],
+        [
+          subscription,
+          replay.id,
+          requestText(replay.request),
+          JSON.stringify(replay),
+          JSON.stringify(state),
+          state.finished ? '1' : '',
+          replaysKept,
+          cursor.position,
+          cursor.timeline,
+        ],
+      );
+      if (reply === 0) return { kind: 'no_subscription' };
+      if (reply === 2) return { kind: 'set_back' };
+      return reply === 1 ? { kind: 'too_many' } : { kind: 'added', id: String(reply) };
+    },
+    async load(account, subscription, id) {
+      const key = keys.account(account).subscription(subscription).replays;
+      const [replay, state] = await redis.hmget(key, id, `${id}:state`);
+      if (replay == null || state == null) return null;
+      return {
+        replay: decodeRecord(key, id, replay, parseReplay),
+        state: decodeRecord(key, `${id}:state`, state, parseReplayState),
+      };
+    },
+    async state(account, subscription, id) {
+      const key = keys.account(account).subscription(subscription).replays;
+      const state = await redis.hget(key, `${id}:state`);
+      return state === null ? null : decodeRecord(key, `${id}:state`, state, parseReplayState);
+    },
+    async lanes(account, subscription) {
+      const key = keys.account(account).subscription(subscription).replayLanes;
+      const lanes = Object.entries<string>(await redis.hgetall(key));
+      return new Map(
+        lanes.map(([filingId, text]) => [filingId, decodeRecord(key, filingId, text, parseLane)]),
+      );
+    },
+  };
+}

@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import type { EventLog } from '../../events/event-log.ts';
+import { matchesEvent } from '../../subscriptions/matches-event.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
+import type { SubscriptionRecord, SubscriptionStore } from '../../subscriptions/subscription-store.ts';
+import type { ListedDeadLetter } from '../store/delivery-records.ts';
+import type { DeliveryStore, Listed } from '../store/delivery-store.ts';
+import type { DrainQueue } from '../drain-queue.ts';
+import type { LogOutline, OutlinedEntry } from '../../events/log-outline.ts';
+import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
+import { replaysKept, type ReplayStore } from './replay-store.ts';
+
+/**
+ * How far a replay has got. `matched` counts also what is passed over later, and in very long logs what does not match in the end, so the
+ * others need not add up to it.
+ */
+export interface ReplayProgress {
+  readonly id: string;
+  readonly state: 'running' | 'finished';
+  readonly matched: number;
+  readonly delivered: number;
+  /** Given up once more. */
+  readonly failed: number;
+  /** Milliseconds on Redis's clock. */
+  readonly createdAt: number;
+}
+
+/** Delivers events again. */
+export interface Replayer {
+  /**
+   * Begins to deliver again what a request asks for, under the same webhook-ids and with the same bodies, when nothing
+   * else is to be sent. Only events that the subscription itself asks for and has been through with are matched: the
+   * others are still on their way to it. The same request asked again while it runs is the same replay. Throws
+   * ReplayRefusedError. A crash leaves the replay either taken in, to be worked on, or not begun at all.
+   */
+  start(
+    account: string,
+    subscription: string,
+    request: ReplayRequest,
+  ): Promise<{ id: string; matched: number }>;
+  /** Null when there is no such replay, or none any more. */
+  progress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
+}
+
+/** A replay cannot be begun: the subscription is gone, or too many replays of it wait to be worked on. */
+export class ReplayRefusedError extends Error {
+  override readonly name = 'ReplayRefusedError';
+  readonly reason: 'no_subscription' | 'too_many';
+
+  constructor(reason: 'no_subscription' | 'too_many') {
+    super(
+      reason === 'too_many'
+        ? `${replaysKept} replays of the subscription are unfinished`
+        : 'no such subscription',
+    );
+    this.reason = reason;
+  }
+}
+
+export interface ReplayerDeps {
+  readonly subscriptions: SubscriptionStore;
+  readonly log: EventLog;
+  readonly outline: LogOutline;
+  readonly delivery: DeliveryStore;
+  readonly replays: ReplayStore;
+  readonly queue: Pick<DrainQueue, 'wake'>;
+  /** So many events are looked at one by one, so that the answer comes in seconds however long the log is; those behind count as matching. */
+  readonly countMax: number;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+}
+
+/** The part of a replay that its request selects. */
+type Selection = Pick<Replay, 'matched' | 'first' | 'last' | 'positions' | 'letters'>;
+
+// Beyond so many dead letters a replay takes the oldest; the others are a matter of another one.
+const lettersMax = 10_000;
+const pageSize = 1_000;
+const deadPageSize = 100;
+const nothing: Selection = { matched: 0, first: 1, last: 0, positions: [], letters: null };
+
+/** A replayer over the stores and the drain queue. */
+export function createReplayer(deps: ReplayerDeps): Replayer {
+  return {
+    async start(account, id, request) {
+      const { replay, added } = await chooseAndAdd(deps, account, id, request);
+      await deps.queue.wake(account, [id]);
+      if (added === replay.id) return { id: replay.id, matched: replay.matched };
+      const former = await deps.replays.load(account, id, added);
+      return { id: added, matched: former?.replay.matched ?? replay.matched };
+    },
+    async progress(account, subscription, id) {
+      const record = await deps.replays.load(account, subscription, id);
+      if (record === null) return null;
+      const { replay, state } = record;
+      return {
+        id,
+        state: state.finished ? 'finished' : 'running',
+        matched: replay.matched,
+        delivered: state.delivered,
+        failed: state.failed,
+        createdAt: replay.createdAt,
+      };
+    },
+  };
+}
+
+async function chooseAndAdd(
+  deps: ReplayerDeps,
+  account: string,
+  id: string,
+  request: ReplayRequest,
+): Promise<{ replay: Replay; added: string }> {
+  const record = await deps.subscriptions.get(account, id);
+  if (record === null) throw new ReplayRefusedError('no_subscription');
+  const { cursor, timeline } = record.delivery;
+  const upTo = await deps.log.commonWith(account, { position: cursor, timeline });
+  const standing = { ...record, delivery: { ...record.delivery, cursor: upTo.position } };
+  const replay: Replay = {
+    id: `rpl_${randomBytes(12).toString('hex')}`,
+    request,
+    createdAt: deps.now(),
+    ...(await select(deps, standing, request)),
+  };
+  const added = await deps.replays.add(account, id, replay, upTo);
+  if (added.kind === 'added') return { replay, added: added.id };
+  if (added.kind !== 'set_back') throw new ReplayRefusedError(added.kind);
+  // Redis was set back meanwhile.
+  return chooseAndAdd(deps, account, id, request);
+}
+
+function select(deps: ReplayerDeps, record: SubscriptionRecord, request: ReplayRequest): Promise<Selection> {
+  if (request.deadLettersOnly) return selectDeadLetters(deps, record, request);
+  return request.filingId === null
+    ? selectRange(deps, record, request)
+    : selectFiling(deps, record, request, request.filingId);
+}
+
+async function selectRange(
+  { outline, countMax }: ReplayerDeps,
+  { subscription, delivery }: SubscriptionRecord,
+  request: ReplayRequest,
+): Promise<Selection> {
+  let [matched, first, last, looked] = [0, 1, 0, 0];
+  for (let position = 0; position < delivery.cursor;) {
+    if (looked >= countMax) {
+      if (matched === 0) first = position + 1;
+      matched += delivery.cursor - position;
+      last = delivery.cursor;
+      break;
+    }
+    // Each page begins where the one before ended.
+    // oxlint-disable-next-line no-await-in-loop
+    const page = await outline(subscription.account, position, pageSize);
+    const matching = page.filter(
+      (entry) => entry.position <= delivery.cursor && matches(subscription, request, entry),
+    );
+    if (matched === 0) first = matching[0]?.position ?? first;
+    last = matching.at(-1)?.position ?? last;
+    matched += matching.length;
+    looked += page.length;
+    position = page.at(-1)?.position ?? delivery.cursor;
+  }
+  return matched === 0 ? nothing : { matched, first, last, positions: null, letters: null };
+}
+
+async function selectFiling(
+  { log }: ReplayerDeps,
+  { subscription, delivery }: SubscriptionRecord,
+  request: ReplayRequest,
+  filingId: string,
+): Promise<Selection> {
+  const { account } = subscription;
+  const past = (await log.positionsOf(account, filingId)).filter((position) => position <= delivery.cursor);
+  const entries = await log.outlineAt(account, past);
+  const positions = entries.flatMap((entry) =>
+    entry !== null && matches(subscription, request, entry) ? entry.position : [],
+  );
+  return ofPositions(positions, null);
+}
+
+async function selectDeadLetters(
+  deps: ReplayerDeps,
+  { subscription }: SubscriptionRecord,
+  request: ReplayRequest,
+): Promise<Selection> {
+  const { account, id } = subscription;
+  const letters = new Map<number, string>();
+  let before: string | null = null;
+  do {
+    // Each page begins where the one before ended.
+    // oxlint-disable-next-line no-await-in-loop
+    const page: Listed<ListedDeadLetter> = await deps.delivery.deadLetters(account, id, before, deadPageSize);
+    // oxlint-disable-next-line no-await-in-loop
+    const entries = await deps.log.outlineAt(
+      account,
+      page.items.map(({ position }) => position),
+    );
+    for (const [i, entry] of entries.entries()) {
+      const letter = page.items[i];
+      if (letter === undefined || entry === null || entry.id !== letter.eventId) continue;
+      if (matches(subscription, request, entry)) letters.set(letter.position, letter.id);
+    }
+    before = page.next;
+  } while (before !== null);
+  const oldest = [...letters].toSorted(([a], [b]) => a - b).slice(0, lettersMax);
+  return ofPositions(
+    oldest.map(([position]) => position),
+    oldest.map(([, letter]) => letter),
+  );
+}
+
+function ofPositions(positions: readonly number[], letters: readonly string[] | null): Selection {
+  const [first, last] = [positions[0], positions.at(-1)];
+  if (first === undefined || last === undefined) return nothing;
+  return { matched: positions.length, first, last, positions, letters };
+}
+
+function matches(subscription: Subscription, request: ReplayRequest, entry: OutlinedEntry): boolean {
+  return isAskedFor(request, entry) && matchesEvent(subscription, entry);
+}

@@ -1,0 +1,60 @@
+-- Begins a drain: from now on only this drain's writes are taken.
+--
+-- KEYS  1 subscriptions  2 delivery state  3 lanes  4 head  5 events  6 bodies  7 replays
+-- ARGV  subscription id, entries wanted, bytes of bodies wanted, the new drain's epoch, epoch and number of settles after which the caller has
+--       the lanes ('' = it has none)
+-- Reply { settings, state fields and values, lanes as filing and JSON, nil if the caller's are still true, head, its timeline, the first
+--       entries after the cursor, the bodies of as many of them as fit, ids of the unfinished replays, oldest first, separated by spaces };
+--       nil when there is no such subscription.
+--
+-- A cursor that is not of the log's timeline, or beyond its head, is brought back to where the two part: what was done after that is done again.
+-- @include ../../events/log.lua
+local state_key, lanes_key, head, events, bodies = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local settings = redis.call('HGET', KEYS[1], ARGV[1])
+if not settings then return nil end
+local state = redis.call('HMGET', state_key, 'cursor', 'timeline', 'enabled', 'replaying', 'epoch', 'settles')
+local cursor = tonumber(state[1] or '0')
+local keeps_lanes = state[5] and state[5] == ARGV[5] and (state[6] or '0') == ARGV[6]
+
+local function bring_back(position)
+  local parked = 0
+  local lanes = redis.call('HGETALL', lanes_key)
+  for i = 1, #lanes, 2 do
+    local lane, left = cjson.decode(lanes[i + 1]), {}
+    for _, at in ipairs(lane.positions) do
+      if at <= position then left[#left + 1] = at end
+    end
+    parked = parked + #left
+    if #left == 0 then
+      redis.call('HDEL', lanes_key, lanes[i])
+    elseif #left < #lane.positions then
+      lane.positions = left
+      redis.call('HSET', lanes_key, lanes[i], cjson.encode(lane))
+    end
+  end
+  redis.call('HSET', state_key, 'cursor', position, 'timeline', timeline_at(head, events, position), 'done', '',
+    'parked', parked)
+  return position
+end
+
+local common = common_position(head, events, cursor, state[2] or '')
+if common < cursor then
+  cursor = bring_back(common)
+  keeps_lanes = false
+end
+local lanes = not keeps_lanes and redis.call('HGETALL', lanes_key)
+redis.call('HSET', state_key, 'epoch', ARGV[4], 'settles', 0)
+local entries, first_bodies, running = {}, {}, ''
+if state[3] ~= '0' then
+  entries = redis.call('XRANGE', events, string.format('(%.0f-0', cursor), '+', 'COUNT', ARGV[2])
+  local bytes = 0
+  for i, entry in ipairs(entries) do
+    local fields = entry[2]
+    bytes = bytes + (fields[11] == 'timeline' and tonumber(fields[14]) or 0)
+    if bytes > tonumber(ARGV[3]) then break end
+    first_bodies[i] = redis.call('HGET', bodies, string.match(entry[1], '^%d+')) or ''
+  end
+end
+if (state[4] or '0') ~= '0' then running = redis.call('HGET', KEYS[7], 'running') or '' end
+local newest, timeline = read_head(head)
+return { settings, redis.call('HGETALL', state_key), lanes, newest, timeline, entries, first_bodies, running }

@@ -1,0 +1,105 @@
+import type { LogEntry } from '../../events/event-log.ts';
+import type { Turn } from '../schedule/track.ts';
+import type { Sent } from '../../callbacks/send-callback.ts';
+
+/** One attempt to deliver an event, as the attempts list shows it. */
+export interface Attempt {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly filingId: string;
+  /** 1 for the first try of the event. */
+  readonly attempt: number;
+  /** An outcome code of `docs/callback-outcomes.md`. */
+  readonly outcome: string;
+  readonly statusCode: number | null;
+  readonly durationMs: number;
+  /** The first 1 KiB of the response, as text; null when there was none. */
+  readonly response: string | null;
+  /** When it ended, milliseconds on Redis's clock. */
+  readonly at: number;
+  /** The replay it was made for, null outside replays. */
+  readonly replay: string | null;
+}
+
+/** An event that was given up for a subscription. */
+export interface DeadLetter {
+  /** Empty where retention took the event before it could be read. */
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly filingId: string;
+  /** Where it stands in the log. */
+  readonly position: number;
+  readonly attempts: number;
+  /**
+   * Outcome code of the last attempt; `expired` where retention took the event before it was delivered, `unreadable` where what was to be sent
+   * cannot be read any more.
+   */
+  readonly lastOutcome: string;
+  /** How many events it stands for, the last of them at `position`: more than one where retention took a stretch of the log. */
+  readonly events: number;
+  /** When it was given up, milliseconds on Redis's clock. */
+  readonly at: number;
+}
+
+/** A dead letter as it is listed. */
+export interface ListedDeadLetter extends DeadLetter {
+  /** Names it within its subscription. */
+  readonly id: string;
+}
+
+/** The attempt as it is listed; pure. `replay` is the replay it was made for. */
+export function toAttempt(
+  { attempt }: Turn,
+  entry: LogEntry,
+  sent: Sent,
+  now: number,
+  replay: string | null,
+): Attempt {
+  return {
+    eventId: entry.id,
+    eventType: entry.type,
+    filingId: entry.filingId,
+    attempt,
+    outcome: sent.outcome.code,
+    statusCode: sent.statusCode,
+    durationMs: sent.durationMs,
+    response: sent.response,
+    at: now,
+    replay,
+  };
+}
+
+/** The event as it is given up after its last attempt; pure. */
+export function toDeadLetter({ attempt }: Turn, entry: LogEntry, sent: Sent, now: number): DeadLetter {
+  return {
+    eventId: entry.id,
+    eventType: entry.type,
+    filingId: entry.filingId,
+    position: entry.position,
+    attempts: attempt,
+    lastOutcome: sent.outcome.code,
+    events: 1,
+    at: now,
+  };
+}
+
+/** An event that is given up because its body cannot be read; pure. */
+export function toUnreadableLetter(
+  { id, type, filingId, position }: Pick<LogEntry, 'id' | 'type' | 'filingId' | 'position'>,
+  now: number,
+): DeadLetter {
+  const event = { eventId: id, eventType: type, filingId, position };
+  return { ...event, attempts: 0, lastOutcome: 'unreadable', events: 1, at: now };
+}
+
+/**
+ * What is left of events that retention took before they were delivered, the last of them at `position`; pure. They
+ * are told as given up, not skipped in silence.
+ */
+export function toExpiredLetter(
+  lost: { readonly position: number; readonly filingId: string; readonly attempts: number },
+  events: number,
+  now: number,
+): DeadLetter {
+  return { eventId: '', eventType: '', ...lost, lastOutcome: 'expired', events, at: now };
+}

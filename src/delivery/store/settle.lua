@@ -1,0 +1,109 @@
+-- Writes what one drain has learnt, in one step, unless a later drain of the subscription has begun or Redis was set back under this one; with
+-- nothing to write it only looks. What is known of the endpoint is left out when it may answer otherwise since a change of the settings.
+--
+-- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events  9 resting  10 bodies
+--       11 lanes of the oldest unfinished replay
+-- ARGV  subscription id, epoch, number of settles of this drain so far, version, endpoint version, the newest position of the log that the drain
+--       knows, its timeline, the head as it was when these were last found in the log ('' = not yet), oldest stream id kept of attempts and
+--       dead letters, '1' = writes something,
+--       length of the progress, length of what is known of the endpoint, both in values; progress as fields and values, without the cursor's
+--       timeline where the drain does not know it; endpoint as fields and values;
+--       then lists, each preceded by its length in values:
+--       lanes as filing and JSON ('' = empty now); attempts; dead letters; ids of dead letters that were delivered after all; lanes of the
+--       replay, likewise; replay as id, its state ('' = as before) and '1' when it is finished; an event as id, type, recorded at (ms)
+--       and body; disabling as reason and such an event
+-- Reply { 1, head, its timeline, enabled }, with 0 and '' for a head that is as it was when the drain's place was found, followed, if the settings have changed, by { settings, state fields and values, ids of
+--       the unfinished replays }. When nothing was written { 0 }: the subscription is gone, another drain holds it, or a settle of this one
+--       is missing; or { -1 }: the log is not the one that the drain knows, Redis was set back.
+-- @include ../../events/log.lua
+local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion')
+-- The list of subscriptions goes first when an account is removed, the state some time later.
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return { 0 } end
+local head_now = redis.call('GET', KEYS[7]) or '0'
+if head_now ~= ARGV[8] and not is_same_log(KEYS[7], KEYS[8], tonumber(ARGV[6]), ARGV[7]) then return { -1 } end
+if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end
+local same, same_endpoint = state[2] == ARGV[4], (state[5] or '0') == ARGV[5]
+local enabled, oldest_kept = state[3], ARGV[9]
+if ARGV[10] == '1' and ARGV[3] == '0' then
+  -- The drain's first: fails here, with nothing written, where one of these keys is of another type than it should be.
+  for _, place in ipairs({ 3, 6, 9, 10, 11 }) do redis.call('HLEN', KEYS[place]) end
+  for place = 4, 5 do redis.call('XLEN', KEYS[place]) end
+end
+local progress_end = 12 + ARGV[11]
+local endpoint_end = progress_end + ARGV[12]
+local at = endpoint_end + 1
+local function list()
+  local from = at + 1
+  at = from + ARGV[at]
+  return from, at - 1
+end
+
+local function write_lanes(key)
+  local from, to = list()
+  for i = from, to, 2 do
+    if ARGV[i + 1] == '' then redis.call('HDEL', key, ARGV[i]) else redis.call('HSET', key, ARGV[i], ARGV[i + 1]) end
+  end
+end
+
+local has_appended = false
+local function append(first)
+  has_appended = true
+  append_event(KEYS[7], KEYS[8], KEYS[10], ARGV[first], ARGV[first + 1], '', '', ARGV[first + 2], ARGV[first + 3])
+end
+
+-- What is done is said last: of a half that Redis carries out after its file was cut, an event may be repeated, and none is passed over.
+write_lanes(KEYS[3])
+local from, to = list()
+for i = from, to do
+  if i == from then redis.call('XADD', KEYS[4], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i])
+  else redis.call('XADD', KEYS[4], '*', 'a', ARGV[i]) end
+end
+from, to = list()
+for i = from, to do redis.call('XADD', KEYS[5], 'MINID', '~', oldest_kept, '*', 'd', ARGV[i]) end
+from, to = list()
+for i = from, to do redis.call('XDEL', KEYS[5], ARGV[i]) end
+
+write_lanes(KEYS[11])
+from, to = list()
+if to >= from then
+  if ARGV[from + 1] ~= '' then redis.call('HSET', KEYS[6], ARGV[from] .. ':state', ARGV[from + 1]) end
+  if ARGV[from + 2] == '1' then
+    redis.call('UNLINK', KEYS[11])
+    local left = {}
+    for id in string.gmatch(redis.call('HGET', KEYS[6], 'running') or '', '%S+') do
+      if id ~= ARGV[from] then left[#left + 1] = id end
+    end
+    redis.call('HSET', KEYS[6], 'running', table.concat(left, ' '))
+    redis.call('HSET', KEYS[2], 'replaying', #left)
+  end
+end
+
+if ARGV[10] == '1' then
+  redis.call('HSET', KEYS[2], 'settles', ARGV[3] + 1, unpack(ARGV, 13, same_endpoint and endpoint_end or progress_end))
+end
+-- The cursor comes first, its timeline behind it.
+if progress_end > 12 and ARGV[13] == 'cursor' and ARGV[15] ~= 'timeline' then
+  redis.call('HSET', KEYS[2], 'timeline', timeline_at(KEYS[7], KEYS[8], tonumber(ARGV[14])) or '')
+end
+for i = progress_end + 1, same_endpoint and enabled ~= '0' and endpoint_end or 0, 2 do
+  if ARGV[i] == 'pausedUntil' then
+    if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
+    else redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
+  end
+end
+
+from, to = list()
+if to >= from then append(from) end
+from, to = list()
+if to >= from and same_endpoint and enabled == '1' then
+  enabled = '0'
+  redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[from])
+  redis.call('HSET', KEYS[9], ARGV[1], 'disabled')
+  append(from + 1)
+end
+
+local head, head_timeline = 0, ''
+if has_appended or head_now ~= ARGV[8] then head, head_timeline = read_head(KEYS[7]) end
+if same then return { 1, head, head_timeline, tonumber(enabled) } end
+return { 1, head, head_timeline, tonumber(enabled), redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[2]),
+  redis.call('HGET', KEYS[6], 'running') or '' }

@@ -1,0 +1,53 @@
+import { lookup as systemLookup } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
+import type { EgressPolicy } from './address-policy.ts';
+
+/**
+ * Finds every address of a host name. Rejects with a resolver's error code (ENOTFOUND, EAI_AGAIN, …) when
+ * there is none.
+ */
+export type HostLookup = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/** At least one address of the host is not permitted. Its message names neither host nor address. */
+export class BlockedAddressError extends Error {
+  override readonly name = 'BlockedAddressError';
+  readonly code = 'ERR_BLOCKED_ADDRESS';
+
+  constructor() {
+    super('not a permitted callback destination');
+  }
+}
+
+/**
+ * The machine's resolver, so hosts files and search domains count. Questions for a name that is already being
+ * asked share one answer: getaddrinfo occupies one of few threads while it waits, and a dead name must not
+ * take all of them. Nothing is cached.
+ */
+export function createHostLookup(): HostLookup {
+  const pending = new Map<string, Promise<LookupAddress[]>>();
+  return (hostname) => {
+    const running = pending.get(hostname);
+    if (running !== undefined) return running;
+    const started = systemLookup(hostname, { all: true }).finally(() => pending.delete(hostname));
+    pending.set(hostname, started);
+    return started;
+  };
+}
+
+/**
+ * The addresses of a host name or address literal (without brackets), all of them vetted: one refused address
+ * among public ones refuses the host, because which of them gets dialled is not ours to choose. Throws
+ * BlockedAddressError or the lookup's error.
+ */
+export async function lookupVetted(
+  hostname: string,
+  deps: { readonly policy: EgressPolicy; readonly lookup: HostLookup },
+): Promise<readonly LookupAddress[]> {
+  const family = isIP(hostname);
+  const addresses = family === 0 ? await deps.lookup(hostname) : [{ address: hostname, family }];
+  if (addresses.length === 0 || !addresses.every(({ address }) => deps.policy.isAllowed(address))) {
+    throw new BlockedAddressError();
+  }
+  return addresses;
+}

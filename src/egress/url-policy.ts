@@ -1,0 +1,125 @@
+import { isIP } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isCallbackPort } from './callback-ports.ts';
+import type { EgressPolicy } from './address-policy.ts';
+import { BlockedAddressError, lookupVetted } from './host-lookup.ts';
+import type { HostLookup } from './host-lookup.ts';
+
+/** Longest URL accepted, in characters. */
+export const CALLBACK_URL_LENGTH_MAX = 2048;
+
+/**
+ * The one sentence for every URL that does not lead to a permitted destination, whatever the cause: literal
+ * address, resolved address, name, port or spelling. It tells the honest what to write and nobody what lies
+ * behind an address.
+ */
+export const REFUSED_DESTINATION =
+  'The URL must be absolute and lead to a public host on a permitted port, without user information, fragment, whitespace, backslash or trailing dot.';
+
+const TOO_LONG = `The URL must not be longer than ${CALLBACK_URL_LENGTH_MAX} characters.`;
+
+/** A callback URL as it will be called, or a sentence for the one who wrote it. */
+export type UrlCheck =
+  { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly problem: string };
+
+/** What a callback URL is judged by. */
+export interface UrlRules {
+  readonly allowHttp: boolean;
+  readonly policy: EgressPolicy;
+}
+
+/**
+ * Judges a callback URL by itself, without asking a resolver. The text is parsed first (WHATWG URL) and the
+ * parsed host is classified, so decimal, hexadecimal, octal, short, full-width and percent-encoded addresses
+ * are what they lead to. `url.href` is the normalised form.
+ */
+export function checkCallbackUrl(text: string, rules: UrlRules): UrlCheck {
+  if (text.length > CALLBACK_URL_LENGTH_MAX) return refuse(TOO_LONG);
+  if (hasForbiddenCharacter(text)) return refuse(REFUSED_DESTINATION);
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase();
+  if (scheme !== undefined && scheme !== 'https' && !(scheme === 'http' && rules.allowHttp)) {
+    return refuse(`The URL must start with ${rules.allowHttp ? 'https:// or http://' : 'https://'}.`);
+  }
+  const url = parseAbsolute(text);
+  if (url === null || !leadsToPermittedPlace(url, text, rules.policy)) return refuse(REFUSED_DESTINATION);
+  // Percent-encoding makes it longer, and the normalised form is what gets judged before each callback.
+  return url.href.length > CALLBACK_URL_LENGTH_MAX ? refuse(TOO_LONG) : { ok: true, url };
+}
+
+/**
+ * Resolves the host of a URL that passed checkCallbackUrl, for a friendly refusal at registration. A host
+ * that does not resolve, or not within `timeoutMs`, passes: whatever it resolves to later, every address is
+ * vetted again when it is dialled.
+ */
+export async function resolveCallbackHost(
+  url: URL,
+  deps: { readonly policy: EgressPolicy; readonly lookup: HostLookup; readonly timeoutMs: number },
+): Promise<UrlCheck> {
+  const timer = new AbortController();
+  const blocked = lookupVetted(unbracketed(url.hostname), deps).then(
+    () => false,
+    (error: unknown) => error instanceof BlockedAddressError,
+  );
+  const overdue = delay(deps.timeoutMs, false, { signal: timer.signal }).catch(() => false);
+  try {
+    return (await Promise.race([blocked, overdue])) ? refuse(REFUSED_DESTINATION) : { ok: true, url };
+  } finally {
+    timer.abort();
+  }
+}
+
+function refuse(problem: string): UrlCheck {
+  return { ok: false, problem };
+}
+
+/**
+ * The URL parser silently drops tabs and newlines, trims control characters and turns backslashes into
+ * slashes.
+ */
+function hasForbiddenCharacter(text: string): boolean {
+  return /[\s\\\p{Cc}]/u.test(text);
+}
+
+/**
+ * Null unless the text has a scheme, two slashes and a host: the parser would also take `https:host` and
+ * `https:///host`.
+ */
+function parseAbsolute(text: string): URL | null {
+  return /^https?:\/\/[^/?#]/i.test(text) ? URL.parse(text) : null;
+}
+
+function leadsToPermittedPlace(url: URL, text: string, policy: EgressPolicy): boolean {
+  const authority = text.slice(text.indexOf('//') + 2).split(/[/?#]/, 1)[0] ?? '';
+  return (
+    !authority.includes('@') &&
+    !text.includes('#') &&
+    isCallbackPort(url.port) &&
+    isPermittedHost(unbracketed(url.hostname), policy)
+  );
+}
+
+function isPermittedHost(host: string, policy: EgressPolicy): boolean {
+  if (host === '' || host.endsWith('.')) return false;
+  if (isIP(host) !== 0) return policy.isAllowed(host);
+  if (isLoopbackName(host)) return policy.isAllowed('127.0.0.1') || policy.isAllowed('::1');
+  return !METADATA_NAMES.has(host) || policy.isAllowed('169.254.169.254');
+}
+
+/** Google's metadata service is asked by name; elsewhere than in its cloud the name does not resolve. */
+const METADATA_NAMES = new Set(['metadata.google.internal', 'metadata.goog', 'metadata']);
+
+const LOOPBACK_NAMES = new Set(['localhost', 'localhost6', 'ip6-localhost', 'ip6-loopback', 'loopback']);
+
+/** RFC 6761 §6.3, and the spellings found in the hosts files of common systems. */
+function isLoopbackName(host: string): boolean {
+  const [first = '', ...rest] = host.split('.');
+  const domain = rest.join('.');
+  return (
+    (LOOPBACK_NAMES.has(first) && (domain === '' || /^localdomain6?$/.test(domain))) ||
+    host.endsWith('.localhost')
+  );
+}
+
+function unbracketed(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}

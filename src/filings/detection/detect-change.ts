@@ -1,0 +1,175 @@
+import { clockStepMsMin } from '../../redis/clock.ts';
+import type { FilingState } from './filing-state.ts';
+import { isSameInstant } from './same-instant.ts';
+
+/** The fields of a read filing that detection compares. */
+export interface ReadFiling {
+  readonly status: string;
+  readonly completedAt: string | null;
+  readonly rejectionReason: string | null;
+}
+
+/** A read's time span on Redis's clock, in milliseconds. */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+  /** When it is compared, right after Redis was asked for its time; missing: by the clock that told start and end. */
+  readonly compared?: Compared;
+}
+
+/** Redis's clock at the moment of a comparison, in milliseconds. */
+export interface Compared {
+  readonly at: number;
+  /** Since when it is known not to have stepped. */
+  readonly steadySince: number;
+}
+
+/** Event types that a read of a filing can lead to. */
+export type FilingEventType =
+  | 'filing.created'
+  | 'filing.unpaid'
+  | 'filing.paid'
+  | 'filing.pending'
+  | 'filing.completed'
+  | 'filing.rejected'
+  | 'filing.reopened'
+  | 'filing.status_changed'
+  | 'filing.removed'
+  | 'filing.restored';
+
+/** What one read means for what is known. */
+export type Detection =
+  | { readonly kind: 'unchanged' }
+  /** The read started before the end of the one that last changed the state: what it shows may be older than what is known. */
+  | { readonly kind: 'outdated' }
+  /** The state moves on without an event: the baseline, or a field that no event type speaks of. */
+  | { readonly kind: 'silent'; readonly next: FilingState }
+  | {
+      readonly kind: 'change';
+      readonly type: FilingEventType;
+      readonly changed: readonly string[];
+      /** True where what is seen proves a round trip nobody saw, e.g. COMPLETED with another `completedAt`. */
+      readonly inferred: boolean;
+      readonly next: FilingState;
+    };
+
+/**
+ * Compares one read with what is known; pure and total. `previous` null means never seen; with `announceNew` false
+ * (the baseline) such a filing is taken in silently. One detection is at most one event (contract, Callbacks).
+ */
+export function detectChange(
+  previous: FilingState | null,
+  read: ReadFiling,
+  window: Window,
+  announceNew: boolean,
+): Detection {
+  if (previous === null) return firstSight(read, window, announceNew);
+  const changed = changedFields(previous, read);
+  const restates = previous.restate === true;
+  if (changed.length === 0 && !previous.removed && !restates) return { kind: 'unchanged' };
+  if (isOutdated(previous, window)) return { kind: 'outdated' };
+
+  const statusMoved = changed.includes('status');
+  const next: FilingState = {
+    ...pick(read),
+    sequence: previous.sequence,
+    since: statusMoved ? window.end : previous.since,
+    readFrom: window.start,
+    readAt: window.end,
+    removed: false,
+  };
+  const type =
+    previous.removed && !restates
+      ? 'filing.restored'
+      : eventType(previous.status, read.status, statusMoved || restates);
+  if (type === null) return { kind: 'silent', next };
+  return {
+    kind: 'change',
+    type,
+    changed,
+    inferred: !statusMoved && !previous.removed && !restates && provesRoundTrip(previous, read),
+    next: { ...next, sequence: previous.sequence + 1 },
+  };
+}
+
+/** The partner service no longer knows a filing (404 on two polls). Nothing but `removed` moves. */
+export function detectRemoval(previous: FilingState, window: Window): Detection {
+  const { restate, ...known } = previous;
+  if (previous.removed && restate !== true) return { kind: 'unchanged' };
+  if (isOutdated(previous, window)) return { kind: 'outdated' };
+  const next = {
+    ...known,
+    sequence: previous.sequence + 1,
+    readFrom: window.start,
+    readAt: window.end,
+    removed: true,
+  };
+  return { kind: 'change', type: 'filing.removed', changed: [], inferred: false, next };
+}
+
+function firstSight(read: ReadFiling, window: Window, announce: boolean): Detection {
+  const next: FilingState = {
+    ...pick(read),
+    sequence: announce ? 1 : 0,
+    since: window.end,
+    readFrom: window.start,
+    readAt: window.end,
+    removed: false,
+  };
+  if (!announce) return { kind: 'silent', next };
+  return { kind: 'change', type: 'filing.created', changed: ['status'], inferred: false, next };
+}
+
+function pick({ status, completedAt, rejectionReason }: ReadFiling): ReadFiling {
+  return { status, completedAt, rejectionReason };
+}
+
+function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
+  const changed: string[] = [];
+  if (previous.status !== read.status) changed.push('status');
+  if (!isSameInstant(previous.completedAt, read.completedAt)) changed.push('completedAt');
+  if ((previous.rejectionReason ?? '') !== (read.rejectionReason ?? '')) changed.push('rejectionReason');
+  return changed;
+}
+
+/**
+ * A read's window as it is to be compared; pure. Where Redis's clock was set during or since the read, nobody knows by how much its times are wrong: then it has begun before
+ * that, and ends with the comparison.
+ */
+export function comparedWindow({ start, end }: Window, compared: Compared): Window {
+  const { at, steadySince } = compared;
+  const isTimed = start >= steadySince && end <= at + clockStepMsMin;
+  return isTimed ? { start, end, compared } : { start: Math.min(start, steadySince - 1), end: at, compared };
+}
+
+/**
+ * Whether the read gives way to what is known; pure. Within one millisecond nobody knows which came first, and nobody does where Redis's clock was set between the two; the
+ * next one will tell. A state from the future was written while that clock was ahead, before it was set right: every read that began since is newer, and the filing
+ * need not wait until the clock gets there.
+ */
+function isOutdated({ readAt }: FilingState, { start, compared }: Window): boolean {
+  if (compared === undefined) return start <= readAt;
+  return start < compared.steadySince || (start <= readAt && readAt <= compared.at + clockStepMsMin);
+}
+
+const typeOfStatus: ReadonlyMap<string, FilingEventType> = new Map([
+  ['UNPAID', 'filing.unpaid'],
+  ['PAID', 'filing.paid'],
+  ['PENDING', 'filing.pending'],
+  ['COMPLETED', 'filing.completed'],
+  ['REJECTED', 'filing.rejected'],
+]);
+
+function eventType(before: string, after: string, statusMoved: boolean): FilingEventType | null {
+  const type = typeOfStatus.get(after);
+  if (!statusMoved) return type === 'filing.completed' || type === 'filing.rejected' ? type : null;
+  if (before === 'COMPLETED' && after === 'PENDING') return 'filing.reopened';
+  return type ?? 'filing.status_changed';
+}
+
+// `completedAt` is set when the status becomes COMPLETED (partner specification, States and transitions): where it
+// moved although the status looks the same, the filing has been through COMPLETED in between.
+function provesRoundTrip(previous: ReadFiling, read: ReadFiling): boolean {
+  if (read.completedAt === null || isSameInstant(previous.completedAt, read.completedAt)) return false;
+  return read.status === 'REJECTED' || previous.completedAt !== null;
+}

@@ -1,0 +1,34 @@
+import { stateAbbreviation } from '../../events/event.ts';
+import type { FilingState } from './filing-state.ts';
+import type { FilingDetails } from '../filing-commit.ts';
+
+const textLengthMax = 200;
+
+/** Whether details are kept of a filing in this state: those that are COMPLETED, or gone, are the bulk, and nobody looks through them. */
+export function isLookedFor({ status, removed }: Pick<FilingState, 'status' | 'removed'>): boolean {
+  return status !== 'COMPLETED' && !removed;
+}
+
+/** The details in a filing's document (partner specification, Filing); null without a document. Texts are cut after 200 characters. */
+export function toDetails(document: Readonly<Record<string, unknown>> | null): FilingDetails | null {
+  if (document === null) return null;
+  const text = (key: string) => {
+    const value = document[key];
+    return typeof value === 'string' ? value.slice(0, textLengthMax) : null;
+  };
+  return {
+    policyNumber: text('policyNumber'),
+    insuredsName: text('insuredsName'),
+    stateAbbr: stateAbbreviation(document) || null,
+    filingType: text('filingType'),
+    premium: toNumber(document['premium']),
+  };
+}
+
+// The exact document holds numbers such as 1200.10 as raw JSON, not as a number.
+function toNumber(value: unknown): number | null {
+  if (value === null || value === undefined || typeof value === 'string' || typeof value === 'boolean')
+    return null;
+  const number = Number(JSON.stringify(value));
+  return Number.isFinite(number) ? number : null;
+}

@@ -1,0 +1,128 @@
+import { NewerFormatError } from '../../redis/durability/newer-format-error.ts';
+
+/**
+ * What the daemon remembers of one filing: enough to tell the next change, no document. Times are milliseconds on
+ * Redis's clock.
+ */
+export interface FilingState {
+  readonly status: string;
+  readonly completedAt: string | null;
+  readonly rejectionReason: string | null;
+  /** Number of events of this filing so far; 0 for one known from the baseline only. */
+  readonly sequence: number;
+  /** Since when the status is what it is, as far as reads can tell (end of the read that showed it). */
+  readonly since: number;
+  /** Start of the last read that changed this state: nothing since has shown it to be older than that. */
+  readonly readFrom: number;
+  /** End of that read. A read that did not start after it may be older than what is known. */
+  readonly readAt: number;
+  /** True once the partner service did not know the filing on two polls. */
+  readonly removed: boolean;
+  /** True where receivers may have heard of something else: the next read leads to an event, whether or not anything changed. */
+  readonly restate?: boolean;
+}
+
+/** The part of it that the partner service shows. */
+export type ShownState = Pick<FilingState, 'status' | 'completedAt' | 'rejectionReason'>;
+
+const format = 1;
+
+const codeStart = `[${format},"`;
+const removedEnd = ',1]';
+const restateMark = 'restate';
+const restateEnd = `"${restateMark}"]`;
+
+// Maps, because a status may be called `__proto__`.
+const short = new Map([
+  ['UNPAID', 'U'],
+  ['PAID', 'A'],
+  ['PENDING', 'P'],
+  ['COMPLETED', 'C'],
+  ['REJECTED', 'R'],
+]);
+const long = new Map([...short].map(([status, letter]) => [letter, status]));
+
+/** The state as stored: a JSON array that starts with the format's version, about 75 bytes. Equal states encode equally. */
+export function encodeState(state: FilingState): string {
+  return JSON.stringify([
+    format,
+    short.get(state.status) ?? `=${state.status}`,
+    state.completedAt,
+    state.rejectionReason,
+    state.sequence,
+    state.since,
+    state.readAt,
+    state.readAt - state.readFrom,
+    ...(state.restate === true ? [Number(state.removed), restateMark] : state.removed ? [1] : []),
+  ]);
+}
+
+/**
+ * Whether a stored state is that of a filing that has not been removed and that shows just this. It is told from the text, so false
+ * may only mean that this takes decoding.
+ */
+export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
+  if (!text.startsWith(codeStart) || text.endsWith(removedEnd) || text.endsWith(restateEnd)) return false;
+  const code = short.get(status);
+  if (code === undefined || !text.startsWith(`${code}",`, codeStart.length)) return false;
+  const end = endOf(text, codeStart.length + 3, completedAt);
+  return end > 0 && endOf(text, end, rejectionReason) > 0;
+}
+
+// Where the value that begins there ends with its comma; 0 when it is another one, or one that is written with escapes.
+function endOf(text: string, at: number, value: string | null): number {
+  if (value === null) return text.startsWith('null,', at) ? at + 5 : 0;
+  const end = at + 1 + value.length;
+  if (!text.startsWith(value, at + 1) || !text.startsWith('",', end)) return 0;
+  return value.includes('"') || value.includes('\\') ? 0 : end + 2;
+}
+
+// What nearly every stored state looks like; one with escapes in a text does not, and takes decoding.
+const plain =
+  /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"restate")?)?\]$/;
+
+/** Whether a stored text is a state that `decodeState` reads, told without decoding it: false may only mean that this takes decoding. */
+export function isPlainState(text: string): boolean {
+  return plain.test(text);
+}
+
+/** Whether `decodeState` reads a stored text. Throws NewerFormatError where it is a newer version's. */
+export function isReadableState(text: string): boolean {
+  try {
+    decodeState(text);
+    return true;
+  } catch (error) {
+    if (error instanceof NewerFormatError) throw error;
+    return false;
+  }
+}
+
+/** Reads what `encodeState` wrote. Throws NewerFormatError on a version it does not know, so that a newer format is never overwritten, and SyntaxError on anything else. */
+export function decodeState(text: string): FilingState {
+  const parsed: unknown = JSON.parse(text);
+  const [version, status, completedAt, rejectionReason, ...rest] = Array.isArray(parsed)
+    ? (parsed as unknown[])
+    : [];
+  if (typeof version === 'number' && version > format)
+    throw new NewerFormatError('filing state', version, `format ${format}`);
+  const [sequence, since, readAt, readMs, removed, restate] = rest;
+  const numbers = [sequence, since, readAt, readMs];
+  const isState =
+    version === format && typeof status === 'string' && isText(completedAt) && isText(rejectionReason);
+  if (!isState || !numbers.every(Number.isFinite)) throw new SyntaxError('not a filing state');
+  return {
+    status: long.get(status) ?? status.slice(1),
+    completedAt,
+    rejectionReason,
+    sequence: Number(sequence),
+    since: Number(since),
+    readFrom: Number(readAt) - Number(readMs),
+    readAt: Number(readAt),
+    removed: removed === 1,
+    ...(restate === restateMark ? { restate: true } : {}),
+  };
+}
+
+function isText(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
+}

@@ -1,0 +1,148 @@
+import type { EventLog } from '../../events/event-log.ts';
+import { isSameCheckpoint, type Checkpoint } from '../../events/timeline.ts';
+import type { CommitJournal, WitnessedEvent } from '../commit-journal.ts';
+import type { FilingState } from '../detection/filing-state.ts';
+import type { FilingCommit, StoredState } from '../filing-commit.ts';
+import type { SnapshotStore } from '../snapshot-store.ts';
+
+/** What became of commits that Redis had lost. */
+export interface Restoration {
+  readonly account: string;
+  /** Events that were put into the log again, under their own ids. */
+  readonly restored: number;
+  /** Filings of which an event is missing that this process does not have: the next read of each leads to an event in any case. */
+  readonly restated: readonly string[];
+}
+
+export interface RestoreDeps {
+  readonly log: Pick<EventLog, 'commonWith' | 'head'>;
+  readonly journal: CommitJournal;
+  readonly read: SnapshotStore['read'];
+  /** Commits without a look at what is known of the log; returns how many were written. */
+  readonly write: (account: string, generation: string, commits: readonly FilingCommit[]) => Promise<number>;
+}
+
+const commitsMax = 200;
+
+/**
+ * Finds out whether Redis was set back since the commits that this or another process has made, and makes up for it: what this process
+ * remembers is committed anew, and of the rest the sequence is raised to what may have been delivered, so that the next event of each such
+ * filing has a greater one. `at` is when, milliseconds on Redis's clock. Null when nothing was lost. A crash in the middle leaves what is missing to the processes that know of it.
+ */
+export async function restoreCommits(
+  deps: RestoreDeps,
+  account: string,
+  generation: string,
+  at: number,
+): Promise<Restoration | null> {
+  const { log, journal } = deps;
+  const common = await commonWithKnown(deps, account, generation);
+  if (common === null) return null;
+  const known = [account, generation, common.position] as const;
+  const uncertain = [...(await journal.keptBehind(...known)), ...journal.othersBehind(...known)];
+  let restored = 0;
+  for (const { commits } of journal.ownBehind(...known)) {
+    // In the order in which they were made.
+    // oxlint-disable-next-line no-await-in-loop
+    const { open, collided } = await stillMissing(deps, account, commits);
+    // oxlint-disable-next-line no-await-in-loop
+    restored += await deps.write(account, generation, open);
+    uncertain.push(...collided);
+  }
+  const restated = await restate(deps, account, generation, uncertain);
+  await journal.beginAt(await log.head(account), account, generation, at);
+  return { account, restored, restated };
+}
+
+// Where the log parts from what is known of it; null where it does not.
+async function commonWithKnown(
+  { log, journal }: RestoreDeps,
+  account: string,
+  generation: string,
+): Promise<Checkpoint | null> {
+  const partedFrom = async (checkpoint: Checkpoint | null): Promise<Checkpoint[]> => {
+    if (checkpoint === null) return [];
+    const common = await log.commonWith(account, checkpoint);
+    return common.position < checkpoint.position ? [common] : [];
+  };
+  const seen = journal.newest(account, generation);
+  const [kept, ofSeen] = await Promise.all([journal.newestKept(account, generation), partedFrom(seen)]);
+  const isSame = seen !== null && kept !== null && isSameCheckpoint(seen, kept);
+  const parted = [...ofSeen, ...(isSame ? [] : await partedFrom(kept))];
+  return parted.toSorted((a, b) => a.position - b.position)[0] ?? null;
+}
+
+// Of lost commits: those to be made again, and those whose sequence another process has given to something else meanwhile.
+async function stillMissing(
+  { read }: RestoreDeps,
+  account: string,
+  commits: readonly FilingCommit[],
+): Promise<{ open: FilingCommit[]; collided: WitnessedEvent[] }> {
+  const states = await read(
+    account,
+    commits.map(({ id }) => id),
+  );
+  const open: FilingCommit[] = [];
+  const collided: WitnessedEvent[] = [];
+  commits.forEach((commit, i) => {
+    const { id, next } = commit;
+    const stored = states[i] ?? null;
+    const { sequence = 0 } = stored?.state ?? {};
+    if (sequence < next.sequence) open.push({ ...commit, previous: stored });
+    else if (sequence === next.sequence && !showsTheSame(stored?.state ?? next, next))
+      collided.push({ filingId: id, sequence, status: '' });
+  });
+  return { open, collided };
+}
+
+function showsTheSame(a: FilingState, b: FilingState): boolean {
+  return a.status === b.status && a.completedAt === b.completedAt && a.rejectionReason === b.rejectionReason;
+}
+
+/**
+ * Raises the sequences of filings to those of events that may have been delivered, and has the next read of each lead to an event in any case. Returns
+ * of which; states that are beyond their event, or show it, stay as they are.
+ */
+export async function restate(
+  deps: Pick<RestoreDeps, 'read' | 'write'>,
+  account: string,
+  generation: string,
+  events: readonly WitnessedEvent[],
+): Promise<string[]> {
+  const last = new Map<string, WitnessedEvent>();
+  for (const event of events) {
+    const known = last.get(event.filingId);
+    if (known === undefined || known.sequence <= event.sequence) last.set(event.filingId, event);
+  }
+  const restated: string[] = [];
+  const all = [...last.values()];
+  for (let from = 0; from < all.length; from += commitsMax) {
+    const some = all.slice(from, from + commitsMax);
+    // Short scripts, one after the other.
+    // oxlint-disable-next-line no-await-in-loop
+    const states = await deps.read(
+      account,
+      some.map(({ filingId }) => filingId),
+    );
+    const commits = some.flatMap((event, i) => restating(event, states[i] ?? null) ?? []);
+    // oxlint-disable-next-line no-await-in-loop
+    await deps.write(account, generation, commits);
+    restated.push(...commits.map(({ id }) => id));
+  }
+  return restated;
+}
+
+// A state beyond the event is delivered with a greater sequence anyway.
+function restating(event: WitnessedEvent, stored: StoredState | null): FilingCommit | null {
+  const { sequence = 0, status = '' } = stored?.state ?? {};
+  if (sequence > event.sequence || (sequence === event.sequence && status === event.status)) return null;
+  const state = stored?.state ?? unseen(event);
+  const next = { ...state, sequence: Math.max(state.sequence, event.sequence), restate: true };
+  return { id: event.filingId, previous: stored, next, details: 'kept', event: null };
+}
+
+// A filing that Redis does not know any more stands as one that was removed, until it is seen again.
+function unseen({ status, sequence }: WitnessedEvent): FilingState {
+  const times = { since: 0, readFrom: 0, readAt: 0 };
+  return { status, completedAt: null, rejectionReason: null, sequence, ...times, removed: true };
+}

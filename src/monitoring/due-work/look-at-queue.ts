@@ -1,0 +1,27 @@
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { QueueLook } from './wait.ts';
+
+/** The key of a part of a BullMQ queue. */
+export type QueueKey = (part: string) => string;
+
+// BullMQ keeps the time of a delayed job in the upper bits of its score.
+const scorePerMs = 0x1000;
+
+/**
+ * Looks at a queue; its cost does not depend on how much is in it. `now` in milliseconds on the wall clock, by which workers promote delayed jobs.
+ */
+export async function lookAtQueue(
+  redis: RedisClient,
+  key: QueueKey,
+  now: () => number,
+): Promise<Omit<QueueLook, 'taken'>> {
+  const [waiting, [, firstScore], oldestActive, paused] = await Promise.all([
+    redis.llen(key('wait')),
+    redis.zrange(key('delayed'), '0', '0', 'WITHSCORES'),
+    redis.lindex(key('active'), -1),
+    redis.hexists(key('meta'), 'paused'),
+  ]);
+  const isOverdue = firstScore !== undefined && Number(firstScore) / scorePerMs < now();
+  const isAbandoned = oldestActive !== null && (await redis.exists(key(`${oldestActive}:lock`))) === 0;
+  return { waiting, due: waiting > 0 || isOverdue || isAbandoned, paused: paused === 1 };
+}

@@ -1,0 +1,139 @@
+import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { ReadLags } from '../subscriptions/lag.ts';
+import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { Metrics } from './metrics.ts';
+import { knownStatuses } from '../partner/filing-schema.ts';
+import { healthState, type HealthState } from '../polling/account-health.ts';
+import type { PollingStore } from '../polling/store/polling-store.ts';
+import type { Readiness } from './readiness.ts';
+import { checkDurability } from '../redis/durability/check-durability.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { StoreWatch } from '../redis/durability/store-watch.ts';
+import { toUnreadable } from '../redis/unreadable-record.ts';
+import { subscriptionState } from '../subscriptions/subscription.ts';
+import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+
+export interface GaugesDeps {
+  readonly redis: RedisClient;
+  readonly watch: Pick<StoreWatch, 'problem'>;
+  readonly readiness: () => Promise<Readiness>;
+  readonly accounts: Pick<AccountStore, 'list'>;
+  readonly snapshot: Pick<SnapshotStore, 'counts'>;
+  readonly polling: Pick<PollingStore, 'read'>;
+  readonly subscriptions: Pick<SubscriptionStore, 'filters' | 'deliveries'>;
+  readonly lags: ReadLags;
+  readonly now: () => number;
+}
+
+const healthStates: readonly HealthState[] = [
+  'baselining',
+  'ok',
+  'backing_off',
+  'auth_failed',
+  'doubtful',
+  'stale',
+];
+const otherStatusesMax = 20;
+
+/**
+ * Sets every gauge to what the store says now, whoever polls and delivers; called before each scrape. What belongs to an account or a
+ * subscription that is gone goes with it. Rejects while Redis does not answer: then `ready` says so and the others are as they were.
+ */
+export async function collectGauges(deps: GaugesDeps, metrics: Metrics): Promise<void> {
+  const { ready } = await deps.readiness();
+  metrics.ready.set(ready ? 1 : 0);
+  metrics.clockDifference.set((deps.now() - Date.now()) / 1000);
+  metrics.storeEmptied.set(deps.watch.problem() === null ? 0 : 1);
+  const { problems } = await checkDurability(deps.redis);
+  metrics.redisSafe.set(problems.length === 0 ? 1 : 0);
+  const accounts = await deps.accounts.list();
+  await collectAccounts(deps, accounts, metrics);
+  await collectSubscriptions(deps, accounts, metrics);
+}
+
+async function collectAccounts(
+  { snapshot, polling, now }: GaugesDeps,
+  accounts: readonly Account[],
+  metrics: Metrics,
+): Promise<void> {
+  const readable = await Promise.all(
+    accounts.map((account) =>
+      unlessUnreadable(async () => ({
+        ...account,
+        counts: boundedCounts(await snapshot.counts(account.account)),
+        marks: await polling.read(account.account),
+      })),
+    ),
+  );
+  const found = readable.filter((each) => each !== null);
+  for (const gauge of [metrics.filings, metrics.lastCompletePoll, metrics.accountHealth]) gauge.reset();
+  for (const { account, pollIntervalMs, createdAt, counts, marks } of found) {
+    const health = healthState(marks, pollIntervalMs, createdAt, now());
+    for (const state of healthStates) metrics.accountHealth.set({ account, state }, state === health ? 1 : 0);
+    for (const [status, count] of Object.entries(counts)) metrics.filings.set({ account, status }, count);
+    if (marks.lastCompletePollAt > 0)
+      metrics.lastCompletePoll.set({ account }, marks.lastCompletePollAt / 1000);
+  }
+}
+
+async function collectSubscriptions(
+  { lags, subscriptions }: GaugesDeps,
+  accounts: readonly Account[],
+  metrics: Metrics,
+): Promise<void> {
+  const byState = { active: 0, failing: 0, disabled: 0 };
+  metrics.subscriptionLag.reset();
+  for (const { account } of accounts) {
+    const shown =
+      (await unlessUnreadable(async () => readSubscriptions({ lags, subscriptions }, account))) ?? [];
+    for (const { id, delivery, lag } of shown) {
+      byState[subscriptionState(delivery)] += 1;
+      metrics.subscriptionLag.set({ account, subscription: id }, lag);
+    }
+  }
+  for (const [state, count] of Object.entries(byState)) metrics.subscriptions.set({ state }, count);
+}
+
+async function readSubscriptions(
+  { lags, subscriptions }: Pick<GaugesDeps, 'lags' | 'subscriptions'>,
+  account: string,
+) {
+  const filters = await subscriptions.filters(account);
+  const states = await subscriptions.deliveries(
+    account,
+    filters.map(({ id }) => id),
+  );
+  const shown = filters.flatMap((filter, i) => {
+    const delivery = states[i];
+    return delivery === undefined ? [] : [{ filter, delivery }];
+  });
+  const lagOf = await lags(account, shown);
+  return shown.map(({ filter: { id }, delivery }, i) => ({ id, delivery, lag: lagOf[i] ?? 0 }));
+}
+
+// An account of which something cannot be read has no series for it; the others do.
+async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (toUnreadable(error) === null) throw error;
+    return null;
+  }
+}
+
+/**
+ * Filings per status as a metric may have them; pure. The statuses of the partner specification are always there. Any word can come as
+ * another: the twenty most frequent keep their name, the rest is `other`.
+ */
+export function boundedCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);
+  const others = Object.entries(counts)
+    .filter(([status, count]) => count > 0 && !(knownStatuses as readonly string[]).includes(status))
+    .toSorted(([, a], [, b]) => b - a);
+  const rest = others.slice(otherStatusesMax).reduce((sum, [, count]) => sum + count, 0);
+  return Object.fromEntries([
+    ...known,
+    ...others.slice(0, otherStatusesMax),
+    ...(rest === 0 ? [] : [['other', rest] as const]),
+  ]);
+}

@@ -1,0 +1,138 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { eventTypes } from '../events/event-types.ts';
+import { recordKinds } from '../records/key-kinds.ts';
+import { OUTCOME_KINDS } from '../callbacks/outcome.ts';
+
+/** The metrics of this process under the names of the contract, and the registry that prints them. */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
+
+/** Registers every metric; labels are bounded: accounts, subscriptions, the partner's endpoints, outcome codes, event types, statuses. */
+export function createMetrics() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const common = (name: string, help: string) => ({
+    name: `filing_webhooks_${name}`,
+    help,
+    registers: [registry],
+  });
+  const metrics = {
+    registry,
+    ready: new Gauge(common('ready', 'Whether readiness is 200 (1) or 503 (0); its body says why.')),
+    redisSafe: new Gauge(
+      common('redis_safe', 'Whether Redis is set so that it keeps what it is given (1) or not (0).'),
+    ),
+    storeEmptied: new Gauge(
+      common('store_emptied', 'Whether the store was found emptied under the running daemon (1) or not (0).'),
+    ),
+    rewritesMissing: new Gauge(
+      common(
+        'aof_rewrites_missing',
+        'Redis servers whose append-only file was not rewritten since their last start.',
+      ),
+    ),
+    waitingSeconds: new Gauge({
+      ...common(
+        'waiting_seconds',
+        'How long polls or drains that are due have waited without any being taken; 0 while they are.',
+      ),
+      labelNames: ['queue'],
+    }),
+    unreplicatedCommits: new Counter(
+      common(
+        'unreplicated_commits_total',
+        'Commits that fewer replicas had acknowledged in time than REDIS_WAIT_REPLICAS asks for.',
+      ),
+    ),
+    accountHealth: new Gauge({
+      ...common('account_health', 'How polling of an account stands: 1 for its state, 0 for the others.'),
+      labelNames: ['account', 'state'],
+    }),
+    pollDuration: new Histogram({
+      ...common('poll_duration_seconds', 'Duration of a poll of an account.'),
+      labelNames: ['mode', 'outcome'],
+      buckets: seconds,
+    }),
+    partnerRequests: new Counter({
+      ...common(
+        'partner_requests_total',
+        'Requests sent to the partner service; code is the status or the failure.',
+      ),
+      labelNames: ['endpoint', 'code'],
+    }),
+    quarantined: new Counter({
+      ...common(
+        'quarantined_records_total',
+        'Records of the partner service that are not filings and were left out.',
+      ),
+      labelNames: ['account'],
+    }),
+    filings: new Gauge({
+      ...common('filings', 'Known filings.'),
+      labelNames: ['account', 'status'],
+    }),
+    lastCompletePoll: new Gauge({
+      ...common('last_complete_poll_timestamp_seconds', 'Start of the last poll that read all it had to.'),
+      labelNames: ['account'],
+    }),
+    events: new Counter({ ...common('events_total', 'Events recorded in the log.'), labelNames: ['type'] }),
+    filingsTooLarge: new Counter(
+      common('filings_too_large_total', 'Events recorded without their filing, which was too large.'),
+    ),
+    deliveries: new Counter({
+      ...common('deliveries_total', 'Attempts to deliver, by outcome code.'),
+      labelNames: ['outcome'],
+    }),
+    deliveryDuration: new Histogram({
+      ...common('delivery_duration_seconds', 'Duration of one attempt to deliver.'),
+      buckets: seconds,
+    }),
+    detectToDelivery: new Histogram({
+      ...common('detect_to_delivery_seconds', 'From the recording of an event to its acknowledgement.'),
+      buckets: [...seconds, 3600, 86_400],
+    }),
+    subscriptionLag: new Gauge({
+      ...common('subscription_lag', 'Events that a subscription asked for and has not got yet.'),
+      labelNames: ['account', 'subscription'],
+    }),
+    subscriptions: new Gauge({
+      ...common('subscriptions', 'Subscriptions by state.'),
+      labelNames: ['state'],
+    }),
+    sealedSecrets: new Gauge({
+      ...common('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.'),
+      labelNames: ['key'],
+    }),
+    unreadableRecords: new Counter({
+      ...common(
+        'unreadable_records_total',
+        'Stored records that could not be read, and what became of them; one that stays so counts again every five minutes.',
+      ),
+      labelNames: ['kind'],
+    }),
+    setBacks: new Counter(
+      common('set_backs_total', 'Times that Redis was found to have lost commits to the log of an account.'),
+    ),
+    clockDifference: new Gauge(
+      common('clock_difference_seconds', "By how much Redis's clock is ahead of this process's own."),
+    ),
+    clockSteps: new Counter(
+      common('clock_steps_total', "Steps of Redis's clock that this process has seen."),
+    ),
+    tornLogs: new Counter(
+      common(
+        'torn_logs_total',
+        'Times that half a transaction was found in the log of an account after a start of Redis.',
+      ),
+    ),
+    deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
+  };
+  // Not known before Redis was asked.
+  metrics.redisSafe.set(NaN);
+  // From the beginning, for the first increase of a counter that was not there before is seen by no rate().
+  for (const type of Object.keys(eventTypes)) if (type !== 'ping') metrics.events.inc({ type }, 0);
+  for (const outcome of Object.keys(OUTCOME_KINDS)) metrics.deliveries.inc({ outcome }, 0);
+  for (const kind of recordKinds) metrics.unreadableRecords.inc({ kind }, 0);
+  return metrics;
+}

@@ -1,0 +1,57 @@
+import type { DoubtReason } from './doubt-policy.ts';
+import type { PollingMarks } from '../store/polling-store.ts';
+
+/** What a poll has found that is not believed, and therefore held back. */
+export interface Doubt {
+  readonly reason: DoubtReason;
+  /** Known filings, those of them that the lists have shown, filings never seen before on them, and known ones that answer 404. */
+  readonly known: number;
+  readonly shown: number;
+  readonly unknown: number;
+  readonly gone: number;
+  /** Digest of the account that `GET /partner/me` named; empty where that is not the reason. */
+  readonly identity: string;
+}
+
+/** A doubt that was told and is not over. */
+export interface StandingDoubt extends Doubt {
+  /** When it was told, milliseconds on Redis's clock. */
+  readonly since: number;
+  /** The operator has said that it is so: nothing is held back for this any more. */
+  readonly accepted: boolean;
+}
+
+/** The doubt in an account's marks; null when there is none. */
+export function standingDoubt({ doubt }: Pick<PollingMarks, 'doubt'>): StandingDoubt | null {
+  if (doubt === '') return null;
+  try {
+    return JSON.parse(doubt) as StandingDoubt;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether something is held back now; pure. */
+export function isHeldBack(marks: Pick<PollingMarks, 'doubt'>): boolean {
+  return standingDoubt(marks)?.accepted === false;
+}
+
+/** A doubt as it stands in the marks; equal ones encode equally. */
+export function encodeDoubt({ since, accepted, ...doubt }: StandingDoubt): string {
+  const { reason, known, shown, unknown, gone, identity } = doubt;
+  return JSON.stringify({ reason, known, shown, unknown, gone, identity, since, accepted });
+}
+
+/** The doubt in words, for `lastError` and people; pure. */
+export function describeDoubt({ reason, known, shown, unknown, gone }: Doubt): string {
+  switch (reason) {
+    case 'other_account':
+      return 'doubtful: GET me answers with another account than before';
+    case 'other_list':
+      return `doubtful: the list shows ${shown} of ${known} known filings and ${unknown} unknown ones`;
+    case 'unknown_wave':
+      return `doubtful: the list shows ${unknown} unknown filings beside ${known} known ones`;
+    case 'removal_wave':
+      return `doubtful: ${gone} of ${known} known filings answer 404`;
+  }
+}

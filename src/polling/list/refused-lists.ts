@@ -1,0 +1,55 @@
+import type { PartnerClient } from '../../partner/partner-client.ts';
+import { isRefusal, PartnerError } from '../../partner/partner-error.ts';
+
+/** The lists by status that the service refuses to serve, each with its answer and when that came. Kept in memory; losing it costs a request. */
+export type RefusedLists = Map<string, { readonly refusal: PartnerError; readonly at: number }>;
+
+export interface RefusedListsDeps {
+  readonly client: Pick<PartnerClient, 'listFilings'>;
+  readonly refused: RefusedLists;
+  readonly now: () => number;
+  /** Milliseconds for which a refused list is not asked for again. */
+  readonly forMs: number;
+}
+
+/** Lists filings as the client does; a list that was refused rejects at once with the same refusal until its time is over. */
+export function createListing({ client, refused, now, forMs }: RefusedListsDeps): {
+  readonly listFilings: PartnerClient['listFilings'];
+  readonly isRefused: (status: string) => boolean;
+} {
+  function refusalOf(status: string): PartnerError | null {
+    const { refusal, at } = refused.get(status) ?? { refusal: null, at: 0 };
+    // A time ahead is of a clock that was wrong.
+    return now() >= at && now() - at < forMs ? refusal : null;
+  }
+
+  return {
+    isRefused: (status) => refusalOf(status) !== null,
+    async listFilings(query, signal, onArrival) {
+      const { status } = query;
+      if (status === undefined) return client.listFilings(query, signal, onArrival);
+      const known = refusalOf(status);
+      if (known !== null) throw known;
+      try {
+        const listed = await client.listFilings(query, signal, onArrival);
+        refused.delete(status);
+        return listed;
+      } catch (error) {
+        // A page further down may be refused for its place.
+        if (query.offset === 0 && error instanceof PartnerError && isRefusal(error))
+          refused.set(status, { refusal: error, at: now() });
+        throw error;
+      }
+    },
+  };
+}
+
+/** What was read, or null when the service refuses to serve that list. */
+export async function unlessRefused<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof PartnerError && isRefusal(error)) return null;
+    throw error;
+  }
+}

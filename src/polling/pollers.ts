@@ -1,0 +1,219 @@
+import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
+import type { RecordedEvent } from '../filings/observe-filings.ts';
+import { SnapshotLostError, type SnapshotStore } from '../filings/snapshot-store.ts';
+import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
+import { createPatientClient } from '../partner/patient-client.ts';
+import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
+import type { Clock } from '../redis/clock.ts';
+import { toUnreadable, type OnUnreadable, type UnreadableError } from '../redis/unreadable-record.ts';
+import type { CountDoubts } from './beliefs/count-differences.ts';
+import type { DoubtLimits } from './doubt/doubt-policy.ts';
+import { largeAccountFilings } from './plan.ts';
+import { pollAccount, type PollOutcome } from './poll.ts';
+import type { PollJob } from './schedule/poll-queue.ts';
+import type { PollingStore } from './store/polling-store.ts';
+import type { RefusedLists } from './list/refused-lists.ts';
+import { reportHealth } from './report-health.ts';
+import { withUpkeep } from './upkeep.ts';
+
+/** One poll with its measurements, for logs and metrics. */
+export interface PollReport {
+  readonly account: string;
+  readonly outcome: PollOutcome;
+  readonly durationMs: number;
+  readonly requests: number;
+}
+
+export interface AccountPollerDeps {
+  readonly accounts: AccountStore;
+  readonly snapshot: SnapshotStore;
+  readonly polling: PollingStore;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly partner: RequestLimits & { readonly timeoutMs: number };
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
+  readonly doubtLimits: DoubtLimits;
+  /** Called when events are in the log. */
+  readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
+  /**
+   * Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many minutes. `failure` is the record that the
+   * poll could not read, if it ended for that: to be mended, or named.
+   */
+  readonly upkeep: (account: string, failure: UnreadableError | null) => Promise<void>;
+  readonly upkeepMs: number;
+  /** An upkeep that failed while a poll goes on. */
+  readonly onError: (error: Error) => void;
+  readonly onRequest: (endpoint: Endpoint, code: string) => void;
+  readonly onQuarantined: (account: string, records: number) => void;
+  readonly onPoll: (report: PollReport) => void;
+  /** The account's own record cannot be read: it is not polled. */
+  readonly onUnreadable: OnUnreadable;
+  /** The account of a job is gone: nothing is to be scheduled for it any more. */
+  readonly onUnknownAccount: (account: string) => Promise<void>;
+}
+
+/** What the polls of one account share as long as it, its address and its key stay. */
+interface Connection {
+  readonly incarnation: string;
+  readonly baseUrl: string;
+  readonly partnerKey: string;
+  readonly client: PartnerClient;
+  readonly budget: RequestBudget;
+  readonly requestsSent: () => number;
+  readonly doubts: CountDoubts;
+  readonly refused: RefusedLists;
+}
+
+// The others of a process's polls are left for what is quickly done.
+const largeReadsMax = 100;
+
+/** Polls accounts by name; keeps one client and request budget per account. False: there was no place for it, nothing was read. */
+export function createAccountPoller(
+  deps: AccountPollerDeps,
+): (job: PollJob, signal: AbortSignal) => Promise<boolean> {
+  const connections = new Map<string, Connection>();
+  const takeLargeRead = createPlaces(largeReadsMax);
+
+  return async (job, signal) => {
+    const [account] = await Promise.all([findAccount(job.account), deps.clock.synchronise()]);
+    if (account instanceof Error) return true;
+    if (account === null) {
+      await forget(job.account);
+      return true;
+    }
+    const upkeep = { everyMs: deps.upkeepMs, onError: deps.onError };
+    let failure: UnreadableError | null = null;
+    return withUpkeep(
+      () => deps.upkeep(job.account, failure),
+      upkeep,
+      async () => {
+        try {
+          return await pollKnown(account, job, signal);
+        } catch (error) {
+          failure = toUnreadable(error);
+          if (failure === null) throw error;
+          return true;
+        }
+      },
+    );
+  };
+
+  async function findAccount(name: string): Promise<KeyedAccount | Error | null> {
+    try {
+      return await deps.accounts.getKeyed(name);
+    } catch (error) {
+      const unreadable = toUnreadable(error);
+      if (unreadable === null) throw error;
+      const { key, field } = 'key' in unreadable ? unreadable : { key: 'accounts', field: name };
+      const reason = unreadable.message;
+      deps.onUnreadable({ account: name, kind: 'accounts', key, field, reason, remedy: 'stands' });
+      return unreadable;
+    }
+  }
+
+  async function pollKnown(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<boolean> {
+    try {
+      const { kind } = await pollAndReport(account, job, signal);
+      return kind !== 'crowded';
+    } catch (error) {
+      if (!(error instanceof SnapshotLostError)) throw error;
+      // Removed, or emptied and begun anew, while it was polled: what was read of it is void.
+      if (!(await deps.accounts.exists(job.account))) await forget(job.account);
+      return true;
+    }
+  }
+
+  async function forget(account: string): Promise<void> {
+    connections.delete(account);
+    await deps.onUnknownAccount(account);
+  }
+
+  async function pollAndReport(
+    account: KeyedAccount,
+    job: PollJob,
+    signal: AbortSignal,
+  ): Promise<PollOutcome> {
+    const { connection, isNew } = connectionOf(account);
+    const startedAt = performance.now();
+    const sentBefore = connection.requestsSent();
+    const now = deps.clock.now;
+    const request = { mode: job.mode, asked: job.asked, newSettings: isNew };
+    const outcome = await pollAccount(
+      {
+        ...deps,
+        ...connection,
+        client: createPatientClient({ ...deps, ...connection }),
+        now,
+        takeLargeRead,
+        largeFrom: largeAccountFilings,
+        onInterlude: (poll) => report(account, poll),
+      },
+      account,
+      request,
+      signal,
+    );
+    const durationMs = performance.now() - startedAt;
+    await report(account, { outcome, durationMs, requests: connection.requestsSent() - sentBefore });
+    return outcome;
+  }
+
+  async function report(
+    account: KeyedAccount,
+    poll: Pick<PollReport, 'outcome' | 'durationMs' | 'requests'>,
+  ): Promise<void> {
+    const { outcome } = poll;
+    const told = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
+    if (told !== null) await deps.onEvents(account.account, [told]);
+    if (isNothingRead(outcome)) return;
+    deps.onPoll({ ...poll, account: account.account });
+  }
+
+  function connectionOf(account: KeyedAccount): { connection: Connection; isNew: boolean } {
+    const known = connections.get(account.account);
+    if (
+      known?.incarnation === account.incarnation &&
+      known.baseUrl === account.baseUrl &&
+      known.partnerKey === account.partnerKey
+    )
+      return { connection: known, isNew: false };
+    const connection = connect(account);
+    connections.set(account.account, connection);
+    return { connection, isNew: true };
+  }
+
+  function connect({ incarnation, baseUrl, partnerKey }: KeyedAccount): Connection {
+    let sent = 0;
+    const budget = createRequestBudget(deps.partner);
+    const client = createPartnerClient({
+      baseUrl,
+      partnerKey,
+      timeoutMs: deps.partner.timeoutMs,
+      budget,
+      clock: deps.clock,
+      random: deps.random,
+      onRequest(endpoint, code) {
+        sent += 1;
+        deps.onRequest(endpoint, code);
+      },
+    });
+    const requestsSent = () => sent;
+    const memory = { doubts: new Map(), refused: new Map() };
+    return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, ...memory };
+  }
+}
+
+function isNothingRead({ kind }: PollOutcome): boolean {
+  return kind === 'backing_off' || kind === 'early' || kind === 'crowded';
+}
+
+function createPlaces(max: number): () => (() => void) | null {
+  let taken = 0;
+  return () => {
+    if (taken >= max) return null;
+    taken += 1;
+    return () => {
+      taken -= 1;
+    };
+  };
+}

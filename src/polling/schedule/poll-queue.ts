@@ -1,0 +1,134 @@
+import { Queue } from 'bullmq';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import { leavesNothing } from '../../redis/jobs/job-options.ts';
+import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
+import { phaseOf } from './stagger.ts';
+import type { PollMode } from '../plan.ts';
+
+/** Data of the jobs in the queue `poll`. */
+export interface PollJob {
+  readonly account: string;
+  readonly mode: PollMode;
+  /** True when somebody asked for it: then it does not wait for a backoff to pass and is not skipped. */
+  readonly asked: boolean;
+}
+
+/** An account as it is to be polled. */
+interface Scheduled {
+  readonly account: string;
+  readonly pollIntervalMs: number;
+}
+
+/** Says when accounts are polled: one BullMQ job scheduler each. */
+export interface PollQueue {
+  /** The queue itself, for whoever only looks at it. */
+  readonly queue: Queue<PollJob>;
+  /**
+   * Polls an account every so often from now on, at a phase of its own, and once now if it was not scheduled before. Safe to
+   * repeat, also with another interval.
+   */
+  schedule(account: string, everyMs: number): Promise<void>;
+  isScheduled(account: string): Promise<boolean>;
+  /**
+   * Those accounts of which the next poll is due at no time that their interval explains: it should have come, or is too far away. BullMQ hangs each
+   * poll on the one before, so a Redis that was set back, or a process that ended between two writes, leaves the last one without a successor; and it
+   * goes by the clocks of the processes, of which one may be, or have been, wrong.
+   */
+  suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
+  /** Schedules an account anew, from now on, whenever its next poll was to come; once now too. A crash leaves it unscheduled, and so a suspect. */
+  reschedule(account: Scheduled): Promise<void>;
+  /** Frees an account of which a poll was lost half-way that keeps others from being asked for. See `releaseLostJobs`. */
+  release(account: string): Promise<number>;
+  unschedule(account: string): Promise<void>;
+  /** Polls once, as soon as a worker is free; asked for again before that, it stays once. */
+  pollNow(account: string, mode: PollMode): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Name of the queue, for its worker. */
+export const pollQueueName = 'poll';
+
+// Milliseconds by which a poll may be late because a killed process's job has to be taken over (9 s), or because all places are taken.
+const overdueMs = 10_000;
+// Milliseconds by which the clocks of processes may differ without a doubt about who schedules when.
+const aheadMs = 5_000;
+
+/** The queue's writing end. */
+export function createPollQueue(
+  connection: RedisClient,
+  prefix: string,
+  onError: (error: Error) => void,
+): PollQueue {
+  const queue = new Queue<PollJob>(pollQueueName, { connection, prefix, defaultJobOptions: leavesNothing });
+  queue.on('error', onError);
+  const isScheduled = async (account: string) =>
+    (await queue.getJobScheduler(schedulerId(account))) !== undefined;
+  const polls: PollQueue = {
+    queue,
+    async schedule(account, everyMs) {
+      const isNew = !(await isScheduled(account));
+      const data = { account, mode: 'delta' as const, asked: false };
+      await queue.upsertJobScheduler(
+        schedulerId(account),
+        { every: everyMs, offset: offsetOf(account, everyMs) },
+        { name: 'poll', data, opts: leavesNothing },
+      );
+      if (isNew) await queue.add('poll', data, { deduplication: { id: onceId(account) } });
+    },
+    isScheduled,
+    async suspects(accounts) {
+      const schedulers = await queue.getJobSchedulers(0, -1, true);
+      const nextAt = new Map(schedulers.map(({ key, next = 0 }) => [key, next]));
+      return accounts.filter(({ account, pollIntervalMs }) =>
+        isSuspect(nextAt.get(schedulerId(account)), pollIntervalMs, Date.now()),
+      );
+    },
+    async reschedule({ account, pollIntervalMs }) {
+      // BullMQ keeps the time of a scheduler's next job as long as that job exists.
+      await polls.unschedule(account);
+      await polls.schedule(account, pollIntervalMs);
+    },
+    release: (account) =>
+      releaseLostJobs(queue, [onceId(account), askedId(account, 'delta'), askedId(account, 'sweep')]),
+    async unschedule(account) {
+      await queue.removeJobScheduler(schedulerId(account));
+    },
+    async pollNow(account, mode) {
+      await queue.add(
+        'poll',
+        { account, mode, asked: true },
+        {
+          attempts: 5,
+          backoff: { type: 'fixed', delay: 1_000 },
+          deduplication: { id: askedId(account, mode), keepLastIfActive: true },
+        },
+      );
+    },
+    close: () => queue.close(),
+  };
+  return polls;
+}
+
+/** Whether a next poll at that time (milliseconds on this process's clock, undefined when there is none) is not what a schedule that works would say; pure. */
+export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, now: number): boolean {
+  return nextAt === undefined || nextAt < now - overdueMs || nextAt > now + pollIntervalMs + aheadMs;
+}
+
+// Ids of schedulers and jobs may not consist of digits alone, which an account's name may.
+function schedulerId(account: string): string {
+  return `poll-${account}`;
+}
+
+// Of the poll with which a schedule begins.
+function onceId(account: string): string {
+  return `${account}.scheduled`;
+}
+
+function askedId(account: string, mode: PollMode): string {
+  return `${account}.${mode}`;
+}
+
+// BullMQ takes an offset of 0 for none and would align the account to the moment of its first run.
+function offsetOf(account: string, everyMs: number): number {
+  return Math.max(1, Math.floor(phaseOf(account) * everyMs));
+}

@@ -1,0 +1,98 @@
+import { DelayedError, type Job } from 'bullmq';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import { createJobWorker } from '../../redis/jobs/job-worker.ts';
+import { nameFailure } from '../../redis/store-failure.ts';
+import { pollQueueName, type PollJob } from './poll-queue.ts';
+import type { PollingStore } from '../store/polling-store.ts';
+
+/** Runs polls as their schedulers call for them. */
+export interface PollWorker {
+  /** Takes no more jobs and breaks off running polls; resolves when they have stopped. */
+  close(): Promise<void>;
+}
+
+export interface PollWorkerDeps {
+  readonly connection: RedisClient;
+  readonly prefix: string;
+  readonly polling: PollingStore;
+  /** Unique to this process, for the lease. */
+  readonly holder: string;
+  /** Polls under way at once; they mostly wait for the partner service. */
+  readonly concurrency: number;
+  /** Rejects when the poll cannot go on; the next one starts over. False: it had no place, nothing was read. */
+  readonly poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>;
+  /** A job found the account's former poll at work. */
+  readonly onSkipped: () => void;
+  readonly onError: (error: Error) => void;
+}
+
+const leaseMs = 5_000;
+// A job whose worker is gone, or never heard that it got it, is taken up again after both at the latest. Doing so too early does no harm.
+const lockMs = 5_000;
+const stalledMs = 2_000;
+const askAgainMs = 250;
+
+/** Starts the worker of the queue `poll`. A tick that finds the account's former poll still at work is skipped. */
+export function createPollWorker(deps: PollWorkerDeps): PollWorker {
+  const running = new Set<AbortController>();
+  let closing = false;
+
+  async function process(job: Job<PollJob>, token: string | undefined): Promise<void> {
+    const { account, asked } = job.data;
+    const holder = `${deps.holder}:${job.id ?? ''}`;
+    if (!(await takeLease(account, holder))) deps.onSkipped();
+    else if (await pollUnderLease(job.data, holder)) return;
+    if (!asked) return;
+    // What somebody asked for comes after the polls under way, without a place being held for it meanwhile.
+    await job.moveToDelayed(Date.now() + askAgainMs, token);
+    throw new DelayedError();
+  }
+
+  async function takeLease(account: string, holder: string): Promise<boolean> {
+    try {
+      return await deps.polling.lease(account, holder, leaseMs);
+    } catch (error) {
+      // Perhaps it was taken and the reply was lost: nobody else is to wait for it.
+      await deps.polling.release(account, holder);
+      throw error;
+    }
+  }
+
+  async function pollUnderLease(job: PollJob, holder: string): Promise<boolean> {
+    const stop = new AbortController();
+    running.add(stop);
+    if (closing) stop.abort();
+    // Losing the lease does no harm: overlapping polls are put in order by their reads' windows.
+    const keep = setInterval(() => {
+      deps.polling.lease(job.account, holder, leaseMs).catch(deps.onError);
+    }, leaseMs / 3);
+    try {
+      return await deps.poll(job, stop.signal);
+    } finally {
+      running.delete(stop);
+      clearInterval(keep);
+      await deps.polling.release(job.account, holder);
+    }
+  }
+
+  const worker = createJobWorker<PollJob>({
+    queue: pollQueueName,
+    connection: deps.connection,
+    prefix: deps.prefix,
+    concurrency: deps.concurrency,
+    lockMs,
+    stalledMs,
+    process,
+  });
+  worker.on('error', deps.onError);
+  worker.on('failed', (job, error) => {
+    if (!closing) deps.onError(nameFailure(`poll of ${job?.data.account}`, error));
+  });
+  return {
+    async close() {
+      closing = true;
+      for (const stop of running) stop.abort();
+      await worker.close();
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectedOnly, MissingRedisError } from './missing-redis.ts';
+import { openClient, openSentinels, untilClientReady } from './open-client.ts';
+import type { ClientUse, RedisClient } from './open-client.ts';
+import { createOutage } from './outage.ts';
+import type { RedisStateChange } from './outage.ts';
+import { describeRedis, parseRedisUrl } from './redis-url.ts';
+import { watchSwitches } from './switch-watch.ts';
+import { waitForReplicas, type ReplicaWait } from '../durability/wait-replicas.ts';
+
+export type { RedisClient, RedisStateChange };
+
+/** What `createRedisConnections` needs. */
+export type RedisConnectionsOptions = {
+  /** Called on a change only: once when Redis is lost, however many errors follow, and once when it is back. */
+  readonly onStateChange: (change: RedisStateChange) => void;
+  /** Shown by CLIENT LIST, followed by what the client is for. */
+  readonly connectionName: string;
+  /** What commits over `command` and `failFast` wait for; nothing when left out. */
+  readonly replicaWait?: ReplicaWait;
+};
+
+/** The process's clients, each made when first asked for and kept until `close`. All of them reconnect by themselves, for ever. */
+export type RedisConnections = AsyncDisposable & {
+  /** The address without user and password. */
+  readonly describe: string;
+  /**
+   * For stores and scripts. A command is sent at most once: when the connection breaks or 10 s pass without a reply it rejects, and
+   * whether Redis carried it out is unknown. A command given while Redis is away waits for the next attempt to connect at most.
+   */
+  command(): RedisClient;
+  /** For the API: as `command`, but nothing waits: without a connection it rejects at once, without a reply after 1.5 s. */
+  failFast(): RedisClient;
+  /** For the scripts of BullMQ workers, which outlive outages: they are sent again. Workers open others beside it to wait with. */
+  blocking(): RedisClient;
+  /** For subscriptions to channels, which it takes up again by itself after each outage. */
+  listening(): RedisClient;
+  /** Resolves when `command` and `failFast` answer; rejects with MissingRedisError after `timeoutMs`. May be asked again. */
+  untilReady(timeoutMs: number): Promise<void>;
+  /** Resolves when Redis does not answer, asking it again and again; also when `signal` aborts. */
+  untilAway(signal: AbortSignal): Promise<void>;
+  /** Waits up to `deadlineMs` (default 2000) for replies under way, then cuts every connection. Never rejects. */
+  close(deadlineMs?: number): Promise<void>;
+};
+
+const askAgainMs = 500;
+
+/** Opens nothing yet. Throws when `url` is not a REDIS_URL as docs/configuration.md describes it; the message does not repeat it. */
+export function createRedisConnections(url: string, options: RedisConnectionsOptions): RedisConnections {
+  const parsed = parseRedisUrl(url);
+  if (!parsed.ok) throw new TypeError(`the Redis address ${parsed.problem}`);
+  const { address } = parsed;
+  const outage = createOutage(options.onStateChange);
+  const clients = new Map<ClientUse, RedisClient>();
+  let endWatch: (() => void) | null = null;
+  let ready: Promise<unknown> | null = null;
+  const client = (use: ClientUse): RedisClient => {
+    const known = clients.get(use);
+    if (known !== undefined) return known;
+    if (address.kind === 'sentinel')
+      endWatch ??= watchSwitches(
+        openSentinels(address, `${options.connectionName}:sentinel`),
+        address.masterName,
+        () => clients.values(),
+      );
+    const made = openClient(address, use, `${options.connectionName}:${use}`);
+    clients.set(use, made);
+    if (options.replicaWait !== undefined && use !== 'blocking') waitForReplicas(made, options.replicaWait);
+    outage.watch(made);
+    return made;
+  };
+  const close = async (deadlineMs = 2_000): Promise<void> => {
+    outage.stopWatching();
+    endWatch?.();
+    await Promise.all([...clients.values()].map((each) => closeClient(each, deadlineMs)));
+  };
+  return {
+    describe: describeRedis(address),
+    command: () => client('command'),
+    failFast: () => client('failFast'),
+    blocking: () => client('blocking'),
+    listening: () => client('listening'),
+    async untilReady(timeoutMs) {
+      const needed = [client('command'), client('failFast')];
+      ready ??= Promise.all(needed.map(untilClientReady)).finally(() => (ready = null));
+      const inTime = await withDeadline(ready, timeoutMs);
+      if (inTime) return;
+      // A server that is loading its data says so to nobody who only connects.
+      const isMute = needed.some(({ status }) => status === 'connect');
+      throw new MissingRedisError(describeRedis(address), isMute ? connectedOnly : outage.reason());
+    },
+    untilAway: (signal) => untilAway(client('failFast'), signal),
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+async function untilAway(client: RedisClient, signal: AbortSignal): Promise<void> {
+  try {
+    for (; !signal.aborted; await delay(askAgainMs, undefined, { signal })) await client.ping();
+  } catch {
+    // Away, or nobody wants to know any more.
+  }
+}
+
+async function closeClient(client: RedisClient, deadlineMs: number): Promise<void> {
+  if (client.status === 'ready') await withDeadline(client.quit(), deadlineMs).catch(() => false);
+  if (client.status !== 'end') client.disconnect();
+}
+
+async function withDeadline(work: Promise<unknown>, deadlineMs: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), deadlineMs);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,16 @@
+import type { RedisClient } from '../connection/connect.ts';
+
+// Milliseconds; no lock of a job, and no pause between two looks for stalled ones, is asked for so long.
+const longestMs = 10_000;
+
+/**
+ * Makes what expires of a BullMQ queue, whose keys begin with `queue`, expire as soon as it was meant to. Redis expires by its wall clock: once that is set back by a day,
+ * jobs of a process that is gone stay its own for that day, and nobody looks for them. A process that holds one extends it again and again. Safe to repeat.
+ */
+export async function shortenExpiries(redis: RedisClient, queue: string): Promise<void> {
+  const active = await redis.lrange(`${queue}:active`, 0, -1);
+  for (const key of [`${queue}:stalled-check`, ...active.map((id) => `${queue}:${id}:lock`)])
+    // A thousand at once would keep Redis from others.
+    // oxlint-disable-next-line no-await-in-loop
+    if ((await redis.pttl(key)) > longestMs) await redis.pexpire(key, longestMs);
+}

@@ -1,0 +1,94 @@
+import { setMaxListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Accounts } from '../accounts.ts';
+import { endpointOf } from '../server/endpoints.ts';
+import { errorBody } from '../server/errors.ts';
+import { cutBody, dripBody } from './fault-bodies.ts';
+import { NO_FAULT } from './faults.ts';
+import { KEY_HEADER } from '../server/key-check.ts';
+import type { FaultOutcome, FaultPlan } from './faults.ts';
+import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
+
+const HTML_PAGE = '<!DOCTYPE html><html><body><h1>We will be right back</h1></body></html>';
+
+const plans = new WeakMap<FastifyRequest, FaultPlan>();
+
+/** What was planned for this request; nothing outside the service. */
+export function faultPlanOf(request: FastifyRequest): FaultPlan {
+  return plans.get(request) ?? NO_FAULT;
+}
+
+/**
+ * Counts every request of a scope and lets the planned faults happen to it, before its key is looked at. Closing the app
+ * ends every wait: hanging requests lose their connection, delayed ones are answered at once.
+ */
+export function addFaultHooks(
+  app: SandboxApp,
+  deps: Pick<SandboxDeps, 'accounts' | 'injector' | 'counter'>,
+): void {
+  const hanging = new Set<ServerResponse>();
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+
+  app.addHook('onRequest', async (request, reply) => {
+    const facts = { endpoint: endpointOf(request.routeOptions.url), owner: ownerOf(request, deps.accounts) };
+    deps.counter.began(facts.endpoint, facts.owner);
+    reply.raw.once('close', () => deps.counter.ended());
+    const plan = deps.injector.plan(facts);
+    plans.set(request, plan);
+    if (plan.latencyMs > 0) await waitUnless(closing.signal, plan.latencyMs);
+    if (plan.outcome.kind !== 'hang') return answerInstead(plan.outcome, reply);
+    hanging.add(reply.raw);
+    reply.raw.once('close', () => hanging.delete(reply.raw));
+    return reply.hijack();
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { outcome } = faultPlanOf(request);
+    if (typeof payload !== 'string') return payload;
+    if (outcome.kind === 'cut') return cutBody(payload, outcome.how, reply);
+    if (outcome.kind === 'drip') return dripBody(payload, outcome.bytesPerSecond, closing.signal);
+    return payload;
+  });
+  app.addHook('onResponse', async (_request, reply) => deps.counter.answered(reply.statusCode));
+  app.addHook('preClose', async () => {
+    closing.abort();
+    for (const response of hanging) response.destroy();
+  });
+}
+
+function ownerOf(request: FastifyRequest, accounts: Accounts): string | undefined {
+  const key = request.headers[KEY_HEADER];
+  return typeof key === 'string' ? accounts.byKey(key)?.owner : undefined;
+}
+
+async function waitUnless(signal: AbortSignal, ms: number): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}
+
+function answerInstead(
+  outcome: Exclude<FaultOutcome, { kind: 'hang' }>,
+  reply: FastifyReply,
+): FastifyReply | undefined {
+  switch (outcome.kind) {
+    case 'html':
+      return reply.code(200).type('text/html').send(HTML_PAGE);
+    case 'auth-failure':
+      return reply
+        .code(outcome.status)
+        .send(errorBody('PARTNER_KEY_INVALID', 'the partner key is not valid'));
+    case 'rate-limited':
+      reply.header('retry-after', outcome.retryAfter);
+      return reply.code(429).send(errorBody('RATE_LIMITED', 'too many requests'));
+    case 'error':
+      if (outcome.body === 'html') return reply.code(outcome.status).type('text/html').send(HTML_PAGE);
+      return reply.code(outcome.status).send(errorBody('SERVICE_UNAVAILABLE', 'the service is out of order'));
+    case 'verbatim':
+      return reply.code(outcome.status).headers(outcome.headers).send(outcome.body);
+    case 'none':
+    case 'cut':
+    case 'drip':
+  }
+  return undefined;
+}

@@ -1,0 +1,141 @@
+import type { Endpoint } from '../server/endpoints.ts';
+import type { Faults, ListFaults } from './faults-schema.ts';
+import { pick, wholeNumber } from '../simulation/random.ts';
+import type { Random } from '../simulation/random.ts';
+
+/** What happens to one request: first the latency, then the outcome, of which `none`, `cut` and `drip` let it be handled. */
+export interface FaultPlan {
+  readonly latencyMs: number;
+  readonly outcome: FaultOutcome;
+  /** How the page is distorted when it is a list that was asked for. */
+  readonly list: ListFaults;
+}
+
+export type FaultOutcome =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'auth-failure'; readonly status: 401 | 403 }
+  | { readonly kind: 'rate-limited'; readonly retryAfter: string }
+  /** Never answered; ends when the connection does. */
+  | { readonly kind: 'hang' }
+  | { readonly kind: 'error'; readonly status: number; readonly body: 'json' | 'html' }
+  /** 200 with a page of HTML. */
+  | { readonly kind: 'html' }
+  /** Exactly this instead of the answer. */
+  | {
+      readonly kind: 'verbatim';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+    }
+  /** The first half of the answer, then the connection is gone (`connection`) or the body simply ends (`json`). */
+  | { readonly kind: 'cut'; readonly how: 'connection' | 'json' }
+  /** The whole answer, this slowly. */
+  | { readonly kind: 'drip'; readonly bytesPerSecond: number };
+
+/** What decides about one request, besides chance. */
+export interface RequestFacts {
+  readonly endpoint: Endpoint;
+  /** Undefined for a request without a valid key. */
+  readonly owner: string | undefined;
+}
+
+/** Nothing happens. */
+export const NO_FAULT: FaultPlan = { latencyMs: 0, outcome: { kind: 'none' }, list: {} };
+
+const DEFAULT_ERROR_STATUSES = [500, 502, 503];
+const DEFAULT_WINDOW_MS = 1_000;
+
+/** Whether the faults are meant for such a request at all, before `after` and `times` are counted. */
+export function faultsConcern(faults: Faults, { endpoint, owner }: RequestFacts): boolean {
+  if (faults.endpoints !== undefined && !faults.endpoints.includes(endpoint)) return false;
+  return faults.owners === undefined || (owner !== undefined && faults.owners.includes(owner));
+}
+
+/** Whether the n-th request (from 1) that the faults concern is hit: `after` are spared first, then `times` are hit. */
+export function faultsHit(faults: Faults, n: number): boolean {
+  const after = faults.after ?? 0;
+  return n > after && (faults.times === undefined || n <= after + faults.times);
+}
+
+/** What happens to a request that is hit. `retryAfter` is set when the rate limit was exceeded. */
+export function planFault(faults: Faults, retryAfter: string | undefined, random: Random): FaultPlan {
+  return {
+    latencyMs: drawLatency(faults.latencyMs, random),
+    outcome: drawOutcome(faults, retryAfter, random),
+    list: faults.list ?? {},
+  };
+}
+
+/** The state of the injected faults: what is set, and how many requests it has concerned since. */
+export interface FaultInjector {
+  readonly faults: Faults;
+  /** How many requests the present faults have concerned. */
+  readonly concerned: number;
+  /** Replaces all faults and starts counting anew. */
+  set(faults: Faults): void;
+  /** Counts the request and decides about it. */
+  plan(facts: RequestFacts): FaultPlan;
+}
+
+/** An injector without faults. */
+export function createFaultInjector(deps: {
+  readonly now: () => number;
+  readonly random: Random;
+}): FaultInjector {
+  let faults: Faults = {};
+  let concerned = 0;
+  let window = { startMs: 0, requests: 0 };
+
+  const exceeded = (limit: NonNullable<Faults['rateLimit']>): string | undefined => {
+    const nowMs = deps.now();
+    const windowMs = limit.windowMs ?? DEFAULT_WINDOW_MS;
+    if (nowMs - window.startMs >= windowMs) window = { startMs: nowMs, requests: 0 };
+    window.requests += 1;
+    if (window.requests <= (limit.requests ?? 0)) return undefined;
+    return String(limit.retryAfter ?? Math.ceil((window.startMs + windowMs - nowMs) / 1_000));
+  };
+
+  return {
+    get faults() {
+      return faults;
+    },
+    get concerned() {
+      return concerned;
+    },
+    set(next) {
+      faults = next;
+      concerned = 0;
+      window = { startMs: 0, requests: 0 };
+    },
+    plan(facts) {
+      if (!faultsConcern(faults, facts)) return NO_FAULT;
+      concerned += 1;
+      if (!faultsHit(faults, concerned)) return NO_FAULT;
+      return planFault(faults, faults.rateLimit && exceeded(faults.rateLimit), deps.random);
+    },
+  };
+}
+
+function drawLatency(latencyMs: Faults['latencyMs'], random: Random): number {
+  if (latencyMs === undefined || typeof latencyMs === 'number') return latencyMs ?? 0;
+  return wholeNumber(random, latencyMs.min, Math.max(latencyMs.min, latencyMs.max));
+}
+
+function drawOutcome(faults: Faults, retryAfter: string | undefined, random: Random): FaultOutcome {
+  if (faults.authFailure !== undefined) return { kind: 'auth-failure', status: faults.authFailure };
+  if (retryAfter !== undefined) return { kind: 'rate-limited', retryAfter };
+  if (random() < (faults.hangRate ?? 0)) return { kind: 'hang' };
+  if (random() < (faults.errorRate ?? 0)) {
+    const status = pick(random, faults.errorStatuses ?? DEFAULT_ERROR_STATUSES);
+    return { kind: 'error', status, body: faults.errorBody ?? 'json' };
+  }
+  if (random() < (faults.htmlRate ?? 0)) return { kind: 'html' };
+  if (faults.answer !== undefined) {
+    const { status = 200, headers = {}, body = '' } = faults.answer;
+    return { kind: 'verbatim', status, headers, body };
+  }
+  if (random() < (faults.cutRate ?? 0)) return { kind: 'cut', how: faults.cut ?? 'connection' };
+  if (faults.dripBytesPerSecond !== undefined)
+    return { kind: 'drip', bytesPerSecond: faults.dripBytesPerSecond };
+  return { kind: 'none' };
+}

@@ -1,0 +1,122 @@
+import type { Problem } from '../server/errors.ts';
+import { documentsFor } from './filing-states.ts';
+import type { FilingState } from './filing-states.ts';
+import { dateAsTimestamp, pairOf } from './filing.ts';
+import type { Filing } from './filing.ts';
+import type { CreateFilingInput } from '../server/input-schema.ts';
+import type { Upload } from './uploads.ts';
+
+/** Looks up the upload at a storage path. */
+export type FindUpload = (storagePath: string) => Upload | undefined;
+
+type FileInput = CreateFilingInput['files'][number];
+
+/**
+ * Everything that the rules of `create-filing` find wrong with a well-formed body, empty when it may be filed: each required
+ * document of the filing type is there, each file is for one of them and was uploaded by this account, and endorsement
+ * fields come with endorsement filings only.
+ */
+export function filingProblems(
+  input: CreateFilingInput,
+  state: FilingState,
+  owner: string,
+  findUpload: FindUpload,
+): Problem[] {
+  return [
+    ...endorsementProblems(input),
+    ...missingDocuments(input, state),
+    ...input.files.flatMap((file, index) => fileProblems(file, index, input, state)),
+    ...input.files.flatMap((file, index) => uploadProblems(file, index, owner, findUpload(file.filePath))),
+  ];
+}
+
+/** The new filing, UNPAID, as it is returned and listed from then on. */
+export function newFiling(
+  input: CreateFilingInput,
+  state: FilingState,
+  given: { readonly id: string; readonly owner: string; readonly createdAtMs: number },
+): Filing {
+  const createdAt = new Date(given.createdAtMs).toISOString();
+  return {
+    id: given.id,
+    filingType: input.filingType,
+    userId: given.owner,
+    filingStateId: state.id,
+    filingState: { id: state.id, name: state.name, stateAbbr: state.stateAbbr },
+    policyNumber: input.policyNumber,
+    insuredsName: input.insuredsName,
+    carriersName: input.carriersName,
+    policyEffectiveDate: dateAsTimestamp(input.policyEffectiveDate),
+    premium: input.premium,
+    status: 'UNPAID',
+    userFiles: input.files.map(({ name, fileName, filePath }, index) => ({
+      id: `file_${given.id}_${index + 1}`,
+      name,
+      fileName,
+      filePath,
+      createdAt,
+      updatedAt: createdAt,
+    })),
+    createdAt,
+    completedAt: null,
+    rejectionReason: null,
+    endorsementNumber: input.endorsementNumber ?? null,
+    endorsementEffectiveDate:
+      input.endorsementEffectiveDate === undefined ? null : dateAsTimestamp(input.endorsementEffectiveDate),
+    policyFee: input.policyFee ?? null,
+    inspectionFee: input.inspectionFee ?? null,
+    carriersFee: input.carriersFee ?? null,
+    lgtValue: input.lgtValue ?? null,
+    fmtValue: input.fmtValue ?? null,
+    declaredPaymentMethod: input.declaredPaymentMethod ?? null,
+    userNotes: input.userNotes ?? null,
+  };
+}
+
+function endorsementProblems(input: CreateFilingInput): Problem[] {
+  if (pairOf(input.filingType) === 'ed') return [];
+  return (['endorsementNumber', 'endorsementEffectiveDate'] as const)
+    .filter((field) => input[field] !== undefined)
+    .map((field) => ({ field, message: 'is for endorsement filings only' }));
+}
+
+function missingDocuments(input: CreateFilingInput, state: FilingState): Problem[] {
+  const given = new Set(input.files.map((file) => file.name));
+  return documentsFor(state, input.filingType)
+    .filter(({ name }) => !given.has(name))
+    .map(({ name }) => ({ field: 'files', message: `the required document "${name}" is missing` }));
+}
+
+function fileProblems(
+  file: FileInput,
+  index: number,
+  input: CreateFilingInput,
+  state: FilingState,
+): Problem[] {
+  const problems: Problem[] = [];
+  if (!documentsFor(state, input.filingType).some(({ name }) => name === file.name)) {
+    const message = `is no required document of ${state.stateAbbr} for ${input.filingType}`;
+    problems.push({ field: `files.${index}.name`, message });
+  }
+  if (input.files.findIndex(({ filePath }) => filePath === file.filePath) !== index) {
+    problems.push({ field: `files.${index}.filePath`, message: 'is given twice' });
+  }
+  return problems;
+}
+
+function uploadProblems(
+  file: FileInput,
+  index: number,
+  owner: string,
+  upload: Upload | undefined,
+): Problem[] {
+  const field = `files.${index}.filePath`;
+  if (upload === undefined || upload.owner !== owner || !upload.stored) {
+    return [{ field, message: 'no file was uploaded to this path' }];
+  }
+  if (upload.filingId !== null) return [{ field, message: 'was uploaded to another filing' }];
+  if (upload.fileName !== file.fileName) {
+    return [{ field: `files.${index}.fileName`, message: 'differs from the name given for the upload' }];
+  }
+  return [];
+}

@@ -1,0 +1,139 @@
+import { Big } from 'big.js';
+import { MONEY_DECIMALS } from '../decisions.ts';
+import type { FilingType } from './filing.ts';
+import type { Rate, RateConfiguration, RateMode } from './rates.ts';
+
+/** What is priced: amounts in dollars, none negative; fees and values that were not given are 0 or the state's own. */
+export interface QuoteInput {
+  readonly filingType: FilingType;
+  readonly stateAbbr: string;
+  readonly premium: number;
+  readonly policyFee?: number;
+  readonly inspectionFee?: number;
+  readonly carriersFee?: number;
+  readonly lgtValue?: number;
+  readonly fmtValue?: number;
+}
+
+/** One amount of a quote; a flat fee has no mode, no value and no base. A percentage's base is what it is a percentage of. */
+interface QuoteLine {
+  readonly name: string;
+  readonly kind: 'tax' | 'fee' | 'filing-fee';
+  readonly mode: RateMode | null;
+  readonly value: number | null;
+  readonly base: number | null;
+  readonly amount: number;
+}
+
+/** The body of `POST /partner/calculate`: `total` = `filingFee` + `tax` + `fees` = the sum of the breakdown, premium not included. */
+export interface Quote {
+  readonly filingType: FilingType;
+  readonly stateAbbr: string;
+  readonly premium: number;
+  readonly currency: 'USD';
+  readonly total: number;
+  readonly filingFee: number;
+  readonly tax: number;
+  readonly fees: number;
+  readonly breakdown: readonly QuoteLine[];
+}
+
+interface Bases {
+  readonly withFees: Big;
+  readonly withFeesVia: Big;
+}
+
+/**
+ * Prices a policy in exact decimals (partner specification, Rate configuration). `PERCENTAGE_WITH_FEES` is a percentage of the
+ * premium plus the taxable flat fees; `PERCENTAGE_WITH_FEES_VIA` adds the stamping fee to that base; `MANUAL` is the amount
+ * itself. Each line is rounded to cents, half away from zero, and sums are sums of rounded lines. A return premium has the
+ * same amounts with the opposite sign.
+ */
+export function quotePolicy(rates: RateConfiguration, input: QuoteInput): Quote {
+  const flatFees = flatFeeLines(rates, input);
+  const withFees = new Big(input.premium).plus(taxableFees(rates, input));
+  const stamping = line('stampingFee', 'fee', rates.stampingFee, { withFees, withFeesVia: withFees });
+  const bases = { withFees, withFeesVia: withFees.plus(stamping.amount) };
+  const lines = [
+    line('surplusLinesTax', 'tax', rates.surplusLinesTax, bases),
+    line('lgt', 'tax', withManualValue(rates.lgt, input.lgtValue), bases),
+    line('fmt', 'tax', withManualValue(rates.fmt, input.fmtValue), bases),
+    stamping,
+    ...flatFees,
+    line('filingFee', 'filing-fee', rates.filingFee, bases),
+  ];
+  return toQuote(input, input.filingType === 'ENDORSEMENT_RETURN' ? lines.map(negated) : lines);
+}
+
+function flatFeeLines(rates: RateConfiguration, input: QuoteInput): QuoteLine[] {
+  return [
+    flatFee('carriersFee', rates.carriersFee ? input.carriersFee : 0),
+    flatFee('policyFee', rates.policyFee ? input.policyFee : 0),
+    flatFee('inspectionFee', input.inspectionFee),
+  ];
+}
+
+function flatFee(name: string, amount: number | undefined): QuoteLine {
+  return { name, kind: 'fee', mode: null, value: null, base: null, amount: toMoney(new Big(amount ?? 0)) };
+}
+
+// The configuration has no flags for the inspection fee: it always applies and is taxed where the policy fee is.
+function taxableFees(rates: RateConfiguration, input: QuoteInput): Big {
+  const { carriersFee = 0, policyFee = 0, inspectionFee = 0 } = input;
+  return new Big(0)
+    .plus(rates.carriersFee && rates.carriersTaxable ? carriersFee : 0)
+    .plus(rates.policyFee && rates.policyTaxable ? policyFee : 0)
+    .plus(rates.policyTaxable ? inspectionFee : 0);
+}
+
+function withManualValue(rate: Rate, value: number | undefined): Rate {
+  return rate.mode === 'MANUAL' && value !== undefined ? { mode: rate.mode, value } : rate;
+}
+
+function line(name: string, kind: QuoteLine['kind'], rate: Rate, bases: Bases): QuoteLine {
+  const base = baseOf(rate.mode, bases);
+  const amount = base === null ? new Big(rate.value) : base.times(rate.value).times('0.01');
+  return {
+    name,
+    kind,
+    mode: rate.mode,
+    value: rate.value,
+    base: base === null ? null : toMoney(base),
+    amount: toMoney(amount),
+  };
+}
+
+function baseOf(mode: RateMode, bases: Bases): Big | null {
+  const byMode: Record<RateMode, Big | null> = {
+    PERCENTAGE_WITH_FEES: bases.withFees,
+    PERCENTAGE_WITH_FEES_VIA: bases.withFeesVia,
+    MANUAL: null,
+  };
+  return byMode[mode];
+}
+
+function toMoney(amount: Big): number {
+  return amount.round(MONEY_DECIMALS, Big.roundHalfUp).toNumber();
+}
+
+function negated(quoteLine: QuoteLine): QuoteLine {
+  return { ...quoteLine, amount: quoteLine.amount === 0 ? 0 : -quoteLine.amount };
+}
+
+function toQuote(input: QuoteInput, breakdown: readonly QuoteLine[]): Quote {
+  return {
+    filingType: input.filingType,
+    stateAbbr: input.stateAbbr,
+    premium: input.premium,
+    currency: 'USD',
+    total: sumOf(breakdown),
+    filingFee: sumOf(breakdown.filter(({ kind }) => kind === 'filing-fee')),
+    tax: sumOf(breakdown.filter(({ kind }) => kind === 'tax')),
+    fees: sumOf(breakdown.filter(({ kind }) => kind === 'fee')),
+    breakdown,
+  };
+}
+
+function sumOf(lines: readonly QuoteLine[]): number {
+  return lines.reduce((sum, { amount }) => sum.plus(amount), new Big(0)).toNumber();
+}

@@ -1,0 +1,96 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { UPLOAD_URL_LIFETIME_MS } from '../decisions.ts';
+import { SandboxError } from '../server/errors.ts';
+import { hexDigits } from '../simulation/random.ts';
+import type { Random } from '../simulation/random.ts';
+
+/** A file whose bytes were sent, or may still be. The bytes themselves are counted and thrown away. */
+export interface Upload {
+  readonly storagePath: string;
+  readonly owner: string;
+  readonly fileName: string;
+  /** The filing that it was asked for, null for a filing yet to be created. */
+  readonly filingId: string | null;
+  readonly stored: boolean;
+}
+
+/** The part of a signed URL that proves it was issued here. */
+interface UploadSignature {
+  /** Milliseconds since 1970, as decimal digits. */
+  readonly expires: string;
+  readonly signature: string;
+}
+
+/** The upload tickets of all accounts. */
+export interface Uploads {
+  /** Issues a ticket: the path, and the signature that lets its bearer send the bytes once within the lifetime. */
+  issue(upload: Pick<Upload, 'owner' | 'fileName' | 'filingId'>): UploadSignature & { storagePath: string };
+  /** The upload that a signed URL is for. Throws the `UPLOAD_URL_…` error for one that is forged, late or used. */
+  check(storagePath: string, given: UploadSignature): Upload;
+  /** Marks the bytes as stored: the URL is used up from here on. */
+  store(upload: Upload): void;
+  /** The upload at a path, stored or not, or undefined. */
+  find(storagePath: string): Upload | undefined;
+  /** Milliseconds for which tickets issued from now on are good. */
+  lifetimeMs(): number;
+  /** Changes that; with 0 tickets have expired when they are issued. */
+  setLifetime(ms: number): void;
+}
+
+/** No tickets yet; tickets signed by another instance are worth nothing here. */
+export function createUploads(deps: { readonly now: () => number; readonly random: Random }): Uploads {
+  const secret = randomBytes(32);
+  const uploads = new Map<string, Upload>();
+  const expiries = new Map<string, number>();
+  let lifetimeMs = UPLOAD_URL_LIFETIME_MS;
+  const sign = (storagePath: string, expires: string): Buffer =>
+    createHmac('sha256', secret).update(`${expires}\n${storagePath}`).digest();
+
+  const forgetExpired = (nowMs: number): void => {
+    for (const [storagePath, expiresMs] of expiries) {
+      if (expiresMs > nowMs) return;
+      expiries.delete(storagePath);
+      if (uploads.get(storagePath)?.stored === false) uploads.delete(storagePath);
+    }
+  };
+
+  return {
+    lifetimeMs: () => lifetimeMs,
+    setLifetime(ms) {
+      lifetimeMs = ms;
+    },
+    issue({ owner, fileName, filingId }) {
+      const expiresMs = deps.now() + lifetimeMs;
+      forgetExpired(deps.now());
+      const storagePath = `uploads/${owner}/${hexDigits(deps.random, 32)}/${plainName(fileName)}`;
+      uploads.set(storagePath, { storagePath, owner, fileName, filingId, stored: false });
+      expiries.set(storagePath, expiresMs);
+      const expires = String(expiresMs);
+      return { storagePath, expires, signature: sign(storagePath, expires).toString('hex') };
+    },
+    check(storagePath, { expires, signature }) {
+      if (!sameBytes(sign(storagePath, expires), Buffer.from(signature, 'hex'))) {
+        throw new SandboxError('UPLOAD_URL_INVALID', 'this upload URL was not issued by this service');
+      }
+      const upload = uploads.get(storagePath);
+      if (upload?.stored === true) {
+        throw new SandboxError('UPLOAD_URL_USED', 'this upload URL was used; ask for another one');
+      }
+      if (upload === undefined || Number(expires) <= deps.now()) {
+        throw new SandboxError('UPLOAD_URL_EXPIRED', 'this upload URL has expired; ask for another one');
+      }
+      return upload;
+    },
+    store: (upload) => void uploads.set(upload.storagePath, { ...upload, stored: true }),
+    find: (storagePath) => uploads.get(storagePath),
+  };
+}
+
+// Paths need no escaping in a URL, whatever the file is called.
+function plainName(fileName: string): string {
+  return fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_').replace(/^\.+/, '_');
+}
+
+function sameBytes(expected: Buffer, given: Buffer): boolean {
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}

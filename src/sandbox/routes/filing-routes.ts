@@ -1,0 +1,58 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { filingProblems, newFiling } from '../filings/create-filing.ts';
+import { SandboxError, filingNotFound, invalidInput } from '../server/errors.ts';
+import { faultPlanOf } from '../faults/fault-hooks.ts';
+import type { Filing } from '../filings/filing.ts';
+import { FILING_STATUSES } from '../filings/filing.ts';
+import type { FilingStore } from '../filings/filing-store.ts';
+import { findStateById } from '../filings/filing-states.ts';
+import { CreateFilingBody } from '../server/input-schema.ts';
+import { listPage } from '../lists/list-page.ts';
+import { parseListQuery } from '../lists/list-query.ts';
+import { accountOf, assertEnabled } from '../sandbox-app.ts';
+import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
+import { unusedId } from '../simulation/unused-id.ts';
+
+const IdParams = Type.Object({ id: Type.String() });
+const AnyQuery = Type.Record(Type.String(), Type.Unknown());
+
+/** `POST /partner/create-filing`, `GET /partner/filings` and `GET /partner/{id}`. */
+export function addFilingRoutes(
+  app: SandboxApp,
+  deps: Pick<SandboxDeps, 'store' | 'uploads' | 'now' | 'random'>,
+): void {
+  app.post('/partner/create-filing', { schema: { body: CreateFilingBody } }, (request) => {
+    const { owner } = accountOf(request);
+    const state = findStateById(request.body.filingStateId);
+    if (state === undefined) {
+      throw invalidInput([{ field: 'filingStateId', message: 'is no filing state' }]);
+    }
+    assertEnabled(accountOf(request), state);
+    const problems = filingProblems(request.body, state, owner, (path) => deps.uploads.find(path));
+    if (problems.length > 0) throw invalidInput(problems);
+    const id = unusedId(deps.store, deps.random);
+    const filing = newFiling(request.body, state, { id, owner, createdAtMs: deps.now() });
+    deps.store.put(filing);
+    return filing;
+  });
+
+  app.get('/partner/filings', { schema: { querystring: AnyQuery } }, (request) => {
+    const parsed = parseListQuery(request.query, FILING_STATUSES);
+    if (!parsed.ok) throw new SandboxError('INVALID_REQUEST', 'the request is not valid', parsed.problems);
+    const { status, q } = parsed.query;
+    const view = deps.store.select({ owner: accountOf(request).owner, status, q });
+    return listPage(view, parsed.query, faultPlanOf(request).list, deps.random);
+  });
+
+  app.get('/partner/:id', { schema: { params: IdParams } }, (request) =>
+    ownFiling(deps.store, request, request.params.id),
+  );
+}
+
+/** The account's own filing of that id; throws 404 for an unknown and for somebody else's. */
+export function ownFiling(store: FilingStore, request: FastifyRequest, id: string): Filing {
+  const filing = store.get(id);
+  if (filing === undefined || filing.userId !== accountOf(request).owner) throw filingNotFound(id);
+  return filing;
+}

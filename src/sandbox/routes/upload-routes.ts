@@ -1,0 +1,85 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { UPLOAD_BYTES_MAX } from '../decisions.ts';
+import { SandboxError, filingNotFound } from '../server/errors.ts';
+import type { Filing } from '../filings/filing.ts';
+import { ownFiling } from './filing-routes.ts';
+import { UploadBody } from '../server/input-schema.ts';
+import { accountOf } from '../sandbox-app.ts';
+import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
+import { withStatus } from '../filings/status-change.ts';
+import type { Upload } from '../filings/uploads.ts';
+
+const UPLOAD_TYPE = 'application/octet-stream';
+const SignatureQuery = Type.Object({ expires: Type.String(), signature: Type.String() });
+const PathParams = Type.Object({ owner: Type.String(), ticket: Type.String(), fileName: Type.String() });
+
+/** `POST /partner/upload-user-file`: issues the signed URL. */
+export function addUploadTicketRoute(app: SandboxApp, deps: Pick<SandboxDeps, 'store' | 'uploads'>): void {
+  app.post('/partner/upload-user-file', { schema: { body: UploadBody } }, (request) => {
+    const { fileName, filingId } = request.body;
+    if (filingId !== undefined) ownFiling(deps.store, request, filingId);
+    const { owner } = accountOf(request);
+    const ticket = deps.uploads.issue({ owner, fileName, filingId: filingId ?? null });
+    return { uploadUrl: uploadUrl(request, ticket), fileName, storagePath: ticket.storagePath };
+  });
+}
+
+/** `PUT {uploadUrl}`: the storage, which knows signatures and no keys. The bytes are counted and thrown away. */
+export function addStorageRoute(app: SandboxApp, deps: Pick<SandboxDeps, 'store' | 'uploads' | 'now'>): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    UPLOAD_TYPE,
+    { parseAs: 'buffer', bodyLimit: UPLOAD_BYTES_MAX },
+    (_request, bytes, done) => {
+      done(null, bytes);
+    },
+  );
+  app.put(
+    '/_storage/uploads/:owner/:ticket/:fileName',
+    { schema: { params: PathParams, querystring: SignatureQuery }, onRequest: refuseOtherTypes },
+    (request, reply) => {
+      const { owner, ticket, fileName } = request.params;
+      const upload = deps.uploads.check(`uploads/${owner}/${ticket}/${fileName}`, request.query);
+      if (upload.filingId !== null) attach(deps, upload, upload.filingId);
+      deps.uploads.store(upload);
+      return reply.code(200).send({ storagePath: upload.storagePath, bytes: byteLength(request.body) });
+    },
+  );
+}
+
+// The filing with one more file; a COMPLETED one becomes PENDING again (partner specification, transitions).
+function withFile(filing: Filing, upload: Upload, nowMs: number): Filing {
+  const at = new Date(nowMs).toISOString();
+  const { fileName, storagePath } = upload;
+  // The control interface may have put anything there.
+  const files = Array.isArray(filing.userFiles) ? filing.userFiles : [];
+  const id = `file_${filing.id}_${files.length + 1}`;
+  const file = { id, name: fileName, fileName, filePath: storagePath, createdAt: at, updatedAt: at };
+  const extended: Filing = { ...filing, userFiles: [...files, file] };
+  return filing.status === 'COMPLETED' ? withStatus(extended, { status: 'PENDING' }, nowMs) : extended;
+}
+
+function attach(deps: Pick<SandboxDeps, 'store' | 'now'>, upload: Upload, filingId: string): void {
+  const filing = deps.store.get(filingId);
+  if (filing === undefined) throw filingNotFound(filingId);
+  deps.store.put(withFile(filing, upload, deps.now()));
+}
+
+async function refuseOtherTypes(request: FastifyRequest): Promise<void> {
+  if (request.headers['content-type'] === UPLOAD_TYPE) return;
+  throw new SandboxError('UPLOAD_CONTENT_TYPE', `this URL was signed for content-type ${UPLOAD_TYPE}`);
+}
+
+// The host that the client used: behind a forwarded port the sandbox cannot know its own address.
+function uploadUrl(
+  request: FastifyRequest,
+  ticket: { storagePath: string; expires: string; signature: string },
+): string {
+  const signed = new URLSearchParams({ expires: ticket.expires, signature: ticket.signature });
+  return `${request.protocol}://${request.host}/_storage/${ticket.storagePath}?${signed.toString()}`;
+}
+
+function byteLength(body: unknown): number {
+  return Buffer.isBuffer(body) ? body.length : 0;
+}

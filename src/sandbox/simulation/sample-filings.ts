@@ -1,0 +1,129 @@
+import { documentsFor } from '../filings/filing-states.ts';
+import type { FilingState } from '../filings/filing-states.ts';
+import { FILING_TYPES, dateAsTimestamp, pairOf } from '../filings/filing.ts';
+import type { Filing, FilingStatus, FilingType, UserFile } from '../filings/filing.ts';
+import { hexDigits, pick, pickWeighted, wholeNumber } from './random.ts';
+import type { Random } from './random.ts';
+import {
+  CARRIERS,
+  COMPANY_FORMS,
+  INSURED_FIRST_WORDS,
+  INSURED_SECOND_WORDS,
+  REJECTION_REASONS,
+} from './sample-words.ts';
+import { withStatus } from '../filings/status-change.ts';
+
+/** What a sample filing is to be; everything else is drawn at random. `states` may not be empty. */
+export interface SampleRequest {
+  readonly id?: string | undefined;
+  readonly owner: string;
+  readonly states: readonly FilingState[];
+  readonly status: string;
+  readonly createdAtMs: number;
+  readonly nowMs: number;
+}
+
+const DAY_MS = 86_400_000;
+const SETTLED_SPAN_DAYS = 540;
+const UNSETTLED_SPAN_DAYS = 10;
+
+// An account that has been filing for a while: nearly everything is done.
+const STATUS_WEIGHTS: readonly (readonly [FilingStatus, number])[] = [
+  ['COMPLETED', 88],
+  ['REJECTED', 4],
+  ['PENDING', 4],
+  ['PAID', 2],
+  ['UNPAID', 2],
+];
+
+const TYPE_WEIGHTS: readonly (readonly [FilingType, number])[] = FILING_TYPES.map((type, index) => [
+  type,
+  [50, 30, 14, 6][index] ?? 1,
+]);
+
+/** A status as an account has them: mostly COMPLETED, some in each of the others. */
+export function sampleStatus(random: Random): FilingStatus {
+  return pickWeighted(random, STATUS_WEIGHTS);
+}
+
+/** When a filing of that status may have been created: settled ones within 18 months, others within ten days before now. */
+export function sampleCreation(random: Random, status: string, nowMs: number): number {
+  const settled = status === 'COMPLETED' || status === 'REJECTED';
+  const spanMs = (settled ? SETTLED_SPAN_DAYS : UNSETTLED_SPAN_DAYS) * DAY_MS;
+  return nowMs - Math.floor(random() * spanMs);
+}
+
+/** A new filing id; the real service's form is not shown. */
+export function sampleId(random: Random): string {
+  return `f_${hexDigits(random, 16)}`;
+}
+
+/** A reason as states give them. */
+export function sampleRejectionReason(random: Random): string {
+  return pick(random, REJECTION_REASONS);
+}
+
+/** A filing as a partner might have submitted it: names, premium, dates and one file for each required document. */
+export function sampleFiling(random: Random, request: SampleRequest): Filing {
+  const { owner, createdAtMs, nowMs, status } = request;
+  const id = request.id ?? sampleId(random);
+  const state = pick(random, request.states);
+  const filingType = pickWeighted(random, TYPE_WEIGHTS);
+  const endorsement = pairOf(filingType) === 'ed';
+  const policyDate = sampleDate(random, createdAtMs);
+  const created: Filing = {
+    id,
+    filingType,
+    userId: owner,
+    filingStateId: state.id,
+    filingState: { id: state.id, name: state.name, stateAbbr: state.stateAbbr },
+    policyNumber: `SL-${state.stateAbbr}-${wholeNumber(random, 1_000_000, 9_999_999)}`,
+    insuredsName: `${pick(random, INSURED_FIRST_WORDS)} ${pick(random, INSURED_SECOND_WORDS)} ${pick(random, COMPANY_FORMS)}`,
+    carriersName: pick(random, CARRIERS),
+    policyEffectiveDate: policyDate,
+    premium: wholeNumber(random, 50_000, 25_000_000) / 100,
+    status: 'UNPAID',
+    userFiles: sampleFiles(id, owner, state, filingType, new Date(createdAtMs).toISOString()),
+    createdAt: new Date(createdAtMs).toISOString(),
+    completedAt: null,
+    rejectionReason: null,
+    endorsementNumber: endorsement ? String(wholeNumber(random, 1, 9)) : null,
+    endorsementEffectiveDate: endorsement ? policyDate : null,
+    policyFee: random() < 0.5 ? wholeNumber(random, 5, 50) * 10 : null,
+    inspectionFee: random() < 0.2 ? 150 : null,
+    carriersFee: null,
+    lgtValue: null,
+    fmtValue: null,
+    declaredPaymentMethod: random() < 0.6 ? 'ACH' : null,
+    userNotes: null,
+  };
+  return withStatus(created, sampleSettlement(random, status, createdAtMs, nowMs), nowMs);
+}
+
+function sampleSettlement(random: Random, status: string, createdAtMs: number, nowMs: number) {
+  const completedAtMs = createdAtMs + Math.floor(random() * Math.min(nowMs - createdAtMs, 14 * DAY_MS));
+  return {
+    status,
+    completedAt: status === 'COMPLETED' ? new Date(completedAtMs).toISOString() : undefined,
+    rejectionReason: status === 'REJECTED' ? sampleRejectionReason(random) : undefined,
+  };
+}
+
+function sampleDate(random: Random, aroundMs: number): string {
+  const day = new Date(aroundMs - wholeNumber(random, -10, 45) * DAY_MS).toISOString().slice(0, 10);
+  return dateAsTimestamp(day);
+}
+
+function sampleFiles(
+  id: string,
+  owner: string,
+  state: FilingState,
+  type: FilingType,
+  at: string,
+): UserFile[] {
+  return documentsFor(state, type).map(({ name }, index) => {
+    const fileName = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.pdf`;
+    const filePath = `uploads/${owner}/${id}/${fileName}`;
+    return { id: `file_${id}_${index + 1}`, name, fileName, filePath, createdAt: at, updatedAt: at };
+  });
+}

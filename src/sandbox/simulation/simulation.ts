@@ -1,0 +1,112 @@
+import { Type } from 'typebox';
+import type { Filing } from '../filings/filing.ts';
+import type { FilingView } from '../filings/filing-store.ts';
+import { pick, sampleIndexes } from './random.ts';
+import type { Random } from './random.ts';
+import { sampleRejectionReason } from './sample-filings.ts';
+import type { StatusChange } from '../filings/status-change.ts';
+
+const Rate = Type.Number({ minimum: 0, maximum: 1 });
+
+/** The body of `PUT /_sandbox/simulation`; what is left out gets its default. */
+export const SimulationBody = Type.Object(
+  {
+    enabled: Type.Boolean(),
+    intervalMs: Type.Optional(Type.Integer({ minimum: 10, maximum: 3_600_000 })),
+    changesPerTick: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+    createRate: Type.Optional(Rate),
+    rejectRate: Type.Optional(Rate),
+    reopenRate: Type.Optional(Rate),
+    filingsMax: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    owner: Type.Optional(Type.String({ minLength: 1 })),
+    seed: Type.Optional(Type.Integer()),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * How filings move through their lives. Each tick moves up to `changesPerTick` unsettled filings one step, reopens a completed
+ * one with probability `reopenRate` and creates one with probability `createRate` while there are fewer than `filingsMax`.
+ */
+export interface SimulationSettings {
+  readonly intervalMs: number;
+  readonly changesPerTick: number;
+  readonly createRate: number;
+  /** The share of filings that end REJECTED instead of COMPLETED. */
+  readonly rejectRate: number;
+  readonly reopenRate: number;
+  readonly filingsMax: number;
+}
+
+export const DEFAULT_SIMULATION: SimulationSettings = {
+  intervalMs: 1_000,
+  changesPerTick: 1,
+  createRate: 0.3,
+  rejectRate: 0.15,
+  reopenRate: 0.05,
+  filingsMax: 10_000,
+};
+
+/** One thing that happens in a tick. */
+export type SimulationStep =
+  | { readonly kind: 'create' }
+  | { readonly kind: 'change'; readonly filing: Filing; readonly change: StatusChange };
+
+/** The simulated account's filings, by status or all together. */
+export type FilingsByStatus = (status?: string) => FilingView;
+
+/** What happens in one tick; a filing changes at most once. An account without anything unsettled gets a new filing. */
+export function planTick(
+  filings: FilingsByStatus,
+  settings: SimulationSettings,
+  random: Random,
+): SimulationStep[] {
+  const steps = planAdvances(filings, settings, random);
+  const room = filings().size < settings.filingsMax;
+  if (random() < settings.reopenRate) steps.push(...planReopening(filings('COMPLETED'), random));
+  if (room && (steps.length === 0 || random() < settings.createRate)) steps.push({ kind: 'create' });
+  return steps;
+}
+
+/** The status after this one in the life of a filing, or undefined where it ends. */
+export function nextChange(status: string, rejectRate: number, random: Random): StatusChange | undefined {
+  if (status === 'UNPAID') return { status: 'PAID' };
+  if (status === 'PAID') return { status: 'PENDING' };
+  if (status !== 'PENDING') return undefined;
+  if (random() >= rejectRate) return { status: 'COMPLETED' };
+  return { status: 'REJECTED', rejectionReason: sampleRejectionReason(random) };
+}
+
+function planAdvances(
+  filings: FilingsByStatus,
+  settings: SimulationSettings,
+  random: Random,
+): SimulationStep[] {
+  const unsettled = concatenated(['UNPAID', 'PAID', 'PENDING'].map((status) => filings(status)));
+  return sampleIndexes(random, unsettled.size, settings.changesPerTick).flatMap((index) => {
+    const filing = unsettled.at(index);
+    const change = filing && nextChange(filing.status, settings.rejectRate, random);
+    return filing && change ? [{ kind: 'change' as const, filing, change }] : [];
+  });
+}
+
+function planReopening(completed: FilingView, random: Random): SimulationStep[] {
+  if (completed.size === 0) return [];
+  const index = pick(random, sampleIndexes(random, completed.size, 1));
+  const filing = completed.at(index);
+  return filing === undefined ? [] : [{ kind: 'change', filing, change: { status: 'PENDING' } }];
+}
+
+function concatenated(views: readonly FilingView[]): Pick<FilingView, 'size' | 'at'> {
+  return {
+    size: views.reduce((sum, { size }) => sum + size, 0),
+    at(index) {
+      let rest = index;
+      for (const view of views) {
+        if (rest < view.size) return view.at(rest);
+        rest -= view.size;
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import type { Accounts } from '../accounts.ts';
+import { statesOf } from '../accounts.ts';
+import type { FilingStore } from '../filings/filing-store.ts';
+import { createRandom } from './random.ts';
+import type { Random } from './random.ts';
+import { sampleFiling } from './sample-filings.ts';
+import { DEFAULT_SIMULATION, planTick } from './simulation.ts';
+import type { SimulationSettings, SimulationStep } from './simulation.ts';
+import { withStatus } from '../filings/status-change.ts';
+import { unusedId } from './unused-id.ts';
+
+/** What the simulation is doing: its settings, and what it has done since it was last set. */
+export interface SimulationState extends SimulationSettings {
+  readonly enabled: boolean;
+  readonly owner: string;
+  readonly ticks: number;
+  readonly created: number;
+  readonly changed: number;
+}
+
+/** What to simulate; what is left out gets its default. `seed` makes the course repeatable. */
+interface SimulationRequest extends Partial<Record<keyof SimulationSettings, number | undefined>> {
+  readonly enabled: boolean;
+  readonly owner?: string | undefined;
+  readonly seed?: number | undefined;
+}
+
+/** Lets the filings of one account live by themselves while it is enabled. */
+export interface Simulator {
+  set(request: SimulationRequest): void;
+  state(): SimulationState;
+  /** Stops for good; no timer is left. */
+  stop(): void;
+}
+
+interface SimulatorDeps {
+  readonly store: FilingStore;
+  readonly accounts: Accounts;
+  readonly now: () => number;
+  readonly random: Random;
+}
+
+/** A simulator that is not enabled. */
+export function createSimulator(deps: SimulatorDeps): Simulator {
+  let course = startCourse(deps, {});
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+
+  return {
+    set(request) {
+      stop();
+      course = startCourse(deps, request);
+      if (request.enabled) timer = setInterval(runTick, course.settings.intervalMs, deps, course).unref();
+    },
+    state() {
+      const { owner, settings, ticks, created, changed } = course;
+      return { enabled: timer !== undefined, owner, ...settings, ticks, created, changed };
+    },
+    stop,
+  };
+}
+
+// One run of the simulation: what it does, to whom, and how far it has come.
+interface Course {
+  readonly owner: string;
+  readonly settings: SimulationSettings;
+  readonly random: Random;
+  ticks: number;
+  created: number;
+  changed: number;
+}
+
+function startCourse(deps: SimulatorDeps, request: Omit<SimulationRequest, 'enabled'>): Course {
+  const { owner, seed } = request;
+  return {
+    owner: owner ?? deps.accounts.defaultOwner,
+    settings: withDefaults(request),
+    random: seed === undefined ? deps.random : createRandom(seed),
+    ticks: 0,
+    created: 0,
+    changed: 0,
+  };
+}
+
+function runTick(deps: SimulatorDeps, course: Course): void {
+  const { owner, settings, random } = course;
+  const steps = planTick((status) => deps.store.select({ owner, status }), settings, random);
+  for (const step of steps) applyStep(deps, step, owner, random);
+  const created = steps.filter(({ kind }) => kind === 'create').length;
+  course.ticks += 1;
+  course.created += created;
+  course.changed += steps.length - created;
+}
+
+function applyStep(deps: SimulatorDeps, step: SimulationStep, owner: string, random: Random): void {
+  const nowMs = deps.now();
+  if (step.kind === 'change') {
+    deps.store.put(withStatus(step.filing, step.change, nowMs));
+    return;
+  }
+  const states = statesOf(deps.accounts.byOwner(owner));
+  const id = unusedId(deps.store, random);
+  deps.store.put(sampleFiling(random, { id, owner, states, status: 'UNPAID', createdAtMs: nowMs, nowMs }));
+}
+
+function withDefaults(wanted: Omit<SimulationRequest, 'enabled'>): SimulationSettings {
+  return {
+    intervalMs: wanted.intervalMs ?? DEFAULT_SIMULATION.intervalMs,
+    changesPerTick: wanted.changesPerTick ?? DEFAULT_SIMULATION.changesPerTick,
+    createRate: wanted.createRate ?? DEFAULT_SIMULATION.createRate,
+    rejectRate: wanted.rejectRate ?? DEFAULT_SIMULATION.rejectRate,
+    reopenRate: wanted.reopenRate ?? DEFAULT_SIMULATION.reopenRate,
+    filingsMax: wanted.filingsMax ?? DEFAULT_SIMULATION.filingsMax,
+  };
+}

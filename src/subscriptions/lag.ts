@@ -1,0 +1,57 @@
+import type { EventLog } from '../events/event-log.ts';
+import { matchesEvent } from './matches-event.ts';
+import { subscriptionLag, type DeliveryState, type Subscription } from './subscription.ts';
+import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
+import { createProgress } from './cursor.ts';
+
+/** A subscription as far as its lag depends on it. */
+export interface Lagging {
+  readonly filter: Pick<Subscription, 'eventTypes' | 'states'>;
+  readonly delivery: DeliveryState;
+}
+
+/**
+ * How many events each of an account's subscriptions has not got yet, in the order given: those that wait in lanes, those in the log that
+ * it asked for, and those that left the log before it got them, of which nobody knows whether it did. Of a subscription that is more than two
+ * thousand entries behind, all entries count, whether it wants them or not.
+ */
+export type ReadLags = (account: string, subscriptions: readonly Lagging[]) => Promise<number[]>;
+
+export interface LagsDeps {
+  readonly log: Pick<EventLog, 'head'>;
+  readonly outline: LogOutline;
+}
+
+const entriesLookedAt = 2_000;
+
+/** Reads lags; the log is looked at once for all subscriptions of a call, and not at all when none is behind. */
+export function createLagReader({ log, outline }: LagsDeps): ReadLags {
+  return async (account, subscriptions) => {
+    const { position: head } = await log.head(account);
+    const begin = Math.min(...subscriptions.map(({ delivery }) => cursorIfNear(delivery, head)));
+    const entries = begin < head ? await outline(account, begin, head - begin) : [];
+    return subscriptions.map(({ filter, delivery }) =>
+      head - delivery.cursor > entriesLookedAt
+        ? subscriptionLag(delivery, head)
+        : delivery.parked + countWaiting(filter, delivery, entries, head),
+    );
+  };
+}
+
+function cursorIfNear({ cursor }: DeliveryState, head: number): number {
+  return head - cursor > entriesLookedAt ? head : cursor;
+}
+
+function countWaiting(
+  filter: Lagging['filter'],
+  delivery: DeliveryState,
+  entries: readonly OutlinedEntry[],
+  head: number,
+): number {
+  // Most are not behind, also where one of the account's thousands is.
+  if (head <= delivery.cursor) return 0;
+  const progress = createProgress(delivery.cursor, delivery.done);
+  const unread = entries.filter(({ position }) => position <= head && !progress.isDone(position));
+  const expired = Math.max(0, subscriptionLag(delivery, head) - delivery.parked - unread.length);
+  return expired + unread.filter((entry) => matchesEvent(filter, entry)).length;
+}

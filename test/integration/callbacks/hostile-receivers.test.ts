@@ -1,0 +1,373 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import type { Socket } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
+import { classifyOutcome } from '../../../src/callbacks/outcome.ts';
+import type { CallbackOutcome } from '../../../src/callbacks/outcome.ts';
+import type { CallbackResult } from '../../../src/callbacks/result.ts';
+import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
+import { startRawReceiver } from './raw-receiver.ts';
+import type { RawReceiver } from './raw-receiver.ts';
+
+const OK_HEAD = 'HTTP/1.1 200 OK\r\n';
+const OK = `${OK_HEAD}content-length: 2\r\n\r\nok`;
+
+interface Seen {
+  readonly result: CallbackResult;
+  readonly outcome: CallbackOutcome;
+  readonly receiver: RawReceiver;
+}
+
+/**
+ * Posts to a receiver that answers so, if `again` a second time on the connection of the first, and looks at
+ * the last result.
+ */
+async function postTo(
+  answer: (socket: Socket, requestNumber: number) => void,
+  look: (seen: Seen) => void | Promise<void>,
+  { timeoutMs = 5000, again = false } = {},
+): Promise<void> {
+  await using receiver = await startRawReceiver(answer);
+  const client = createCallbackClient({
+    policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
+    allowHttp: true,
+    timeoutMs,
+    userAgent: 'test',
+  });
+  try {
+    const post = (): Promise<CallbackResult> =>
+      client.post({ url: receiver.url, headers: {}, body: Buffer.from('{}') });
+    const first = await post();
+    // undici gives a connection back one turn of the event loop after the answer.
+    if (again) await turn().then(() => turn());
+    const result = again ? await post() : first;
+    await look({ result, outcome: classifyOutcome(result), receiver });
+  } finally {
+    await client.close();
+  }
+}
+
+async function closed(receiver: RawReceiver): Promise<void> {
+  await vi.waitFor(() => expect(receiver.open()).toBe(0), { timeout: 2000 });
+}
+
+/** Writes the same bytes for as long as the other side reads them, and counts them. */
+function flood(socket: Socket, bytes: string | Buffer, count: { written: number }): void {
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(bytes)) count.written += bytes.length;
+  };
+  socket.on('drain', more);
+  more();
+}
+
+describe('statuses', () => {
+  it('410 means gone', () =>
+    postTo(
+      (socket) => socket.end('HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n'),
+      ({ outcome }) => expect(outcome.kind).toBe('gone'),
+    ));
+
+  it.each([
+    ['30', 30_000],
+    ['99999999', 3_600_000],
+  ])('429 with Retry-After: %s slows down', (value, retryAfterMs) =>
+    postTo(
+      (socket) => socket.end(`HTTP/1.1 429 Slow\r\nRetry-After: ${value}\r\ncontent-length: 0\r\n\r\n`),
+      ({ outcome }) => expect(outcome).toMatchObject({ kind: 'slow_down', retryAfterMs }),
+    ),
+  );
+
+  it('429 with two Retry-After headers is an ordinary failure', () =>
+    postTo(
+      (socket) =>
+        socket.end('HTTP/1.1 429 Slow\r\nRetry-After: 1\r\nRetry-After: 9\r\ncontent-length: 0\r\n\r\n'),
+      ({ outcome }) => expect(outcome.code).toBe('http_error'),
+    ));
+
+  it.each([301, 302, 303, 307, 308])('%d is a failure and its target is never touched', async (status) => {
+    await using canary = await startRawReceiver((socket) => socket.end(OK));
+    await postTo(
+      (socket) =>
+        socket.end(`HTTP/1.1 ${status} Moved\r\nLocation: ${canary.url}\r\ncontent-length: 0\r\n\r\n`),
+      ({ outcome }) => expect(outcome).toMatchObject({ kind: 'retry', code: 'redirect' }),
+    );
+    expect(canary.connections()).toBe(0);
+  });
+});
+
+describe('time', () => {
+  it('a 200 after the deadline is a timeout and its connection is not used again', () =>
+    postTo(
+      (socket) => setTimeout(() => socket.write(OK), 1000),
+      async ({ outcome, result, receiver }) => {
+        expect(outcome).toMatchObject({ kind: 'retry', code: 'timeout' });
+        expect(result.durationMs).toBeGreaterThanOrEqual(99);
+        expect(result.durationMs).toBeLessThan(900);
+        await closed(receiver);
+      },
+      { timeoutMs: 100 },
+    ));
+
+  it('headers that drip never reset the deadline', () =>
+    postTo(
+      (socket) => {
+        socket.write(OK_HEAD);
+        const timer = setInterval(() => socket.write('x-a: b\r\n'), 20);
+        socket.on('close', () => clearInterval(timer));
+      },
+      async ({ outcome, receiver }) => {
+        expect(outcome.code).toBe('timeout');
+        await closed(receiver);
+      },
+      { timeoutMs: 150 },
+    ));
+
+  it('a body that drips is cut off at the deadline; the 200 before it counts', () =>
+    postTo(
+      (socket) => {
+        socket.write(`${OK_HEAD}content-length: 1000000\r\n\r\n`);
+        const timer = setInterval(() => socket.write('.'), 20);
+        socket.on('close', () => clearInterval(timer));
+      },
+      async ({ outcome, result, receiver }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect(result).toMatchObject({ kind: 'response', body: 'cut' });
+        expect(result.durationMs).toBeLessThan(2000);
+        await closed(receiver);
+      },
+      { timeoutMs: 150 },
+    ));
+
+  it('a receiver that never reads or answers is a timeout', () =>
+    postTo(
+      (socket) => socket.pause(),
+      ({ outcome }) => expect(outcome.code).toBe('timeout'),
+      { timeoutMs: 100 },
+    ));
+});
+
+describe('broken connections', () => {
+  it('closed before the headers is a reset', () =>
+    postTo(
+      (socket) => socket.end(),
+      ({ outcome }) => expect(outcome).toMatchObject({ kind: 'retry', code: 'connection_reset' }),
+    ));
+
+  it('closed within the headers is a reset', () =>
+    postTo(
+      (socket) => socket.end(`${OK_HEAD}content-le`),
+      ({ outcome }) => expect(outcome.code).toBe('connection_reset'),
+    ));
+
+  it('closed after the headers of a 200 is delivered', () =>
+    postTo(
+      (socket) => socket.end(`${OK_HEAD}content-length: 10\r\n\r\nhalf`),
+      ({ outcome, result }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect(result).toMatchObject({ excerpt: 'half', body: 'broken' });
+      },
+    ));
+
+  it('closed after the headers of a 500 is that 500', () =>
+    postTo(
+      (socket) => socket.end('HTTP/1.1 500 Oops\r\ncontent-length: 10\r\n\r\nhalf'),
+      ({ outcome }) => expect(outcome.code).toBe('http_error'),
+    ));
+
+  it('reset at once is a reset', () =>
+    postTo(
+      (socket) => socket.resetAndDestroy(),
+      ({ outcome }) => expect(outcome.code).toBe('connection_reset'),
+    ));
+
+  it('reset on a reused socket is sent again at once, on a new one', () =>
+    postTo(
+      (socket, n) => (n === 2 ? socket.resetAndDestroy() : socket.write(OK)),
+      ({ outcome, receiver }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect(receiver.requests[2]).toContain('connection: close');
+        expect([receiver.requests.length, receiver.connections()]).toEqual([3, 2]);
+      },
+      { again: true },
+    ));
+
+  it('closed on a reused socket, too', () =>
+    postTo(
+      (socket, n) => (n === 2 ? socket.end() : socket.write(OK)),
+      ({ outcome, receiver }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect([receiver.requests.length, receiver.connections()]).toEqual([3, 2]);
+      },
+      { again: true },
+    ));
+
+  it('reset once more on the new one is a failure, not sent a third time', () =>
+    postTo(
+      (socket, n) => (n === 1 ? socket.write(OK) : socket.resetAndDestroy()),
+      ({ outcome, receiver }) => {
+        expect(outcome).toMatchObject({ kind: 'retry', code: 'connection_reset', sent: true });
+        expect([receiver.requests.length, receiver.connections()]).toEqual([3, 2]);
+      },
+      { again: true },
+    ));
+
+  it('reset within the answer on a reused socket is a failure at once', () =>
+    postTo(
+      (socket, n) => {
+        socket.write(n === 1 ? OK : OK_HEAD);
+        if (n > 1) setTimeout(() => socket.resetAndDestroy(), 20);
+      },
+      ({ outcome, receiver }) => {
+        expect(outcome.code).toBe('connection_reset');
+        expect(receiver.requests).toHaveLength(2);
+      },
+      { again: true },
+    ));
+
+  it('closed while idle is replaced without a failure', () =>
+    postTo(
+      (socket) => socket.end(OK),
+      ({ outcome, receiver }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect(receiver.connections()).toBe(2);
+      },
+      { again: true },
+    ));
+
+  it('an unasked second answer is not taken for the answer to the next request', () =>
+    postTo(
+      (socket, n) => socket.write(n === 1 ? OK + OK.replace('200', '299') : OK),
+      ({ result }) => expect(result).toMatchObject({ statusCode: 200 }),
+      { again: true },
+    ));
+});
+
+describe('size', () => {
+  it.each([
+    ['of a declared length', 'content-length: 1000000000', (data: Buffer) => data],
+    ['in chunks', 'transfer-encoding: chunked', chunked],
+    ['without a length', 'connection: close', (data: Buffer) => data],
+  ])('a 1 GB body %s is cut off after 16 KiB', async (_, header, encode) => {
+    const count = { written: 0 };
+    await postTo(
+      (socket) => {
+        socket.write(`${OK_HEAD}${header}\r\n\r\n`);
+        flood(socket, encode(Buffer.alloc(65_536, 'a')), count);
+      },
+      async ({ outcome, result, receiver }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect(result).toMatchObject({ excerpt: 'a'.repeat(1024), body: 'cut' });
+        await closed(receiver);
+      },
+    );
+    // What fits into the buffers of both sockets, and nothing like the whole.
+    expect(count.written).toBeLessThan(20_000_000);
+  });
+
+  it('a gzip bomb stays folded', () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    return postTo(
+      (socket) => {
+        socket.write(`${OK_HEAD}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+        socket.write(bomb);
+      },
+      ({ outcome, result }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect(result).toMatchObject({ excerpt: bomb.subarray(0, 1024).toString() });
+      },
+    );
+  });
+
+  it('a flood of headers is too large', async () => {
+    const count = { written: 0 };
+    await postTo(
+      (socket) => {
+        socket.write(OK_HEAD);
+        flood(socket, 'x-flood: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n', count);
+      },
+      async ({ outcome, receiver }) => {
+        expect(outcome).toMatchObject({ kind: 'retry', code: 'response_too_large' });
+        await closed(receiver);
+      },
+    );
+    expect(count.written).toBeLessThan(20_000_000);
+  });
+
+  it('one endless header is too large', () =>
+    postTo(
+      (socket) => {
+        socket.write(`${OK_HEAD}x-flood: `);
+        flood(socket, 'a'.repeat(1000), { written: 0 });
+      },
+      ({ outcome }) => expect(outcome.code).toBe('response_too_large'),
+    ));
+
+  it('an endless reason phrase does not grow without bounds', () =>
+    postTo(
+      (socket) => {
+        socket.write('HTTP/1.1 200 ');
+        flood(socket, 'a'.repeat(1000), { written: 0 });
+      },
+      ({ outcome }) => expect(outcome.kind).toBe('retry'),
+      { timeoutMs: 300 },
+    ));
+});
+
+describe('nonsense', () => {
+  it('invalid chunking after a 200 is delivered', () =>
+    postTo(
+      (socket) => socket.write(`${OK_HEAD}transfer-encoding: chunked\r\n\r\nZZ\r\nnope\r\n`),
+      async ({ outcome, result, receiver }) => {
+        expect(outcome.kind).toBe('delivered');
+        expect(result).toMatchObject({ body: 'broken' });
+        await closed(receiver);
+      },
+    ));
+
+  it.each([
+    ['text', 'hello\r\n\r\n'],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n'],
+    ['an unknown version', 'HTTP/7.3 200 OK\r\n\r\n'],
+    ['a header without a name', `${OK_HEAD}: x\r\n\r\n`],
+    ['a NUL in a header', `${OK_HEAD}x-a: a\0b\r\n\r\n`],
+    ['two lengths', `${OK_HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\nab`],
+    ['a negative length', `${OK_HEAD}content-length: -1\r\n\r\n`],
+    [
+      'a length beside chunking',
+      `${OK_HEAD}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    ['an unasked upgrade', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'],
+  ])('%s is malformed', (_, bytes) =>
+    postTo(
+      (socket) => socket.write(bytes),
+      async ({ outcome, receiver }) => {
+        expect(outcome).toMatchObject({ kind: 'retry', code: 'malformed_response' });
+        await closed(receiver);
+      },
+    ),
+  );
+
+  it('a few interim responses are passed over', () =>
+    postTo(
+      (socket) =>
+        socket.write(`HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`),
+      ({ result }) => expect(result).toMatchObject({ statusCode: 200, excerpt: 'ok' }),
+    ));
+
+  it('a flood of interim responses is malformed long before the deadline', async () => {
+    const count = { written: 0 };
+    await postTo(
+      (socket) => flood(socket, 'HTTP/1.1 102 Processing\r\n\r\n', count),
+      async ({ outcome, result, receiver }) => {
+        expect(outcome.code).toBe('malformed_response');
+        expect(result.durationMs).toBeLessThan(2000);
+        await closed(receiver);
+      },
+    );
+  });
+});
+
+function chunked(data: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${data.length.toString(16)}\r\n`), data, Buffer.from('\r\n')]);
+}

@@ -1,0 +1,168 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createLogOutline } from '../../../../src/events/log-outline.ts';
+import { createLagReader } from '../../../../src/subscriptions/lag.ts';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { subscriptionLag } from '../../../../src/subscriptions/subscription.ts';
+import { startReceiver } from '../../../support/receiver.ts';
+import { testRedis } from '../../../support/redis.ts';
+import { createHarness } from '../drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const times = (count: number, name: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => name(i));
+
+describe('events that retention takes before they are delivered', () => {
+  test('are told as one dead letter per stretch, and the rest is delivered', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(120, (i) => `f${i}`));
+    await harness.redis.xtrim(harness.keys.events, 'MINID', '101-0');
+    expect(subscriptionLag(await harness.state(id), 120)).toBe(120);
+    await harness.drain(id);
+    expect(receiver.accepted).toHaveLength(20);
+    const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+    expect(items).toMatchObject([
+      { lastOutcome: 'expired', position: 100, events: 100, attempts: 0, eventId: '' },
+    ]);
+    expect(harness.expired).toEqual([100]);
+    expect(await harness.state(id)).toMatchObject({ cursor: 121, done: '' });
+  });
+
+  test('are told to whoever asked for that event, and counted in the lag until then', async () => {
+    await using receiver = await startReceiver();
+    await using watching = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    const watcher = await harness.subscribe(watching.url, { eventTypes: ['subscription.fell_behind'] });
+    await harness.append(...times(30, (i) => `f${i}`));
+    await harness.drain(watcher);
+    await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+    expect(subscriptionLag(await harness.state(id), 30)).toBe(30);
+    await harness.drain(id);
+    expect(subscriptionLag(await harness.state(id), 31)).toBe(0);
+    await harness.drain(watcher);
+    expect(JSON.parse(watching.accepted[0]?.raw ?? '{}')).toMatchObject({
+      type: 'subscription.fell_behind',
+      data: { subscription: id, url: new URL(receiver.url).origin, events: 30 },
+    });
+    await harness.drain(id);
+    expect((await harness.log.head(harness.account)).position).toBe(31);
+  });
+
+  test('count in the lag until they are told, those still in the log only if they are wanted', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const client = redis.connect();
+    const lags = createLagReader({
+      log: harness.log,
+      outline: createLogOutline(client, createKeys(redis.prefix)),
+    });
+    const lagOf = async (id: string) => {
+      const record = await harness.subscriptions.get(harness.account, id);
+      if (record === null) throw new Error(`no subscription ${id}`);
+      const { subscription: filter, delivery } = record;
+      return (await lags(harness.account, [{ filter, delivery }]))[0];
+    };
+    const id = await harness.subscribe(receiver.url);
+    const other = await harness.subscribe(receiver.url, { eventTypes: ['filing.rejected'] });
+    await harness.append(...times(30, (i) => `f${i}`));
+    expect([await lagOf(id), await lagOf(other)]).toEqual([30, 0]);
+    await harness.redis.xtrim(harness.keys.events, 'MINID', '21-0');
+    expect([await lagOf(id), await lagOf(other)]).toEqual([30, 20]);
+    await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+    expect([await lagOf(id), await lagOf(other)]).toEqual([30, 30]);
+    await harness.drain(id);
+    // What is in the log by now is the event about it.
+    expect([await lagOf(id), await lagOf(other)]).toEqual([0, 30]);
+    expect(await lagOf(await harness.subscribe(receiver.url))).toBe(0);
+  });
+
+  test('are told when nothing at all is left of the log', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'b', 'c');
+    await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+    await harness.drain(id);
+    expect(harness.expired).toEqual([3]);
+    const state = await harness.state(id);
+    // The fourth is the event about it.
+    expect(state.cursor).toBe(4);
+    expect(subscriptionLag(state, 4)).toBe(0);
+    await harness.drain(id);
+    expect(harness.expired).toEqual([3]);
+  });
+
+  test('leave their lane one by one, each as a dead letter', async () => {
+    await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
+    await using harness = createHarness(redis, { retryMs: [50] });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('poison', 'poison');
+    await harness.drain(id);
+    await harness.append('a');
+    await harness.redis.xtrim(harness.keys.events, 'MINID', '3-0');
+    await vi.waitFor(async () => {
+      await harness.drain(id);
+      expect((await harness.state(id)).parked).toBe(0);
+    });
+    const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+    expect(items).toMatchObject([
+      { lastOutcome: 'expired', filingId: 'poison', position: 2, attempts: 0 },
+      { lastOutcome: 'expired', filingId: 'poison', position: 1, attempts: 1 },
+    ]);
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['a']);
+    expect(await harness.state(id)).toMatchObject({ parked: 0, done: '' });
+    expect(harness.expired.reduce((sum, events) => sum + events, 0)).toBe(2);
+  });
+});
+
+test('attempts are kept for the retention and listed page by page, newest first, however many there are', async () => {
+  await using receiver = await startReceiver();
+  await using harness = createHarness(redis);
+  const id = await harness.subscribe(receiver.url);
+  await harness.append(...times(1_500, (i) => `f${i}`));
+  await harness.drain(id);
+  const listed: string[] = [];
+  let before: string | null = null;
+  do {
+    // Each page begins where the one before ended.
+    // oxlint-disable-next-line no-await-in-loop
+    const page = await harness.delivery.attempts(harness.account, id, before, 100);
+    listed.push(...page.items.map(({ eventId }) => eventId));
+    before = page.next;
+  } while (before !== null);
+  expect(listed).toEqual(harness.reports.map(({ attempt }) => attempt.eventId).toReversed());
+  expect(new Set(listed).size).toBe(1_500);
+});
+
+test('attempts older than the retention go', async () => {
+  await using receiver = await startReceiver();
+  await using harness = createHarness(redis, { retentionMs: 60_000 });
+  const id = await harness.subscribe(receiver.url);
+  const { attempts } = harness.keys.subscription(id);
+  const old = Date.now() - 120_000;
+  // Redis trims whole nodes of a hundred entries.
+  for (const i of Array.from({ length: 300 }).keys())
+    // oxlint-disable-next-line no-await-in-loop
+    await harness.redis.xadd(attempts, `${old}-${i}`, 'a', '{}');
+  await harness.append('a');
+  await harness.drain(id);
+  expect(await harness.redis.xlen(attempts)).toBeLessThan(150);
+});
+
+test('a subscription from the earliest event misses nothing that was gone before it existed', async () => {
+  await using receiver = await startReceiver();
+  await using harness = createHarness(redis);
+  await harness.append(...times(30, (i) => `f${i}`));
+  await harness.redis.xtrim(harness.keys.events, 'MINID', '21-0');
+  const id = await harness.subscribe(receiver.url, {}, 'earliest');
+  expect((await harness.state(id)).cursor).toBe(20);
+  await harness.drain(id);
+  expect(receiver.accepted).toHaveLength(10);
+  await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+  await harness.drain(await harness.subscribe(receiver.url, {}, 'earliest'));
+  expect(harness.expired).toEqual([]);
+});

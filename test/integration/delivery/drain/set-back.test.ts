@@ -1,0 +1,201 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createLatch, startReceiver } from '../../../support/receiver.ts';
+import { testRedis } from '../../../support/redis.ts';
+import { rememberKeys } from '../../../support/set-back.ts';
+import { createHarness, type Harness } from '../drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+/** Answers the first attempt of what is held once the latch is open, and everything else at once. */
+const answering =
+  (latch = createLatch()) =>
+  async ({ filingId, attempt }: { readonly filingId: string; readonly attempt: number }) => {
+    if (filingId === 'held' && attempt === 1) await latch.opened;
+    return filingId === 'failing' && attempt === 1 ? 500 : 200;
+  };
+
+const heard = (receiver: { readonly accepted: readonly { readonly filingId: string }[] }) =>
+  receiver.accepted.map(({ filingId }) => filingId);
+
+async function drainAll(harness: Harness, id: string): Promise<void> {
+  await vi.waitFor(async () => {
+    await harness.drain(id);
+    expect(await harness.state(id)).toMatchObject({
+      cursor: (await harness.log.head(harness.account)).position,
+      parked: 0,
+    });
+  });
+}
+
+describe('Redis is set back under a drain, and no connection is lost', () => {
+  test('what takes the positions of lost events is delivered, whatever the drain had made of those', async () => {
+    const latch = createLatch();
+    await using receiver = await startReceiver(answering(latch));
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('held', 'a', 'b');
+    const drained = harness.drain(id);
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-3' }));
+    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    await harness.append('c', 'd', 'e');
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-6' }));
+    await setBack();
+    await harness.append('x1', 'x2', 'x3', 'x4');
+    latch.open();
+    expect((await drained).wakeAt).toBeLessThanOrEqual(Date.now());
+    await drainAll(harness, id);
+    expect(new Set(heard(receiver))).toEqual(
+      new Set(['a', 'b', 'c', 'd', 'e', 'held', 'x1', 'x2', 'x3', 'x4']),
+    );
+  });
+
+  test('an event whose waiting retry was lost with a settle is not passed over', async () => {
+    const latch = createLatch();
+    await using receiver = await startReceiver(answering(latch));
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('failing', 'held');
+    let setBack: (() => Promise<void>) | undefined;
+    const { claim } = harness.delivery;
+    const spy = vi.spyOn(harness.delivery, 'claim').mockImplementationOnce(async (...args) => {
+      const claimed = await claim(...args);
+      setBack = await rememberKeys(harness.redis, harness.keys.base);
+      return claimed;
+    });
+    const drained = harness.drain(id);
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ parked: 1 }));
+    // The log is as it was; only what the drain has written is gone.
+    await setBack?.();
+    latch.open();
+    expect(await drained).toEqual({ wakeAt: null });
+    spy.mockRestore();
+    await drainAll(harness, id);
+    expect(heard(receiver).toSorted()).toEqual(['failing', 'held', 'held']);
+  });
+
+  test('events that are read on the other timeline are not taken for the next ones', async () => {
+    await using receiver = await startReceiver(answering());
+    await using harness = createHarness(redis, { maxInFlight: 1 });
+    const id = await harness.subscribe(receiver.url);
+    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    await harness.append('a', 'b', 'c', 'd', 'e', 'f');
+    const { readAfter } = harness.log;
+    const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
+      await setBack();
+      await harness.append('1', '2', '3', '4', '5', '6', '7', '8');
+      return readAfter(...args);
+    });
+    await harness.drain(id);
+    spy.mockRestore();
+    await drainAll(harness, id);
+    expect(heard(receiver)).toEqual(expect.arrayContaining(['1', '2', '3', '4', '5', '6', '7', '8']));
+  });
+});
+
+test('events that a second master answered with are not taken for those of the first', async () => {
+  await using receiver = await startReceiver(answering());
+  await using harness = createHarness(redis, { maxInFlight: 1 });
+  const id = await harness.subscribe(receiver.url);
+  const toSecond = await rememberKeys(harness.redis, harness.keys.base);
+  await harness.append('a', 'b', 'c', 'd', 'e', 'f');
+  const { readAfter } = harness.log;
+  const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
+    const toFirst = await rememberKeys(harness.redis, harness.keys.base);
+    await toSecond();
+    await harness.append('1', '2', '3', '4', '5', '6');
+    const read = await readAfter(...args);
+    await toFirst();
+    return read;
+  });
+  await harness.drain(id);
+  spy.mockRestore();
+  await drainAll(harness, id);
+  expect(heard(receiver)).toEqual(expect.arrayContaining(['b', 'c', 'd', 'e', 'f']));
+  // It is not written that they were delivered, which would bring the cursor back before the first.
+  expect(heard(receiver).filter((filingId) => filingId === 'a')).toHaveLength(1);
+});
+
+describe('a cursor', () => {
+  test.each([
+    { at: 'at the newest event', events: ['a', 'b', 'c'], cursor: 3 },
+    { at: 'before one in flight', events: ['a', 'b', 'held', 'd', 'e'], cursor: 2 },
+    { at: 'between two reads', events: Array.from({ length: 100 }, (_, i) => `f${i}`), cursor: 100 },
+  ])('$at is written with the timeline of its entry', async ({ events, cursor }) => {
+    const latch = createLatch();
+    await using receiver = await startReceiver(answering(latch));
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...events);
+    const drained = harness.drain(id);
+    const last = events.length;
+    const done = cursor === last ? '' : `${cursor + 2}-${last}`;
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ cursor, done }));
+    const [entry] = await harness.log.outlineAt(harness.account, [cursor]);
+    expect(await harness.state(id)).toMatchObject({ timeline: entry?.timeline });
+    latch.open();
+    await drained;
+  });
+});
+
+describe('a cursor that is not of the log', () => {
+  test('because it is beyond its head, is brought back, and so are waiting retries', async () => {
+    await using receiver = await startReceiver(answering());
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'b');
+    const { state, lanes } = harness.keys.subscription(id);
+    await harness.redis.hset(state, { cursor: 40, timeline: 'f'.repeat(48), done: '42-44', parked: 2 });
+    const lane = { spent: 1, tried: 1, dueAt: 0, decidedAt: 0 };
+    await harness.redis.hset(lanes, 'gone', JSON.stringify({ positions: [39, 40], ...lane }));
+    await harness.drain(id);
+    expect(heard(receiver)).toEqual(['a', 'b']);
+    expect(await harness.state(id)).toMatchObject({ cursor: 2, done: '', parked: 0 });
+  });
+
+  test('goes back no further than the last 32nd, 1024th or 32768th event that both know', async () => {
+    await using receiver = await startReceiver(answering());
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+    await harness.append(...names('a', 40));
+    const setBack = await rememberKeys(harness.redis, harness.keys.events);
+    const setHeadBack = await rememberKeys(harness.redis, harness.keys.head);
+    await harness.append(...names('lost', 5));
+    await harness.drain(id);
+    expect(await harness.state(id)).toMatchObject({ cursor: 45 });
+    await setBack();
+    await setHeadBack();
+    await harness.append(...names('b', 10));
+    const before = receiver.accepted.length;
+    await harness.drain(id);
+    // From the 33rd of the first 40 on.
+    expect(heard(receiver).slice(before)).toEqual([...names('a', 40).slice(32), ...names('b', 10)]);
+  });
+});
+
+test('an event that is recorded after a change of the filters was answered is judged by the new ones', async () => {
+  const latch = createLatch();
+  await using receiver = await startReceiver(answering(latch));
+  await using harness = createHarness(redis);
+  const id = await harness.subscribe(receiver.url, { eventTypes: ['filing.paid', 'filing.pending'] });
+  await harness.append('held');
+  const drained = harness.drain(id);
+  await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
+  await harness.change(id, { eventTypes: ['filing.rejected'] });
+  await vi.waitFor(async () => {
+    await harness.append('unwanted');
+    expect(await harness.state(id)).toMatchObject({ done: expect.stringMatching(/^2/) as string });
+  });
+  const { readAfter } = harness.log;
+  const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
+    await harness.change(id, { eventTypes: ['filing.pending'] });
+    await harness.append('wanted');
+    return readAfter(...args);
+  });
+  await harness.append('unwanted');
+  await vi.waitFor(() => expect(heard(receiver)).toContain('wanted'));
+  latch.open();
+  await drained;
+  spy.mockRestore();
+});

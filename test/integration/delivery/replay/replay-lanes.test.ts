@@ -1,0 +1,158 @@
+import { afterAll, expect, test } from 'vitest';
+import { startReceiver } from '../../../support/receiver.ts';
+import { testRedis } from '../../../support/redis.ts';
+import { createHarness, startReplay, type Harness } from '../drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const hourMs = 3_600_000;
+
+/** Two events of `poison`, which a replay has failed to deliver again, and one of `good`; retries come after an hour. */
+async function replayPoison(receiver: { readonly url: string; answer(status: number): void }) {
+  const clock = { now: Date.now() };
+  const harness = createHarness(redis, { retryMs: [hourMs, hourMs], maxInFlight: 2, now: () => clock.now });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('poison', 'poison');
+  await harness.drain(id);
+  receiver.answer(422);
+  const replay = (await startReplay(harness, id)).id;
+  const { wakeAt } = await harness.drain(id);
+  expect(wakeAt).toBe(clock.now + hourMs);
+  receiver.answer(200);
+  return { harness, id, replay, clock };
+}
+
+/** Drains as a process that knows nothing of the drains before. */
+async function drainElsewhere(harness: Harness, id: string) {
+  await harness.delivery.claim(harness.account, id, 1, null);
+  return harness.drain(id);
+}
+
+const progress = (harness: Harness, id: string, replay: string) =>
+  harness.replayer.progress(harness.account, id, replay);
+
+test('a replay that waits for a retry is woken for it, and its filing keeps its order', async () => {
+  await using receiver = await startReceiver();
+  const { harness, id, replay, clock } = await replayPoison(receiver);
+  await using _ = harness;
+  await harness.append('good');
+  expect(await drainElsewhere(harness, id)).toEqual({ wakeAt: clock.now + hourMs });
+  expect((await harness.state(id)).nextAttemptAt).toBe(clock.now + hourMs);
+  expect(receiver.accepted).toHaveLength(3);
+
+  clock.now += hourMs;
+  expect(await drainElsewhere(harness, id)).toEqual({ wakeAt: null });
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2, failed: 0 });
+  expect(receiver.accepted.slice(3).map(({ sequence }) => sequence)).toEqual([1, 2]);
+  expect(await harness.redis.exists(harness.keys.subscription(id).replayLanes)).toBe(0);
+});
+
+test('a replay that waits for a retry goes on at once when the subscription is released', async () => {
+  await using receiver = await startReceiver();
+  const { harness, id, replay, clock } = await replayPoison(receiver);
+  await using _ = harness;
+  clock.now += 1;
+  await harness.change(id, {}, { release: true });
+  await drainElsewhere(harness, id);
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
+});
+
+test('a replay with so many retries that they are kept in memory goes on at once when the subscription is released', async () => {
+  await using receiver = await startReceiver();
+  let clock = Date.now();
+  await using harness = createHarness(redis, { retryMs: [hourMs, hourMs], maxInFlight: 2, now: () => clock });
+  const id = await harness.subscribe(receiver.url);
+  // After each failure a success, so that the endpoint does not look down.
+  await harness.append(...Array.from({ length: 240 }, (_, i) => (i % 2 === 0 ? `poison${i}` : `good${i}`)));
+  await harness.drain(id);
+  receiver.answer(({ filingId }) => (filingId.startsWith('poison') ? 422 : 200));
+  const { id: replay } = await startReplay(harness, id);
+  await harness.drain(id);
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'running', delivered: 120 });
+
+  receiver.answer(200);
+  clock += 1;
+  await harness.change(id, {}, { release: true });
+  await harness.drain(id);
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 240 });
+});
+
+test('a replay that waited for a retry when another drain released the subscription goes on with the next one', async () => {
+  await using receiver = await startReceiver();
+  const { harness, id, replay, clock } = await replayPoison(receiver);
+  await using _ = harness;
+  await harness.redis.hset(harness.keys.subscription(id).state, 'releasedAt', clock.now + 1);
+  clock.now += 2;
+  await drainElsewhere(harness, id);
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
+});
+
+test('a replay is a probe of an endpoint that is down when nothing else waits', async () => {
+  await using receiver = await startReceiver();
+  await using harness = createHarness(redis, { retryMs: [hourMs, hourMs], maxInFlight: 2, now: () => clock });
+  let clock = Date.now();
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('a', 'b', 'c');
+  await harness.drain(id);
+  receiver.answer(500);
+  const { id: replay } = await startReplay(harness, id);
+  const { wakeAt } = await harness.drain(id);
+  expect(receiver.received).toHaveLength(6);
+  expect(wakeAt).toBeLessThan(clock + hourMs / 10);
+
+  receiver.answer(200);
+  clock = wakeAt ?? 0;
+  await drainElsewhere(harness, id);
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 3 });
+});
+
+test('a replayed event that failed in an outage is tried early once the endpoint is found to work', async () => {
+  await using receiver = await startReceiver();
+  const { harness, id, replay, clock } = await replayPoison(receiver);
+  await using _ = harness;
+  receiver.answer(503);
+  clock.now += hourMs;
+  expect(await drainElsewhere(harness, id)).toEqual({ wakeAt: clock.now + hourMs });
+  receiver.answer(200);
+  await harness.append('good');
+  await drainElsewhere(harness, id);
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
+});
+
+test('the lanes of a replay that a former version wrote with its state are taken up and move to where they are kept now', async () => {
+  await using receiver = await startReceiver();
+  const { harness, id, replay, clock } = await replayPoison(receiver);
+  await using _ = harness;
+  const { replays, replayLanes } = harness.keys.subscription(id);
+  const lanes = await harness.redis.hgetall(replayLanes);
+  expect(Object.keys(lanes)).toEqual(['poison']);
+  const { cursor, done, delivered, failed, finished } = await stateOf();
+  const parsed = Object.entries(lanes).map(([filing, lane]) => [filing, JSON.parse(lane) as unknown]);
+  const former = { cursor, done, lanes: parsed, delivered, failed, finished };
+  await harness.redis.hset(replays, `${replay}:state`, JSON.stringify(former));
+  await harness.redis.del(replayLanes);
+
+  await harness.append('good');
+  expect(await drainElsewhere(harness, id)).toEqual({ wakeAt: clock.now + hourMs });
+  expect(await harness.redis.hgetall(replayLanes)).toEqual(lanes);
+  expect(await stateOf()).not.toHaveProperty('lanes');
+  clock.now += hourMs;
+  await drainElsewhere(harness, id);
+  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
+
+  async function stateOf() {
+    const text = await harness.redis.hget(replays, `${replay}:state`);
+    return JSON.parse(text ?? '') as Record<string, unknown>;
+  }
+});
+
+test('the lanes of a replay go with the subscription', async () => {
+  await using receiver = await startReceiver();
+  const { harness, id } = await replayPoison(receiver);
+  await using _ = harness;
+  const { state, replayLanes } = harness.keys.subscription(id);
+  expect(await harness.redis.exists(replayLanes)).toBe(1);
+  await harness.subscriptions.remove(harness.account, id);
+  expect(await harness.redis.keys(`${state}*`)).toEqual([]);
+});

@@ -1,0 +1,366 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import type { ReplayRequest } from '../../../../src/delivery/replay/replay.ts';
+import { ReplayRefusedError } from '../../../../src/delivery/replay/start-replay.ts';
+import { createLatch, startReceiver } from '../../../support/receiver.ts';
+import { testRedis } from '../../../support/redis.ts';
+import { rememberKeys } from '../../../support/set-back.ts';
+import { createHarness, startReplay, type Harness } from '../drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const times = (count: number, name: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => name(i));
+function progress(harness: Harness, id: string, replay: { id: string }) {
+  return harness.replayer.progress(harness.account, id, replay.id);
+}
+
+describe('a replay', () => {
+  test('delivers everything in the log once more, in order per filing, under the same ids and bytes', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    const filings = times(120, (i) => `f${i % 30}`);
+    await harness.append(...filings);
+    await harness.drain(id);
+    const replay = await startReplay(harness, id);
+    expect(replay.matched).toBe(120);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'running', delivered: 0 });
+    await harness.drain(id);
+    expect(await progress(harness, id, replay)).toMatchObject({
+      id: replay.id,
+      state: 'finished',
+      matched: 120,
+      delivered: 120,
+      failed: 0,
+    });
+    expect(receiver.received).toHaveLength(240);
+    const bodies = new Map(receiver.received.slice(0, 120).map((callback) => [callback.id, callback.raw]));
+    for (const again of receiver.received.slice(120)) expect(again.raw).toBe(bodies.get(again.id));
+    const order = receiver.received.slice(120).filter(({ filingId }) => filingId === 'f3');
+    expect(order.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+    expect(receiver.overlapping).toEqual([]);
+    expect(await harness.state(id)).toMatchObject({ cursor: 120, parked: 0, replaying: 0 });
+    const { items } = await harness.delivery.attempts(harness.account, id, null, 1);
+    expect(items[0]).toMatchObject({ attempt: 1, replay: replay.id });
+  });
+
+  test('counts the events of a very long log one by one only so far, and still delivers only what matches', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis, { countMax: 1 });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(1_100, (i) => `f${i % 100}`), 'last');
+    await harness.drain(id);
+    const from = receiver.accepted.length;
+    const replay = await startReplay(harness, id, { after: Date.now() + 60_000 });
+    expect(replay.matched).toBe(101);
+    await harness.drain(id);
+    expect(receiver.accepted).toHaveLength(from);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 0 });
+  });
+
+  test('is narrowed by time, types and filing, and by what the subscription itself asks for', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'b');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const after = Date.now();
+    await harness.append('a', 'c');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const before = Date.now();
+    await harness.append('a');
+    await harness.drain(id);
+    const again = async (request: Partial<ReplayRequest>) => {
+      const from = receiver.accepted.length;
+      const { matched } = await startReplay(harness, id, request);
+      await harness.drain(id);
+      const seen = receiver.accepted.slice(from).map(({ filingId, sequence }) => `${filingId}${sequence}`);
+      expect(seen).toHaveLength(matched);
+      return seen.toSorted();
+    };
+    expect(await again({ after })).toEqual(['a2', 'a3', 'c1']);
+    expect(await again({ before })).toEqual(['a1', 'a2', 'b1', 'c1']);
+    expect(await again({ after, before })).toEqual(['a2', 'c1']);
+    expect(await again({ filingId: 'a' })).toEqual(['a1', 'a2', 'a3']);
+    expect(await again({ filingId: 'a', before })).toEqual(['a1', 'a2']);
+    expect(await again({ filingId: 'nobody' })).toEqual([]);
+    expect(await again({ eventTypes: ['filing.*'], after: before })).toEqual(['a3']);
+    expect(await again({ eventTypes: ['filing.rejected'] })).toEqual([]);
+    await harness.change(id, { eventTypes: ['filing.rejected'] });
+    expect(await again({})).toEqual([]);
+  });
+
+  test('that matches nothing is finished at once', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    const replay = await startReplay(harness, id);
+    expect(replay.matched).toBe(0);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 0, failed: 0 });
+    expect((await harness.state(id)).replaying).toBe(0);
+  });
+
+  test('leaves alone what is still on its way to the subscription', async () => {
+    await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
+    await using harness = createHarness(redis, { retryMs: [3_600_000] });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'poison', 'poison');
+    await harness.drain(id);
+    await harness.append('b');
+    const replay = await startReplay(harness, id);
+    await harness.drain(id);
+    expect(receiver.accepted.map(({ filingId }) => filingId).toSorted()).toEqual(['a', 'a', 'b']);
+    expect(receiver.received.filter(({ filingId }) => filingId === 'poison')).toHaveLength(1);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 1, failed: 0 });
+    expect((await harness.state(id)).parked).toBe(2);
+  });
+
+  test('asked for twice while it runs is one; asked for again when it is finished is another', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'b');
+    await harness.drain(id);
+    const both = await Promise.all([startReplay(harness, id), startReplay(harness, id)]);
+    expect(both[0]).toEqual(both[1]);
+    const other = await startReplay(harness, id, { filingId: 'a' });
+    expect(other.id).not.toBe(both[0]?.id);
+    await harness.drain(id);
+    expect(receiver.accepted).toHaveLength(2 + 2 + 1);
+    expect((await startReplay(harness, id)).id).not.toBe(both[0]?.id);
+  });
+
+  test('goes behind live events and never takes all places', async () => {
+    const latch = createLatch();
+    let replaying = false;
+    await using receiver = await startReceiver(async ({ attempt }) => {
+      if (replaying && attempt > 1) await latch.opened;
+      return 200;
+    });
+    await using harness = createHarness(redis, { maxInFlight: 4 });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(20, (i) => `f${i}`));
+    await harness.drain(id);
+    replaying = true;
+    const replay = await startReplay(harness, id);
+    const drained = harness.drain(id);
+    await vi.waitFor(() => expect(receiver.inFlight()).toBe(2));
+    await harness.append(...times(10, (i) => `new${i}`));
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(30), 5_000);
+    expect(receiver.inFlight()).toBe(2);
+    latch.open();
+    await drained;
+    expect(receiver.accepted).toHaveLength(50);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 20 });
+  });
+
+  test('never has a filing in flight together with a live event of it', async () => {
+    await using receiver = await startReceiver(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      return 200;
+    });
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    harness.startWorker();
+    await harness.publish(...times(60, (i) => `f${i % 3}`));
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(60), 10_000);
+    const replay = await startReplay(harness, id);
+    for (const filing of times(60, (i) => `f${i % 3}`)) await harness.publish(filing);
+    await vi.waitFor(
+      async () => expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished' }),
+      10_000,
+    );
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(180), 10_000);
+    expect(receiver.overlapping).toEqual([]);
+    const live = receiver.accepted.filter(({ filingId, attempt }) => filingId === 'f1' && attempt === 1);
+    expect(live.map(({ sequence }) => sequence)).toEqual(times(40, (i) => String(i + 1)).map(Number));
+  });
+
+  test('retries by the schedule and counts what it gives up, without a second dead letter', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis, { retryMs: [10, 10] });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'poison', 'b', 'poison');
+    await harness.drain(id);
+    receiver.answer(({ filingId, attempt }) => (filingId === 'poison' || attempt === 2 ? 500 : 200));
+    const replay = await startReplay(harness, id);
+    await vi.waitFor(async () => {
+      await harness.drain(id);
+      expect(await progress(harness, id, replay)).toMatchObject({
+        state: 'finished',
+        delivered: 2,
+        failed: 2,
+      });
+    }, 5_000);
+    expect((await harness.delivery.deadLetters(harness.account, id, null, 10)).items).toEqual([]);
+    expect(
+      receiver.accepted
+        .slice(4)
+        .map(({ filingId }) => filingId)
+        .toSorted(),
+    ).toEqual(['a', 'b']);
+  });
+
+  test('goes on where it was after a crash, repeating at most what was in flight', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis, { maxInFlight: 4 });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(60, (i) => `f${i}`));
+    await harness.drain(id);
+    const replay = await startReplay(harness, id);
+    const settle = harness.delivery.settle.bind(harness.delivery);
+    let writes = 0;
+    const failing = vi.spyOn(harness.delivery, 'settle').mockImplementation((...args) => {
+      writes += 1;
+      return writes > 8 ? Promise.reject(new Error('killed')) : settle(...args);
+    });
+    await expect(harness.drain(id)).rejects.toThrow('killed');
+    failing.mockRestore();
+    const before = await progress(harness, id, replay);
+    expect(before?.state).toBe('running');
+    expect(before?.delivered).toBeGreaterThan(0);
+    await harness.drain(id);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 60 });
+    expect(receiver.received.length).toBeLessThanOrEqual(60 + 60 + 2);
+  });
+
+  test('waits while the subscription is disabled and goes on when it is enabled', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a');
+    await harness.drain(id);
+    await harness.change(id, {}, { enabled: false });
+    const replay = await startReplay(harness, id);
+    await harness.drain(id);
+    expect(receiver.accepted).toHaveLength(1);
+    await harness.change(id, {}, { enabled: true, release: true });
+    await harness.drain(id);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 1 });
+  });
+
+  test('passes over what retention took meanwhile', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(100, (i) => `f${i}`));
+    await harness.drain(id);
+    const range = await startReplay(harness, id);
+    const filing = await startReplay(harness, id, { filingId: 'f10' });
+    await harness.redis.xtrim(harness.keys.events, 'MINID', '51-0');
+    await harness.drain(id);
+    expect(await progress(harness, id, range)).toMatchObject({
+      state: 'finished',
+      matched: 100,
+      delivered: 50,
+    });
+    expect(await progress(harness, id, filing)).toMatchObject({
+      state: 'finished',
+      matched: 1,
+      delivered: 0,
+    });
+  });
+
+  test('is chosen anew when Redis is set back while it is chosen', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('kept');
+    await harness.drain(id);
+    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    await harness.append('asked', 'other');
+    await harness.drain(id);
+    const { outlineAt } = harness.log;
+    const spy = vi.spyOn(harness.log, 'outlineAt').mockImplementationOnce(async (...args) => {
+      const chosen = await outlineAt(...args);
+      await setBack();
+      await harness.append('taken', 'asked');
+      return chosen;
+    });
+    const replay = await startReplay(harness, id, { filingId: 'asked' });
+    spy.mockRestore();
+    await harness.drain(id);
+    // It was on its way to the subscription when it was chosen at last.
+    expect(await progress(harness, id, replay)).toMatchObject({ matched: 0, state: 'finished' });
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual([
+      'kept',
+      'asked',
+      'other',
+      'taken',
+      'asked',
+    ]);
+  });
+
+  test('is refused for a subscription that is gone, and when too many wait', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(51, (i) => `f${i}`));
+    await harness.drain(id);
+    for (const filingId of times(50, (i) => `f${i}`)) await startReplay(harness, id, { filingId });
+    await expect(startReplay(harness, id)).rejects.toThrow(ReplayRefusedError);
+    expect((await startReplay(harness, id, { filingId: 'f7' })).matched).toBe(1);
+    await expect(startReplay(harness, 'sub_unknown')).rejects.toMatchObject({ reason: 'no_subscription' });
+    await harness.drain(id);
+    expect(receiver.accepted).toHaveLength(51 + 50);
+    const next = await startReplay(harness, id, { filingId: 'f50' });
+    expect(await progress(harness, id, next)).toMatchObject({ state: 'running' });
+    expect(await progress(harness, id, { id: 'rpl_unknown' })).toBeNull();
+  });
+
+  test('goes with the subscription', async () => {
+    await using receiver = await startReceiver();
+    await using harness = createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a');
+    await harness.drain(id);
+    const replay = await startReplay(harness, id);
+    await harness.subscriptions.remove(harness.account, id);
+    expect(await progress(harness, id, replay)).toBeNull();
+    expect(await harness.redis.keys(`${harness.keys.subscription(id).state}*`)).toEqual([]);
+  });
+});
+
+describe('a replay of dead letters', () => {
+  test('delivers them again, and those delivered leave the list', async () => {
+    await using receiver = await startReceiver(({ filingId }) => (filingId.startsWith('dead') ? 500 : 200));
+    await using harness = createHarness(redis, { retryMs: [1] });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'dead1', 'b', 'dead2');
+    await vi.waitFor(async () => {
+      await harness.drain(id);
+      expect((await harness.delivery.deadLetters(harness.account, id, null, 10)).items).toHaveLength(2);
+    });
+    receiver.answer(({ filingId }) => (filingId === 'dead2' ? 500 : 200));
+    const from = receiver.accepted.length;
+    const replay = await startReplay(harness, id, { deadLettersOnly: true });
+    expect(replay.matched).toBe(2);
+    await vi.waitFor(async () => {
+      await harness.drain(id);
+      expect(await progress(harness, id, replay)).toMatchObject({
+        state: 'finished',
+        delivered: 1,
+        failed: 1,
+      });
+    });
+    expect(receiver.accepted.slice(from).map(({ filingId }) => filingId)).toEqual(['dead1']);
+    const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+    expect(items.map(({ filingId }) => filingId)).toEqual(['dead2']);
+    const other = await startReplay(harness, id, { deadLettersOnly: true, filingId: 'dead1' });
+    expect(other.matched).toBe(0);
+  });
+
+  test('counts only those whose event is still in the log', async () => {
+    await using receiver = await startReceiver(500);
+    await using harness = createHarness(redis, { retryMs: [1] });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('x', 'x', 'x');
+    await vi.waitFor(async () => {
+      await harness.drain(id);
+      expect((await harness.delivery.deadLetters(harness.account, id, null, 10)).items).toHaveLength(3);
+    });
+    await harness.redis.xtrim(harness.keys.events, 'MINID', '3-0');
+    expect((await startReplay(harness, id, { deadLettersOnly: true })).matched).toBe(1);
+  });
+});

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { testRedis } from '../../../support/redis.ts';
+import { startSandbox, type TestSandbox } from '../../../support/sandbox.ts';
+import { watchAccount, type WatchedAccount } from '../../../support/watched-account.ts';
+
+const redis = testRedis();
+const client = redis.connect();
+let sandbox: TestSandbox;
+let watched: WatchedAccount;
+const key = createKeys(redis.prefix).account('acme');
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  for (let i = 1; i <= 60; i += 1) await sandbox.set(`f_${i}`, { status: 'PENDING' });
+  watched = await watchAccount(client, redis.prefix, { baseUrl: sandbox.baseUrl, key: 'sandbox-key' });
+  await watched.pollFor('sweep');
+});
+
+afterAll(async () => {
+  await sandbox[Symbol.asyncDispose]();
+  await redis.cleanup();
+});
+
+const garbage: readonly (readonly [string, string | Buffer])[] = [
+  ['cut short', '[1,"P",null,null,1'],
+  ['no JSON', 'garbage'],
+  ['JSON of something else', '{"v":1}'],
+  ['a list of something else', '[1,2,3]'],
+  ['empty', ''],
+  ['several lines', 'one\ntwo\nthree'],
+  ['no text', Buffer.from([0xff, 0xfe, 0x00, 0x80])],
+];
+
+test.each(garbage)(
+  'a state that is %s is rebuilt, and a change meanwhile is told as the next one, once',
+  async (_, text) => {
+    await sandbox.set('f_1', { status: 'PAID' });
+    const [paid] = await watched.pollFor();
+    await client.hset(key.filings, 'f_1', text);
+    await sandbox.set('f_1', { status: 'REJECTED', rejectionReason: 'no' });
+    await sandbox.set('f_2', { status: 'PAID' });
+    const told = await watched.pollFor();
+    expect(told.find(({ filingId }) => filingId === 'f_1')).toMatchObject({
+      type: 'filing.rejected',
+      previousStatus: 'PAID',
+      sequence: (paid?.sequence ?? 0) + 1,
+    });
+    expect(told.map(({ filingId }) => filingId).toSorted()).toEqual(['f_1', 'f_2']);
+    expect(await watched.pollFor('sweep')).toEqual([]);
+    expect(await watched.snapshot.counts('acme')).toMatchObject({ PENDING: 58, PAID: 1, REJECTED: 1 });
+    expect(await watched.snapshot.idsIn('acme', 'REJECTED')).toEqual(['f_1']);
+    for (const id of ['f_1', 'f_2']) await sandbox.set(id, { status: 'PENDING', rejectionReason: null });
+    await watched.pollFor();
+  },
+);
+
+test('a state that cannot be read and did not change is rebuilt in silence', async () => {
+  await client.hset(key.filings, 'f_3', 'garbage');
+  expect(await watched.pollFor('sweep')).toEqual([]);
+  expect(await client.hget(key.filings, 'f_3')).toMatch(/^\[1,"P"/);
+});
+
+test('a state of a newer format stays as it is, and the others go on', async () => {
+  const newer = '[2,"P",{"more":1}]';
+  await client.hset(key.filings, 'f_4', newer);
+  await sandbox.set('f_5', { status: 'PAID' });
+  expect(await watched.pollFor('sweep')).toMatchObject([{ filingId: 'f_5' }]);
+  expect(await client.hget(key.filings, 'f_4')).toBe(newer);
+});
+
+test('what a state held is kept for people to look at', async () => {
+  await client.hset(key.filings, 'f_6', 'garbage of f_6');
+  await watched.pollFor('sweep');
+  const [entry] = await client.xrevrange(key.unreadable, '+', '-', 'COUNT', 1);
+  expect(entry?.[1]).toEqual(['key', key.filings, 'field', 'f_6', 'value', 'garbage of f_6']);
+  expect(await client.pttl(key.unreadable)).toBeGreaterThan(6 * 86_400_000);
+});

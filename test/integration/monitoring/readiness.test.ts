@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { Redis } from 'ioredis';
+import { createReadiness } from '../../../src/monitoring/readiness.ts';
+import { createRedisConnections, type RedisConnections } from '../../../src/redis/connection/connect.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { createStoreWatch } from '../../../src/redis/durability/store-watch.ts';
+import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
+
+const keys = createKeys('ready');
+let server: PrivateRedis;
+let connections: RedisConnections;
+let admin: Redis;
+let readiness: ReturnType<typeof createReadiness>;
+
+beforeAll(async () => {
+  server = await startPrivateRedis();
+  connections = createRedisConnections(server.url, {
+    connectionName: 'test',
+    onStateChange: () => undefined,
+  });
+  await connections.untilReady(5_000);
+  admin = new Redis(server.url);
+  const watch = createStoreWatch(connections.failFast(), keys);
+  await watch.begin();
+  readiness = createReadiness(connections.failFast(), watch, keys.probe);
+});
+
+afterAll(async () => {
+  admin.disconnect();
+  await connections.close();
+  await server.close();
+});
+
+async function expectReasons(...reasons: readonly unknown[]): Promise<void> {
+  await vi.waitFor(async () => expect(await readiness()).toEqual({ ready: reasons.length === 0, reasons }), {
+    timeout: 10_000,
+    interval: 50,
+  });
+}
+
+test.each([
+  ['is out of memory', ['maxmemory', '1'], ['maxmemory', '0'], 'refuses to write: OOM'],
+  [
+    'may evict',
+    ['maxmemory-policy', 'allkeys-lru'],
+    ['maxmemory-policy', 'noeviction'],
+    'maxmemory-policy is allkeys-lru',
+  ],
+] as const)(
+  'a Redis that %s is not ready, and is again as soon as that is over',
+  async (_, broken, mended, reason) => {
+    await expectReasons();
+    await admin.config('SET', ...broken);
+    await expectReasons(expect.stringContaining(reason));
+    await admin.config('SET', ...mended);
+    await expectReasons();
+  },
+);
+
+test('a Redis that became a replica is told as one, again and again', async () => {
+  await admin.replicaof('127.0.0.1', 1);
+  await expectReasons(expect.stringContaining('is a replica'));
+  await expectReasons(expect.stringContaining('is a replica'));
+  await admin.replicaof('NO', 'ONE');
+  await expectReasons();
+});
+
+test('a Redis that is away is told as away', async () => {
+  await server.kill();
+  await expectReasons(expect.stringContaining('does not answer'));
+  await server.restart();
+  await expectReasons();
+});
+
+test('however many ask at once, Redis is asked once', async () => {
+  await expectReasons();
+  await admin.config('RESETSTAT');
+  const answers = await Promise.all(Array.from({ length: 100 }, () => readiness()));
+  expect(new Set(answers).size).toBe(1);
+  expect(await admin.info('commandstats')).toContain('cmdstat_info:calls=1,');
+  expect(await readiness()).not.toBe(answers[0]);
+});

@@ -1,0 +1,209 @@
+import { pino } from 'pino';
+import { afterAll, expect, test } from 'vitest';
+import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
+import { createDrainWorker } from '../../../src/delivery/drain-worker.ts';
+import { createMetrics } from '../../../src/monitoring/metrics.ts';
+import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
+import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { createWorkTally } from '../../../src/monitoring/due-work/tally.ts';
+import { createWorkWatch } from '../../../src/monitoring/due-work/work-watch.ts';
+import { testRedis } from '../../support/redis.ts';
+
+const redis = testRedis();
+const client = redis.connect();
+afterAll(() => redis.cleanup());
+let rigs = 0;
+
+const everyMs = 15_000;
+const minute = 60_000;
+
+/** The queues of a deployment and a watch of them, whose monotonic clock goes on by two seconds with each look. */
+function rig() {
+  rigs += 1;
+  const keys = createKeys(`${redis.prefix}${rigs}`);
+  const connections = createRedisConnections(redis.url, { connectionName: 'test', onStateChange: () => {} });
+  const fail = (error: Error) => {
+    throw error;
+  };
+  const polls = createPollQueue(connections.failFast(), keys.queues, fail);
+  const drains = createDrainQueue(connections.failFast(), keys.queues, fail);
+
+  function process() {
+    let time = 0;
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
+    const metrics = createMetrics();
+    const now = () => time;
+    const tally = {
+      poll: createWorkTally({ busyFrom: 1, quietMsMax: 2 * minute, now }),
+      drain: createWorkTally({ busyFrom: 10, quietMsMax: 2 * minute, now }),
+    };
+    const queues = [
+      { name: 'poll', tally: tally.poll, key: (part: string) => polls.queue.toKey(part) },
+      { name: 'drain', tally: tally.drain, key: (part: string) => drains.queue.toKey(part) },
+    ] as const;
+    const watch = createWorkWatch({
+      redis: client,
+      takenKey: keys.taken,
+      queues,
+      storeProblem: () => null,
+      isConnected: () => true,
+      logger,
+      metrics,
+      now,
+      wallClock: Date.now,
+    });
+    async function pass(durationMs: number) {
+      for (const end = time + durationMs; time < end; time += 2_000) await watch.look();
+    }
+    const waiting = async () => {
+      const { values } = await metrics.waitingSeconds.get();
+      return Object.fromEntries(values.map(({ labels, value }) => [labels.queue, value]));
+    };
+    return { ...watch, tally, lines, pass, waiting, logged: () => lines.map(({ msg }) => msg) };
+  }
+
+  return {
+    keys,
+    connections,
+    polls,
+    drains,
+    process,
+    onError: fail,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([polls.close(), drains.close()]);
+      await connections.close();
+    },
+  };
+}
+
+test('polls that nobody takes are told after two intervals and half a minute, and minutes later a restart', async () => {
+  await using deployment = rig();
+  const { polls } = deployment;
+  const process = deployment.process();
+  await polls.schedule('acme', everyMs);
+  process.expect('poll', everyMs);
+  await process.pass(40_000);
+  expect(process.problems()).toEqual([]);
+  await process.pass(8_000);
+  const waits = [expect.stringMatching(/^Due polls wait, for 4\d s now/)];
+  expect(process.problems()).toEqual(waits);
+  const look = process.look();
+  expect(process.problems()).toEqual(waits);
+  await look;
+  expect(process.liveness().live).toBe(true);
+  await process.pass(6 * minute);
+  expect(process.liveness()).toEqual({ live: false, reasons: [expect.stringMatching(/^Due polls wait/)] });
+  expect(process.logged()).toEqual(['queue.waiting']);
+  expect(process.lines[0]).toMatchObject({ queue: 'poll', cause: 'worker', waiting: 1, underWay: 0 });
+  expect(await process.waiting()).toMatchObject({ poll: expect.closeTo(406, -1), drain: 0 });
+});
+
+test('repairs of the schedule that go on and on do not hide that nobody polls', async () => {
+  await using deployment = rig();
+  const { polls } = deployment;
+  const process = deployment.process();
+  await polls.schedule('acme', everyMs);
+  await polls.queue.drain();
+  process.expect('poll', everyMs);
+  for (let repairs = 0; repairs < 20; repairs += 1) {
+    await polls.schedule('acme', everyMs);
+    await process.pass(4_000);
+  }
+  expect(process.problems()).toEqual([expect.stringMatching(/^Due polls wait/)]);
+});
+
+test('a poll that any process takes is enough, and the log says that it goes on', async () => {
+  await using deployment = rig();
+  const [idle, busy] = [deployment.process(), deployment.process()];
+  idle.expect('poll', everyMs);
+  await idle.pass(2 * minute);
+  expect(idle.problems()).toHaveLength(1);
+  busy.tally.poll.started();
+  await busy.look();
+  await idle.pass(2_000);
+  expect(idle.problems()).toEqual([]);
+  expect(idle.logged()).toEqual(['queue.waiting', 'queue.resumed']);
+  // A long poll goes on, and its account's next ones are skipped meanwhile.
+  for (let looks = 0; looks < 100; looks += 1) {
+    busy.tally.poll.gotOn();
+    busy.tally.poll.skipped();
+    await busy.pass(2_000);
+    await idle.pass(2_000);
+  }
+  expect([idle.problems(), busy.problems()]).toEqual([[], []]);
+});
+
+test('polls that are taken and find their accounts leased for ever are told as that, and a restart is not asked for', async () => {
+  await using deployment = rig();
+  const process = deployment.process();
+  process.expect('poll', everyMs);
+  for (let looks = 0; looks < 300; looks += 1) {
+    process.tally.poll.skipped();
+    await process.pass(2_000);
+  }
+  expect(process.problems()).toEqual([expect.stringContaining('leased to polls in other processes')]);
+  expect(process.liveness().live).toBe(true);
+});
+
+test.each([
+  ['wait for a worker', async ({ drains }: ReturnType<typeof rig>) => drains.wake('acme', ['a'])],
+  ['were to be woken', async ({ drains }: ReturnType<typeof rig>) => drains.wakeAt('acme', 'a', 1, 0)],
+  [
+    'were given to a worker that never heard of it',
+    async ({ drains }: ReturnType<typeof rig>) => {
+      await drains.wake('acme', ['a']);
+      await client.lmove(drains.queue.toKey('wait'), drains.queue.toKey('active'), 'RIGHT', 'LEFT');
+    },
+  ],
+])('drains that %s are told after a minute, and not once they were taken', async (_, prepare) => {
+  await using deployment = rig();
+  const { drains, keys, connections, onError } = deployment;
+  const process = deployment.process();
+  await process.pass(10 * minute);
+  expect(process.problems()).toEqual([]);
+  await prepare(deployment);
+  await process.pass(56_000);
+  expect(process.problems()).toEqual([]);
+  await process.pass(10_000);
+  expect(process.problems()).toEqual([expect.stringMatching(/^Due drains wait, for 6\d s now/)]);
+  const worker = createDrainWorker({
+    connection: connections.blocking(),
+    prefix: keys.queues,
+    queue: drains,
+    concurrency: 10,
+    async drain() {
+      process.tally.drain.started();
+      process.tally.drain.ended();
+      return { wakeAt: null };
+    },
+    now: Date.now,
+    onError,
+  });
+  await expect
+    .poll(
+      async () => {
+        await process.look();
+        return [process.problems(), process.logged()];
+      },
+      { timeout: 15_000 },
+    )
+    .toEqual([[], ['queue.waiting', 'queue.resumed']]);
+  await worker.close();
+});
+
+test('a drain queue whose every place waits for hanging endpoints gets on', async () => {
+  await using deployment = rig();
+  const process = deployment.process();
+  await deployment.drains.wake('acme', ['a']);
+  for (let place = 0; place < 10; place += 1) process.tally.drain.started();
+  for (let looks = 0; looks < 60; looks += 1) {
+    process.tally.drain.gotOn();
+    await process.pass(2_000);
+  }
+  expect(process.problems()).toEqual([]);
+  await process.pass(10 * minute);
+  expect(process.problems()).toEqual([expect.stringContaining('do not get on')]);
+  expect(process.liveness().live).toBe(false);
+});

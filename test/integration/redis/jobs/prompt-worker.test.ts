@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterAll, expect, test, vi } from 'vitest';
+import { PromptWorker } from '../../../../src/redis/jobs/prompt-worker.ts';
+import { testRedis } from '../../../support/redis.ts';
+import { startSlowLine } from '../../../support/slow-line.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+test('a worker begins a job when it has it, before it asks over a slow line for those behind', async () => {
+  const name = `q${randomBytes(4).toString('hex')}`;
+  const prefix = redis.prefix;
+  const queue = new Queue(name, { connection: redis.connect(), prefix });
+  await queue.addBulk(Array.from({ length: 12 }, (_, i) => ({ name: 'job', data: i })));
+  await using line = await startSlowLine(Number(new URL(redis.url).port), { delayMs: 50 });
+  const connection = new Redis(line.url, { maxRetriesPerRequest: null });
+  const activeAtBegin: number[] = [];
+  const worker = new PromptWorker<number>(
+    name,
+    async () => void activeAtBegin.push(await queue.getActiveCount()),
+    { connection, prefix, concurrency: 50 },
+  );
+  await vi.waitFor(async () => expect(await queue.getWaitingCount()).toBe(0), 10_000);
+  await vi.waitFor(() => expect(activeAtBegin).toHaveLength(12), 10_000);
+  expect(activeAtBegin[0]).toBeLessThan(6);
+  await worker.close();
+  await queue.close();
+  connection.disconnect();
+});

@@ -1,0 +1,188 @@
+import { CloudEvent, HTTP } from 'cloudevents';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatBody } from '../../../src/callbacks/body-formats.ts';
+
+const source =
+  '{"type":"filing.rejected","timestamp":"2026-11-21T10:00:03.120Z","data":{"account":"a/b","filingId":"f_1","status":"REJECTED",' +
+  '"previousStatus":"PENDING","rejectionReason":"Not <signed> & \\"late\\"\\nsee page 2","completedAt":null,"sequence":4,' +
+  '"filing":{"id":"f_1","insuredsName":"Ö & Söhne <Ltd>","policyNumber":"P-1","premium":1200.10,"big":12345678901234567890}}}';
+const entry = { id: 'evt_1', filingId: 'f_1', body: Buffer.from(source) };
+const subscription = { account: 'a/b', format: 'standard', payload: 'full' } as const;
+
+const textOf = (bytes: Buffer) => bytes.toString();
+const slackText = (body: object, filingId = 'f_1') => {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const { bytes: out } = formatBody({ ...subscription, format: 'slack' }, { id: 'e', filingId, body: bytes });
+  return (JSON.parse(textOf(out)) as { text: string }).text;
+};
+
+describe('the standard format', () => {
+  it('is the very bytes of the log', () => {
+    expect(formatBody(subscription, entry)).toEqual({ contentType: 'application/json', bytes: entry.body });
+    expect(formatBody(subscription, entry).bytes).toBe(entry.body);
+  });
+
+  it('thin is the same without the filing, numbers kept as they were written', () => {
+    const { contentType, bytes } = formatBody({ ...subscription, payload: 'thin' }, entry);
+    expect(contentType).toBe('application/json');
+    expect(textOf(bytes)).toBe(source.replace(/,"filing":\{.*\}\}\}$/, '}}'));
+  });
+});
+
+describe('the format cloudevents', () => {
+  it('is a structured event of CloudEvents 1.0', () => {
+    const { contentType, bytes } = formatBody({ ...subscription, format: 'cloudevents' }, entry);
+    expect(contentType).toBe('application/cloudevents+json');
+    expect(textOf(bytes)).toContain('"premium":1200.10,"big":12345678901234567890');
+    const { data, ...attributes } = JSON.parse(textOf(bytes)) as { data: { sequence: number } };
+    expect(data.sequence).toBe(4);
+    expect(attributes).toEqual({
+      specversion: '1.0',
+      id: 'evt_1',
+      source: '/accounts/a%2Fb',
+      type: 'filing.rejected',
+      subject: 'f_1',
+      time: '2026-11-21T10:00:03.120Z',
+      datacontenttype: 'application/json',
+    });
+    // Attribute names are lower-case letters and digits, the mandatory ones are not empty (CloudEvents 1.0.2, §3).
+    expect(Object.keys(attributes).filter((name) => !/^[a-z0-9]{1,20}$/.test(name))).toEqual([]);
+    expect(Object.values(attributes).every((value) => typeof value === 'string' && value !== '')).toBe(true);
+  });
+
+  it('has no empty subject, and no filing when it is thin', () => {
+    const bytes = Buffer.from(
+      '{"type":"account.stale","timestamp":"2026-11-21T10:00:03.120Z","data":{"filing":1,"a":2}}',
+    );
+    const out = formatBody(
+      { ...subscription, format: 'cloudevents', payload: 'thin' },
+      { id: 'e', filingId: '', body: bytes },
+    );
+    const event = JSON.parse(textOf(out.bytes)) as Record<string, unknown>;
+    expect(event).not.toHaveProperty('subject');
+    expect(event['data']).toEqual({ a: 2 });
+  });
+});
+
+describe('the format slack', () => {
+  it('tells in one line what happened to what, and quotes the reason, markup escaped', () => {
+    const { contentType, bytes } = formatBody({ ...subscription, format: 'slack' }, entry);
+    expect(contentType).toBe('application/json');
+    expect(JSON.parse(textOf(bytes))).toEqual({
+      text:
+        '*filing.rejected* Ö &amp; Söhne &lt;Ltd&gt;, P-1 (PENDING → REJECTED)\n' +
+        '> Not &lt;signed&gt; &amp; "late"\n> see page 2',
+    });
+  });
+
+  it('thin says nothing that is in the filing only', () => {
+    const { bytes } = formatBody({ ...subscription, format: 'slack', payload: 'thin' }, entry);
+    expect((JSON.parse(textOf(bytes)) as { text: string }).text.split('\n')[0]).toBe(
+      '*filing.rejected* filing f_1 (PENDING → REJECTED)',
+    );
+  });
+
+  it.each([
+    [
+      {
+        type: 'filing.removed',
+        data: { filingId: 'f_9', status: 'PAID', previousStatus: 'PAID', filing: null },
+      },
+      '*filing.removed* filing f_9',
+    ],
+    [
+      {
+        type: 'filing.created',
+        data: { filingId: 'f_9', status: 'PAID', previousStatus: null, filing: { insuredsName: ' X ' } },
+      },
+      '*filing.created* X',
+    ],
+    [
+      { type: 'filing.created', data: { filingId: 'f_9', filing: { insuredsName: 7, policyNumber: ['x'] } } },
+      '*filing.created* filing f_9',
+    ],
+    [
+      { type: 'subscription.disabled', data: { subscription: 's', reason: 'gone' } },
+      '*subscription.disabled* subscription s\n> gone',
+    ],
+    [
+      { type: 'account.stale', data: { account: 'a<b', lastError: 'timeout: GET <filings>' } },
+      '*account.stale* account a&lt;b\n> timeout: GET &lt;filings&gt;',
+    ],
+    [{ type: 'account.recovered', data: { account: 'a', lastError: null } }, '*account.recovered* account a'],
+    [{ type: 'ping', data: { account: 'a' } }, '*ping* account a'],
+  ])('%j', (body, expected) => {
+    expect(slackText(body)).toBe(expected);
+  });
+});
+
+describe('an event whose filing was too large', () => {
+  const body = Buffer.from(source.replace(/"filing":\{.*\}\}\}$/, () => '"omitted":"too_large"}}'));
+  const formatted = (settings: Partial<Parameters<typeof formatBody>[0]>) =>
+    JSON.parse(textOf(formatBody({ ...subscription, ...settings }, { ...entry, body }).bytes)) as {
+      data: Record<string, unknown>;
+      text: string;
+    };
+
+  it.each(['full', 'thin'] as const)(
+    'says so in every format that has its data, with the payload %s',
+    (payload) => {
+      for (const format of ['standard', 'cloudevents'] as const) {
+        const { data } = formatted({ format, payload });
+        expect(data).toMatchObject({ status: 'REJECTED', sequence: 4, omitted: 'too_large' });
+        expect(data).not.toHaveProperty('filing');
+      }
+    },
+  );
+
+  it('is known by its id in a message', () => {
+    expect(formatted({ format: 'slack' }).text.split('\n')[0]).toBe(
+      '*filing.rejected* filing f_1 (PENDING → REJECTED)',
+    );
+  });
+});
+
+it('every format gives the same bytes on every attempt', () => {
+  for (const format of ['standard', 'cloudevents', 'slack'] as const)
+    for (const payload of ['full', 'thin'] as const) {
+      const asked = { ...subscription, format, payload };
+      expect(formatBody(asked, entry).bytes.equals(formatBody({ ...asked }, { ...entry }).bytes)).toBe(true);
+    }
+});
+
+// JSON as somebody else may write it: numbers that doubles cannot hold, keys that mean something to JavaScript, lone surrogates.
+const text = fc.string({ unit: 'binary' }).filter((value) => !/^\d+$/.test(value));
+const oddNumber = fc.constantFrom('1.10', '12345678901234567890', '1e400', '-0', '0.1e-7');
+const oddKey = fc.constantFrom('__proto__', 'constructor', 'toJSON', 'data', 'filing', 'id');
+const { json } = fc.letrec<{ json: string }>((tie) => ({
+  json: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom('null', 'true', '0', '""'),
+    oddNumber,
+    text.map((value) => JSON.stringify(value)),
+    fc.array(tie('json')).map((values) => `[${values.join(',')}]`),
+    fc.array(fc.tuple(fc.oneof(text, oddKey), tie('json'))).map((pairs) => {
+      const fields = [...new Map(pairs)].map(([key, value]) => `${JSON.stringify(key)}:${value}`);
+      return `{${fields.join(',')}}`;
+    }),
+  ),
+}));
+
+it('no filing, whatever is in it, is changed by a format, breaks it, or shows in a thin body', () => {
+  fc.assert(
+    fc.property(json, text, (filing, id) => {
+      const start = '{"type":"filing.paid","timestamp":"2026-11-21T10:00:03.120Z","data":';
+      const data = `{"account":"a","filingId":${JSON.stringify(id)}`;
+      const body = Buffer.from(`${start}${data},"filing":${filing}}}`);
+      const format = (settings: Partial<Parameters<typeof formatBody>[0]>) =>
+        textOf(formatBody({ ...subscription, ...settings }, { id: 'evt_1', filingId: id, body }).bytes);
+      const event = format({ format: 'cloudevents' });
+      expect(event.endsWith(`"data":${data},"filing":${filing}}}`)).toBe(true);
+      const headers = { 'content-type': 'application/cloudevents+json' };
+      expect(HTTP.toEvent({ headers, body: event })).toBeInstanceOf(CloudEvent);
+      expect(format({ payload: 'thin' })).toBe(`${start}${data}}}`);
+      expect(Object.keys(JSON.parse(format({ format: 'slack' })) as object)).toEqual(['text']);
+    }),
+  );
+});

@@ -1,0 +1,409 @@
+import * as fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { variables } from '../../../src/config/variables.ts';
+import { loadConfig, readEnvironment } from '../../../src/config/config.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { defaultDoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
+
+const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+const needed = { API_TOKEN: 'operator-token-of-the-tests', ENCRYPTION_KEY: key(1) };
+
+function configOf(env: Record<string, string>): Config {
+  const result = loadConfig({ ...needed, ...env });
+  if (!result.ok) throw new Error(result.problems.join('\n'));
+  return result.config;
+}
+
+function problemsOf(env: Record<string, string | undefined>): readonly string[] {
+  const result = loadConfig(env);
+  return result.ok ? [] : result.problems;
+}
+
+describe('the defaults', () => {
+  test('are those of the contract', () => {
+    expect(configOf({})).toEqual({
+      redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false, waitReplicas: 0 },
+      http: { host: '127.0.0.1', port: 3000 },
+      metricsPort: null,
+      trustedProxies: [],
+      apiToken: needed.API_TOKEN,
+      encryptionKeys: [{ id: 'default', key: Buffer.alloc(32, 1) }],
+      defaultAccount: null,
+      polling: {
+        pollIntervalMs: 15_000,
+        sweepIntervalMs: 900_000,
+        maxRps: 10,
+        concurrency: 4,
+        timeoutMs: 10_000,
+      },
+      delivery: {
+        timeoutMs: 15_000,
+        retryMs: [
+          5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
+        ],
+        maxInFlight: 10,
+        allowCidrs: [],
+        allowHttp: false,
+        disableAfterMs: 432_000_000,
+      },
+      doubt: defaultDoubtLimits,
+      filingBytesMax: 262_144,
+      eventRetentionMs: 2_592_000_000,
+      roles: new Set(['api', 'poll', 'deliver']),
+      logLevel: 'info',
+      tracing: null,
+    } satisfies Config);
+  });
+
+  test('apply to empty variables too', () => {
+    const empty = Object.fromEntries(Object.keys(variables).map((name) => [name, '  ']));
+    expect(configOf({ ...empty, ...needed })).toEqual(configOf({}));
+  });
+});
+
+describe('right values', () => {
+  test.each<[Record<string, string>, Partial<Config>]>([
+    [{ HOST: '::', PORT: '0' }, { http: { host: '::', port: 0 } }],
+    [{ HOST: 'localhost', PORT: '65535' }, { http: { host: 'localhost', port: 65_535 } }],
+    [{ METRICS_PORT: '9464' }, { metricsPort: 9_464 }],
+    [{ TRUSTED_PROXIES: '10.0.0.0/8, ::1/128' }, { trustedProxies: ['10.0.0.0/8', '::1/128'] }],
+    [
+      {
+        REDIS_URL: 'rediss://u:p@r:1/2',
+        REDIS_PREFIX: 'a.b_c-1',
+        REDIS_UNSAFE: 'true',
+        REDIS_WAIT_REPLICAS: '2',
+      },
+      { redis: { url: 'rediss://u:p@r:1/2', prefix: 'a.b_c-1', unsafe: true, waitReplicas: 2 } },
+    ],
+    [{ ROLES: 'deliver, poll,poll' }, { roles: new Set(['deliver', 'poll'] as const) }],
+    [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/otlp/' },
+      {
+        tracing: {
+          url: 'https://collector.example.com/otlp/v1/traces',
+          headers: {},
+          serviceName: 'filing-webhooks',
+          ratio: 1,
+        },
+      },
+    ],
+    [
+      {
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/traces',
+        OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20key, x-team=ops',
+        OTEL_SERVICE_NAME: 'filings of ours',
+        OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '0.25',
+      },
+      {
+        tracing: {
+          url: 'http://127.0.0.1:4318/traces',
+          headers: { 'api-key': 'a key', 'x-team': 'ops' },
+          serviceName: 'filings of ours',
+          ratio: 0.25,
+        },
+      },
+    ],
+    [{ FILING_MAX_BYTES: '1024' }, { filingBytesMax: 1024 }],
+    [{ EVENT_RETENTION_MS: '50' }, { eventRetentionMs: 50 }],
+    [
+      { PARTNER_BASE_URL: 'http://127.0.0.1:4010/v1/', PARTNER_KEY: 'sandbox-key' },
+      { defaultAccount: { baseUrl: 'http://127.0.0.1:4010/v1', partnerKey: 'sandbox-key' } },
+    ],
+    [
+      { ENCRYPTION_KEY: `2026-06:${key(2)}, ${key(1)}` },
+      {
+        encryptionKeys: [
+          { id: '2026-06', key: Buffer.alloc(32, 2) },
+          { id: 'default', key: Buffer.alloc(32, 1) },
+        ],
+      },
+    ],
+  ])('%j', (env, expected) => {
+    expect(configOf(env)).toMatchObject(expected);
+  });
+
+  test.each([
+    { OTEL_SDK_DISABLED: 'true' },
+    { OTEL_TRACES_SAMPLER: 'always_off' },
+    { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' },
+  ])('%j ends tracing', (env) => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+    expect(configOf(endpoint).tracing).not.toBeNull();
+    expect(configOf({ ...endpoint, ...env }).tracing).toBeNull();
+  });
+
+  test('of the delivery', () => {
+    const { delivery } = configOf({
+      DELIVERY_RETRY_MS: '50, 100',
+      DELIVERY_ALLOW_CIDRS: '127.0.0.0/8, ::1/128',
+      DELIVERY_ALLOW_HTTP: 'true',
+      DELIVERY_TIMEOUT_MS: '50',
+      DELIVERY_MAX_IN_FLIGHT: '1',
+      DELIVERY_DISABLE_AFTER_MS: '50',
+    });
+    expect(delivery).toEqual({
+      timeoutMs: 50,
+      retryMs: [50, 100],
+      maxInFlight: 1,
+      allowCidrs: ['127.0.0.0/8', '::1/128'],
+      allowHttp: true,
+      disableAfterMs: 50,
+    });
+  });
+});
+
+const wrongNumbers = [
+  '0',
+  '-1',
+  '1.5',
+  '1e3',
+  '0x10',
+  'ten',
+  '10s',
+  '1_000',
+  '99999999999999999999',
+  'NaN',
+  '٣',
+];
+const wrongBooleans = ['1', 'yes', 'TRUE', 'on'];
+const wrongEndpoints = [
+  'collector:4318',
+  '127.0.0.1:4318',
+  'grpc://collector:4317',
+  'http://user:a@b',
+  'http://b?key=a',
+  'http://b#a',
+];
+const wrongValues: Record<keyof typeof variables, readonly string[]> = {
+  REDIS_URL: [
+    'localhost:6379',
+    'http://localhost:6379',
+    'redis://',
+    'redis://:6379',
+    'redis://h:0',
+    'redis://h:65536',
+    'redis://h:port',
+    'redis://h/one',
+    'redis://h/0/1',
+    'redis://h?db=1',
+    'redis://a,b',
+    'redis://user@h',
+    'redis://user:@h',
+    'redis://user:%@h',
+    'redis://::1:6379',
+    'redis://[1]:6379',
+    'redis+cluster://',
+    'redis+cluster://a,,b',
+    'redis+cluster://a/1',
+    'redis+sentinel://a:1,b:2',
+    'redis+sentinel://a:1/',
+    'redis+other://a',
+    '/var/run/redis.sock',
+  ],
+  REDIS_PREFIX: ['a:b', '{a}', 'a b', 'ä', 'x'.repeat(65), '*'],
+  REDIS_UNSAFE: wrongBooleans,
+  REDIS_WAIT_REPLICAS: [...wrongNumbers.filter((value) => value !== '0'), '17'],
+  HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
+  PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
+  TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback', 'true', '1'],
+  METRICS_PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
+  API_TOKEN: [
+    'short',
+    'x'.repeat(23),
+    'with a space in the middle of it',
+    `${'x'.repeat(30)}ä`,
+    'x'.repeat(513),
+  ],
+  ENCRYPTION_KEY: [
+    'secret',
+    Buffer.alloc(31, 1).toString('base64'),
+    Buffer.alloc(33, 1).toString('base64'),
+    Buffer.alloc(32, 1).toString('hex'),
+    key(1).slice(0, -1),
+    // Not how 32 bytes are written: the last digit has bits to spare.
+    `${key(0).slice(0, -2)}B=`,
+    `a.b:${key(1)}`,
+    `:${key(1)}`,
+    `${'x'.repeat(33)}:${key(1)}`,
+    `a:${key(1)},a:${key(2)}`,
+    `${key(1)},${key(2)}`,
+    `${key(1)},`,
+    `a:b:${key(1)}`,
+  ],
+  PARTNER_BASE_URL: [
+    'partner.example.com/v1',
+    'ftp://partner.example.com',
+    'https://',
+    'https://user:secret@partner.example.com',
+    'https://key@partner.example.com',
+    'https://partner.example.com/v1?a=b',
+    'https://partner.example.com/v1#a',
+    '/v1',
+  ],
+  PARTNER_KEY: ['a b', 'a\nb', 'schlüssel', 'x'.repeat(1_025)],
+  POLL_INTERVAL_MS: [...wrongNumbers, '9', '86400001'],
+  SWEEP_INTERVAL_MS: [...wrongNumbers, '9', '2592000001'],
+  PARTNER_MAX_RPS: [...wrongNumbers, '1001'],
+  PARTNER_CONCURRENCY: [...wrongNumbers, '65'],
+  DOUBT_REMOVED_MIN: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
+  DOUBT_REMOVED_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '101'],
+  DOUBT_UNKNOWN_MIN: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
+  DOUBT_UNKNOWN_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
+  DOUBT_SHOWN_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '101'],
+  PARTNER_TIMEOUT_MS: [...wrongNumbers, '9', '600001'],
+  DELIVERY_TIMEOUT_MS: [...wrongNumbers, '9', '600001'],
+  DELIVERY_RETRY_MS: [
+    ...wrongNumbers,
+    '5,,6',
+    '5,',
+    '5;6',
+    '5 6',
+    '2592000001',
+    Array.from({ length: 51 }, () => '1').join(','),
+  ],
+  DELIVERY_MAX_IN_FLIGHT: [...wrongNumbers, '1001'],
+  FILING_MAX_BYTES: [...wrongNumbers, '1023', '16777217', '256KiB'],
+  DELIVERY_ALLOW_CIDRS: [
+    '127.0.0.1',
+    '127.0.0.0/33',
+    '10/8',
+    '::1/129',
+    '10.0.0.0/008',
+    '10.0.0.0/33',
+    '010.0.0.0/8',
+    'fe80::1%eth0/64',
+    'localhost',
+    '127.0.0.0/8,',
+    '0x7f.0.0.0/8',
+    '*',
+  ],
+  DELIVERY_ALLOW_HTTP: wrongBooleans,
+  DELIVERY_DISABLE_AFTER_MS: [...wrongNumbers, '9'],
+  EVENT_RETENTION_MS: [...wrongNumbers, '9'],
+  ROLES: ['all', 'api,', 'api;poll', 'API', 'api,worker'],
+  LOG_LEVEL: ['verbose', 'INFO', '30'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: wrongEndpoints,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: wrongEndpoints,
+  OTEL_EXPORTER_OTLP_HEADERS: ['a', '=a', 'a=', 'a=b,', 'a b=c', 'a=b c', 'a=%', 'a=%0d%0ab'],
+  OTEL_SERVICE_NAME: ['ä', 'x'.repeat(256)],
+  OTEL_SDK_DISABLED: wrongBooleans,
+  OTEL_TRACES_SAMPLER: ['xray', 'always', 'ALWAYS_ON'],
+  OTEL_TRACES_SAMPLER_ARG: ['-0.1', '1.1', '2', '1e-3', 'half', '.', '10%'],
+};
+
+describe('a wrong value', () => {
+  const cases = Object.entries(wrongValues).flatMap(([name, values]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+
+  test.each(cases)('%s=%s is refused by name and with a right example', (name, value) => {
+    const neighbour = { PARTNER_BASE_URL: 'https://p.example/v1', PARTNER_KEY: 'k' };
+    const problems = problemsOf({ ...needed, ...neighbour, [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${name} .+; for example ${name}=.`));
+  });
+
+  test('does not hide another: all are listed at once', () => {
+    const names = Object.keys(wrongValues);
+    const problems = problemsOf(Object.fromEntries(names.map((name) => [name, 'wrong!\n']))).toSorted();
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual(
+      // Those that may contain an exclamation mark.
+      names.filter((name) => name !== 'PARTNER_KEY' && name !== 'OTEL_SERVICE_NAME').toSorted(),
+    );
+  });
+
+  test.each(Object.entries(variables))('%s: the example is a right value', (_name, { example, parse }) => {
+    expect(example.startsWith('$(openssl') || parse(example).ok).toBe(true);
+  });
+});
+
+describe('what must be set', () => {
+  test('API_TOKEN and ENCRYPTION_KEY are asked for together', () => {
+    const problems = problemsOf({});
+    expect(problems).toEqual([
+      'API_TOKEN is required and not set; for example API_TOKEN=$(openssl rand -hex 24)',
+      'ENCRYPTION_KEY is required and not set; for example ENCRYPTION_KEY=$(openssl rand -base64 32)',
+    ]);
+  });
+
+  test.each([
+    ['PARTNER_BASE_URL', 'PARTNER_KEY', 'https://p.example/v1'],
+    ['PARTNER_KEY', 'PARTNER_BASE_URL', 'partner-key-text'],
+  ])('%s without %s is refused', (given, missing, value) => {
+    const problems = problemsOf({ ...needed, [given]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${missing} is not set although ${given} is`));
+  });
+});
+
+test('no problem contains any part of a secret, wherever it was put', () => {
+  const secret = 'S3cr3tS3cr3t';
+  const wrapped = fc.constantFrom(
+    secret,
+    `${secret}, ${secret}`,
+    `redis://user:${secret}@host:1/x`,
+    `redis://${secret}@`,
+    `https://${secret}@h`,
+    `default:${secret}`,
+    `api,${secret}`,
+    `${secret}=`,
+  );
+  const environments = fc.record(Object.fromEntries(Object.keys(variables).map((name) => [name, wrapped])));
+  fc.assert(
+    fc.property(environments, (env) => {
+      expect(problemsOf(env).join('\n')).not.toContain(secret.slice(0, 5));
+    }),
+  );
+});
+
+test('a .env file completes the environment and never overrides it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-config-'));
+  const file = join(folder, '.env');
+  await writeFile(file, 'FW_TEST_ONLY_IN_FILE="from file"\nPATH=from file\n');
+  const env = readEnvironment(file);
+  const without = readEnvironment(join(folder, 'missing'));
+  await rm(folder, { recursive: true });
+  expect(env['FW_TEST_ONLY_IN_FILE']).toBe('from file');
+  expect(env['PATH']).toBe(process.env['PATH']);
+  expect(without['PATH']).toBe(process.env['PATH']);
+});
+
+describe('the documentation', () => {
+  const defaults = Object.fromEntries(
+    Object.entries(variables).map(([name, variable]) => [
+      name,
+      variable.required ? 'none, required' : (variable.default ?? 'none'),
+    ]),
+  );
+
+  test('docs/configuration.md lists every variable with its default, and no other', () => {
+    const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+    const [table = ''] = page.split('\n## ');
+    const rows = table.matchAll(/^\| `([A-Z_]+)` +\| ([^|]+?) +\|/gm);
+    const documented = Object.fromEntries(
+      [...rows].map(([, name, text]) => [name, text?.replaceAll('`', '')]),
+    );
+    expect(documented).toEqual(defaults);
+  });
+
+  test('.env.example mentions every variable with its default, and starts the daemon once the keys are put in', () => {
+    const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
+    const everything = parseEnv(text.replaceAll(/^# ?(?=[A-Z_]+=)/gm, ''));
+    expect(Object.keys(everything).toSorted()).toEqual(Object.keys(variables).toSorted());
+    const withDefault = Object.entries(variables).filter(([, variable]) => variable.default !== null);
+    expect(everything).toMatchObject(
+      Object.fromEntries(withDefault.map(([name, each]) => [name, each.default])),
+    );
+    expect(loadConfig({ ...parseEnv(text), ...needed }).ok).toBe(true);
+    expect(problemsOf(parseEnv(text))).toHaveLength(2);
+  });
+});

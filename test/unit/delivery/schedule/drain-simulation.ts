@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import type { CallbackOutcome } from '../../../../src/callbacks/outcome.ts';
+import {
+  createDrainWindow,
+  type DrainWindow,
+  type WindowRules,
+  type Work,
+} from '../../../../src/delivery/schedule/scheduler.ts';
+import type { DeliveryTrack } from '../../../../src/delivery/schedule/track.ts';
+import { createLaneSet, type LaneSet } from '../../../../src/delivery/schedule/lane-set.ts';
+import type { Lane } from '../../../../src/delivery/schedule/lanes.ts';
+import type { EndpointHealth } from '../../../../src/delivery/schedule/endpoint-health.ts';
+import { createProgress, type Progress } from '../../../../src/subscriptions/cursor.ts';
+import type { LogEntry } from '../../../../src/events/event-log.ts';
+
+/** Something that can happen to a subscription. */
+export type Step =
+  | { readonly do: 'read'; readonly count: number }
+  | { readonly do: 'land'; readonly which: number; readonly outcome: CallbackOutcome }
+  | { readonly do: 'wait'; readonly ms: number }
+  | { readonly do: 'start' | 'write' | 'crash' | 'release' | 'replay' };
+
+/** A drain without Redis and HTTP, checked after every step. */
+export interface Simulation {
+  take(step: Step): void;
+  /** From now on everything succeeds; checks that everything wanted arrives, and returns what Redis holds then. */
+  finish(): { cursor: number; done: string; lanes: number };
+}
+
+// What Redis would hold.
+interface Stored {
+  readonly cursor: number;
+  readonly done: string;
+  readonly lanes: ReadonlyMap<string, Lane>;
+  readonly health: EndpointHealth;
+  readonly releasedAt: number;
+  /** Delivered or given up, and written. */
+  readonly ended: ReadonlySet<number>;
+}
+
+const healthy = {
+  failures: 0,
+  failedFilings: [],
+  failingSince: 0,
+  lastSuccessAt: 0,
+  workedAt: 0,
+  pausedUntil: 0,
+  probes: 0,
+};
+
+/** A log of one event per filing named; those of '-' are not wanted. Nothing has been delivered. */
+export function createSimulation(rules: WindowRules, filings: readonly string[]): Simulation {
+  const log = filings.map(toEntry);
+  let stored: Stored = {
+    cursor: 0,
+    done: '',
+    lanes: new Map(),
+    health: healthy,
+    releasedAt: 0,
+    ended: new Set(),
+  };
+  let now = 1;
+  let window: DrainWindow;
+  let progress: Progress;
+  let lanes: LaneSet;
+  let ended: Set<number>;
+  let readTo: number;
+  let replay: DeliveryTrack | null;
+  let replayTo: number;
+  const flying = new Map<string, Work>();
+  let landed: Work[] = [];
+
+  function begin(): void {
+    progress = createProgress(stored.cursor, stored.done);
+    lanes = createLaneSet(stored.lanes, stored.releasedAt);
+    window = createDrainWindow(rules, { ...stored, progress, lanes });
+    ended = new Set(stored.ended);
+    readTo = stored.cursor;
+    replay = null;
+    replayTo = 0;
+    flying.clear();
+    landed = [];
+  }
+
+  function read(count: number): void {
+    for (const entry of log.slice(readTo, readTo + count)) {
+      readTo = entry.position;
+      if (!progress.isDone(entry.position)) window.take(entry, entry.filingId !== '-');
+    }
+  }
+
+  function start(): void {
+    for (let work = window.next(now); work !== null; work = window.next(now)) {
+      assert(!flying.has(work.filingId), 'two of a filing in flight');
+      flying.set(work.filingId, work);
+      assert(flying.size <= (work.probe ? 1 : rules.maxInFlight), 'too many in flight');
+      assert(now >= window.health().pausedUntil, 'sent during a pause');
+      if (work.track === 'replay') continue;
+      assert(!ended.has(work.position), 'sent though it was over');
+      for (const earlier of log.slice(0, work.position - 1))
+        assert(
+          earlier.filingId !== work.filingId || ended.has(earlier.position),
+          'sent before an earlier one',
+        );
+    }
+  }
+
+  function land(which: number, outcome: CallbackOutcome): void {
+    const waiting = [...flying.values()].filter((work) => !landed.includes(work));
+    const work = waiting[which % Math.max(1, waiting.length)];
+    if (work === undefined) return;
+    const { givenUp } = window.settle(work, outcome, now);
+    if (work.track === 'live' && (givenUp || outcome.kind === 'delivered')) ended.add(work.position);
+    landed.push(work);
+  }
+
+  function write(): void {
+    const written = new Map(stored.lanes);
+    for (const [filingId, lane] of lanes.changes()) {
+      if (lane === null) written.delete(filingId);
+      else written.set(filingId, lane);
+    }
+    stored = {
+      cursor: progress.cursor(),
+      done: progress.done(),
+      lanes: written,
+      health: window.health(),
+      releasedAt: window.releasedAt(),
+      ended: new Set(ended),
+    };
+    for (const work of landed) {
+      window.free(work);
+      flying.delete(work.filingId);
+    }
+    landed = [];
+    checkStored();
+  }
+
+  // No position is passed that is neither at its end, nor waiting in a lane, nor unwanted; and none both waits and is done.
+  function checkStored(): void {
+    const passed = createProgress(stored.cursor, stored.done);
+    const parked = [...stored.lanes.values()].flatMap(({ positions }) => positions);
+    assert.equal(new Set(parked).size, parked.length, 'parked twice');
+    assert.equal(lanes.parked(), parked.length);
+    for (const { position, filingId } of log) {
+      const waits = parked.includes(position);
+      const over = stored.ended.has(position) || filingId === '-';
+      assert(!passed.isDone(position) || waits || over, 'passed over');
+      assert(!(waits && over), 'waits though it is over');
+    }
+  }
+
+  function beginReplay(): void {
+    const first = { progress: createProgress(0, ''), lanes: createLaneSet(new Map(), 0) };
+    if (replay === null) replay = window.replay(first);
+    const upTo = Math.min(progress.cursor(), replayTo + 6);
+    for (const entry of log.slice(replayTo, upTo)) replay?.take(entry, ended.has(entry.position));
+    replayTo = Math.max(replayTo, upTo);
+  }
+
+  function take(step: Step): void {
+    now += 1;
+    switch (step.do) {
+      case 'read':
+        return window.hasRoom() ? read(step.count) : undefined;
+      case 'start':
+        return start();
+      case 'land':
+        return land(step.which, step.outcome);
+      case 'write':
+        return write();
+      case 'wait':
+        now += step.ms;
+        return;
+      case 'crash':
+        return begin();
+      case 'release':
+        return window.release(now);
+      case 'replay':
+        return beginReplay();
+    }
+  }
+
+  begin();
+  return {
+    take,
+    finish() {
+      write();
+      const isDone = () => stored.cursor === log.length && stored.lanes.size === 0;
+      for (let round = 0; round < 300 && !isDone(); round += 1) {
+        now += 400_000;
+        read(log.length);
+        start();
+        while (flying.size > landed.length) land(0, { kind: 'delivered', code: 'delivered' });
+        write();
+      }
+      for (const { position, filingId } of log) assert(ended.has(position) || filingId === '-', 'lost');
+      return { cursor: stored.cursor, done: stored.done, lanes: stored.lanes.size };
+    },
+  };
+}
+
+function toEntry(filingId: string, i: number): LogEntry {
+  const position = i + 1;
+  return {
+    position,
+    id: `evt_${position}`,
+    type: 't',
+    filingId,
+    state: '',
+    recordedAt: 0,
+    timeline: '',
+    bytes: 0,
+    body: Buffer.alloc(0),
+  };
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { toDetails } from '../../../../src/filings/detection/filing-details.ts';
+import { parseExactly } from '../../../../src/json/parse-exactly.ts';
+
+const nothing = { policyNumber: null, insuredsName: null, stateAbbr: null, filingType: null, premium: null };
+
+describe('toDetails', () => {
+  it.each([
+    ['nothing', {}, {}],
+    [
+      'texts',
+      { policyNumber: 'P1', insuredsName: 'Acme', filingType: 'NEW_BUSINESS' },
+      { policyNumber: 'P1', insuredsName: 'Acme', filingType: 'NEW_BUSINESS' },
+    ],
+    ['wrong types', { policyNumber: 7, insuredsName: null, filingType: ['x'] }, {}],
+    ['a long text', { insuredsName: 'x'.repeat(500) }, { insuredsName: 'x'.repeat(200) }],
+    ['a state', { filingState: { stateAbbr: 'TX' } }, { stateAbbr: 'TX' }],
+    ['no state', { filingState: null }, {}],
+    ['a strange state', { filingState: { stateAbbr: 5 } }, {}],
+    ['a number', { premium: 12 }, { premium: 12 }],
+    ['a number as text', { premium: '12' }, {}],
+    ['a boolean', { premium: true }, {}],
+    ['an object for a number', { premium: {} }, {}],
+    ['a list for a number', { premium: [] }, {}],
+  ])('takes %s', (_title, document, expected) => {
+    expect(toDetails(document)).toEqual({ ...nothing, ...expected });
+  });
+
+  it('takes numbers that the exact document keeps as they were written', () => {
+    const document = parseExactly('{"premium":1200.10}') as Record<string, unknown>;
+    expect(toDetails(document)?.premium).toBe(1200.1);
+  });
+
+  it('of no document are none', () => {
+    expect(toDetails(null)).toBeNull();
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { createWorkTally } from '../../../../src/monitoring/due-work/tally.ts';
+
+const minute = 60_000;
+
+function atTime(busyFrom: number) {
+  let time = 0;
+  const tally = createWorkTally({ busyFrom, quietMsMax: 2 * minute, now: () => time });
+  return { ...tally, pass: (ms: number) => void (time += ms) };
+}
+
+it('has moved when work was begun since it was last asked', () => {
+  const { started, ended, read } = atTime(10);
+  started();
+  ended();
+  expect(read()).toEqual({ moved: true, skipped: 0, underWay: 0, hangs: false });
+  expect(read()).toMatchObject({ moved: false });
+});
+
+it('moves while every place is taken and the work gets on', () => {
+  const { started, gotOn, read, pass } = atTime(2);
+  started();
+  read();
+  expect(read()).toMatchObject({ moved: false, underWay: 1 });
+  started();
+  read();
+  for (let i = 0; i < 10; i += 1) {
+    pass(1.5 * minute);
+    gotOn();
+    expect(read()).toMatchObject({ moved: true, underWay: 2, hangs: false });
+  }
+  pass(2.5 * minute);
+  expect(read()).toMatchObject({ moved: false, underWay: 2, hangs: true });
+  gotOn();
+  expect(read()).toMatchObject({ moved: true, hangs: false });
+});
+
+it('counts from the start of the work, not from an idle time before it', () => {
+  const { started, read, pass } = atTime(1);
+  pass(100 * minute);
+  started();
+  expect(read()).toMatchObject({ moved: true, hangs: false });
+});
+
+it('counts what was skipped since it was last asked, which moves nothing', () => {
+  const { skipped, read } = atTime(1);
+  skipped();
+  skipped();
+  expect(read()).toMatchObject({ moved: false, skipped: 2 });
+  expect(read()).toMatchObject({ skipped: 0 });
+});

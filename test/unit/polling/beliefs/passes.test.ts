@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import {
+  baselineVerdict,
+  dryLooks,
+  isAnotherPassWorthwhile,
+  stillHidden,
+  type Pass,
+  type PassHistory,
+} from '../../../../src/polling/beliefs/passes.ts';
+
+describe('another pass over the list', () => {
+  const pass: Pass = {
+    end: 'complete',
+    difference: 0,
+    hidden: 0,
+    unreadable: 0,
+    added: 0,
+    repeatShare: 0,
+    unseen: 0,
+    pages: 10,
+  };
+  const history: PassHistory = { passes: 1, unseenBefore: Infinity, baselined: true, searching: false };
+
+  it.each<[string, Partial<Pass>, Partial<PassHistory>, boolean]>([
+    ['everything was seen', {}, {}, false],
+    ['few were not seen: they are read one by one', { unseen: 10 }, {}, false],
+    ['many were not seen', { unseen: 11 }, {}, true],
+    ['passes hardly help', { unseen: 95 }, { passes: 2, unseenBefore: 100 }, false],
+    ['passes help', { unseen: 50 }, { passes: 2, unseenBefore: 100 }, true],
+    ['the list is broken', { unseen: 500, end: 'broken' }, {}, false],
+    ['there were enough', { unseen: 50 }, { passes: 60, unseenBefore: 100 }, false],
+    ['somebody is searched for', { difference: 1 }, { searching: true }, true],
+    ['what is searched for cannot be read', { difference: 1, unreadable: 1 }, { searching: true }, false],
+    ['there are fewer than known', { difference: -1 }, { searching: true }, false],
+    ['a stable order has been searched', { difference: 1 }, { searching: true, passes: 2 }, false],
+    [
+      'an unstable one has been searched',
+      { difference: 1, repeatShare: 0.3 },
+      { searching: true, passes: 2 },
+      true,
+    ],
+    [
+      'an unstable one has been searched enough',
+      { difference: 1, repeatShare: 0.3 },
+      { searching: true, passes: 14 },
+      false,
+    ],
+    ['nobody is searched for', { difference: 1 }, {}, false],
+    ['a baseline grows', { difference: 5, added: 3 }, { baselined: false }, true],
+    ['a baseline grows without a count', { difference: null, added: 3 }, { baselined: false }, true],
+    ['a baseline is dry', { difference: 5 }, { baselined: false }, false],
+    ['a baseline is complete', { added: 3 }, { baselined: false }, false],
+    [
+      'a baseline lacks what cannot be read',
+      { difference: 2, unreadable: 2, added: 3 },
+      { baselined: false },
+      false,
+    ],
+  ])('when %s (%j, %j): %j', (_title, more, past, expected) => {
+    expect(isAnotherPassWorthwhile({ ...pass, ...more }, { ...history, ...past })).toBe(expected);
+  });
+
+  it.each<[string, Partial<Pass>, number, object]>([
+    ['the counts agree', {}, 0, { baselined: true, dryPolls: 0 }],
+    ['more is known than counted', { difference: -3 }, 0, { baselined: true, dryPolls: 0 }],
+    [
+      'only what cannot be read is missing',
+      { difference: 2, unreadable: 2 },
+      0,
+      { baselined: true, dryPolls: 0 },
+    ],
+    ['something new was found', { difference: 2, added: 1 }, 2, { baselined: false, dryPolls: 0 }],
+    ['nothing new was found', { difference: 2 }, 0, { baselined: false, dryPolls: 1 }],
+    ['nothing new was found for the third time', { difference: 2 }, 2, { baselined: true, dryPolls: 3 }],
+    ['the same without a count', { difference: null }, 2, { baselined: true, dryPolls: 3 }],
+    [
+      'nothing new was found in an unstable order',
+      { difference: 2, repeatShare: 0.37 },
+      2,
+      { baselined: false, dryPolls: 3 },
+    ],
+    ['the same often enough', { difference: 2, repeatShare: 0.37 }, 12, { baselined: true, dryPolls: 13 }],
+    ['the list ends too early, once', { difference: 2, end: 'short' }, 0, { baselined: false, dryPolls: 1 }],
+    ['the list is broken, whatever it counts', { end: 'broken' }, 2, { baselined: false, dryPolls: 2 }],
+  ])('completes the baseline when %s: %j', (_title, more, dryPolls, expected) => {
+    expect(baselineVerdict({ ...pass, ...more }, { dryPolls, hidden: 0 })).toEqual({
+      ...expected,
+      hidden: 0,
+    });
+  });
+
+  it.each<[string, Partial<Pass>, { dryPolls: number; hidden: number }, number]>([
+    ['the first dry poll', { difference: 5, hidden: 5 }, { dryPolls: 0, hidden: 9 }, 5],
+    ['a further one that counts more', { difference: 7, hidden: 7 }, { dryPolls: 2, hidden: 5 }, 5],
+    ['a further one that counts fewer', { difference: 3, hidden: 3 }, { dryPolls: 1, hidden: 5 }, 3],
+    ['a count that wavers', { difference: 200, hidden: 0 }, { dryPolls: 2, hidden: 5 }, 0],
+    [
+      'records that cannot be read',
+      { difference: 2, hidden: 2, unreadable: 2 },
+      { dryPolls: 0, hidden: 0 },
+      2,
+    ],
+    ['a broken list', { end: 'broken', hidden: 9 }, { dryPolls: 2, hidden: 5 }, 5],
+  ])('keeps how many filings a baseline leaves out after %s', (_title, more, before, hidden) => {
+    expect(baselineVerdict({ ...pass, ...more }, before).hidden).toBe(hidden);
+  });
+
+  it.each<[string, Partial<Pass>, number]>([
+    ['the count is as before', { difference: 5 }, 5],
+    ['the count grew with births not seen yet', { difference: 8 }, 5],
+    ['the count came down', { difference: 2 }, 2],
+    ['fewer are counted than known', { difference: -1 }, 0],
+    ['there is no count', { difference: null }, 5],
+    ['filings came while it was read', { difference: 2, added: 1 }, 5],
+    ['the list is broken', { difference: 0, end: 'broken' }, 5],
+  ])('of 5 hidden filings, when %s (%j), %i are left', (_title, more, left) => {
+    expect(stillHidden({ ...pass, ...more }, 5)).toBe(left);
+  });
+
+  it('overlooks less than one in 100 000 after so many dry looks', () => {
+    for (const share of [0.01, 0.2, 0.37, 0.5, 0.7])
+      expect(Math.max(share, 0.4) ** dryLooks(share)).toBeLessThanOrEqual(1e-5);
+    expect([dryLooks(0), dryLooks(0.005), dryLooks(0.9), dryLooks(1)]).toEqual([3, 3, 40, 40]);
+  });
+});

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { connectedOnly, explainMissing } from '../../../../src/redis/connection/missing-redis.ts';
+
+test.each([
+  ['connect ECONNREFUSED 10.1.2.3:6379', 'Nothing listens'],
+  ['getaddrinfo ENOTFOUND redis.example', 'host is not found'],
+  ['getaddrinfo EAI_AGAIN redis.example', 'host is not found'],
+  ['WRONGPASS invalid username-password pair or user is disabled.', 'refuses the user or the password'],
+  ['NOAUTH HELLO must be called with the client already authenticated', 'wants a password'],
+  ["NOPERM User app has no permissions to run the 'info' command", 'may not do what is needed'],
+  ['LOADING Redis is loading the dataset in memory', 'loading its data'],
+  [connectedOnly, 'may be loading its data'],
+  ['ERR max number of clients reached', 'no place for more clients'],
+  ['self-signed certificate', 'TLS fails'],
+  ['All sentinels are unreachable. Retrying from scratch', 'does not answer'],
+  ['no connection yet', 'does not answer'],
+])('a Redis of which was heard "%s" is explained, without its name or address', (reason, meaning) => {
+  const explained = explainMissing(reason);
+  expect(explained).toContain(meaning);
+  expect(explained).not.toMatch(/example|10\.1|app/);
+});

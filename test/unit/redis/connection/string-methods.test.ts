@@ -1,0 +1,14 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInThisContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { restoreStringMethods } from '../../../../src/redis/connection/string-methods.ts';
+
+setFlagsFromString('--allow-natives-syntax');
+const isQuick = runInThisContext('(object) => %HasFastProperties(object)') as (object: object) => boolean;
+
+it('makes V8 lay out the methods of strings for quick calls again', () => {
+  Reflect.construct(class extends String {}, []);
+  expect(isQuick(String.prototype)).toBe(false);
+  restoreStringMethods();
+  expect(isQuick(String.prototype)).toBe(true);
+});

@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import lock from '../../../package-lock.json' with { type: 'json' };
+import packageJson from '../../../package.json' with { type: 'json' };
+import { readText } from '../docs/documents.ts';
+
+interface LockedPackage {
+  readonly version?: string;
+  readonly license?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+const locked = Object.entries(lock.packages as Record<string, LockedPackage>).filter(([path]) => path !== '');
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+/** What is in the image, which leaves out what is for development or optional. */
+const delivered = locked.filter(
+  ([, { dev, optional, devOptional }]) => ![dev, optional, devOptional].includes(true),
+);
+
+/** Licences that ask for no more than to be named. */
+const permissive = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+  'Unlicense',
+  '(MIT OR CC0-1.0)',
+]);
+
+describe('dependencies', () => {
+  test('have versions that are written out', () => {
+    const asked = {
+      ...packageJson.dependencies,
+      ...packageJson.optionalDependencies,
+      ...packageJson.devDependencies,
+    };
+    expect(Object.entries(asked).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
+  test('are pinned by hash and come from the registry', () => {
+    // Packages for other platforms are named in the lock, so that it fits everywhere, and never installed here.
+    const needed = locked.filter(([, { optional }]) => optional !== true);
+    expect(needed.length).toBeGreaterThan(200);
+    expect(
+      needed.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([path]) => path),
+    ).toEqual([]);
+    expect(locked.filter(([, { resolved = 'https:' }]) => !resolved.startsWith('https:'))).toEqual([]);
+  });
+
+  test('run no scripts when they are installed', () => {
+    const scripts: Readonly<Record<string, boolean>> = packageJson.allowScripts;
+    const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    const undecided = withScripts.filter(([path]) => scripts[nameOf(path)] !== false).map(([path]) => path);
+    expect(undecided).toEqual([]);
+  });
+
+  test('that are delivered have permissive licences', () => {
+    const others = delivered
+      .filter(([, { license = 'none' }]) => !permissive.has(license))
+      .map(([path, { license }]) => `${nameOf(path)}: ${license}`);
+    expect(delivered.length).toBeGreaterThan(80);
+    expect(others).toEqual([]);
+  });
+
+  test('that are delivered are all in the list of parts that CI makes, each with its licence', () => {
+    const { stdout } = spawnSync('node', ['.ci/list-parts.mjs'], { encoding: 'utf8' });
+    const { components } = JSON.parse(stdout) as {
+      components: Record<'name' | 'version' | 'licenses', unknown>[];
+    };
+    const nameAndVersion = (name: unknown, version: unknown) => `${String(name)} ${String(version)}`;
+    expect(new Set(components.map(({ name, version }) => nameAndVersion(name, version)))).toEqual(
+      new Set(delivered.map(([path, { version }]) => nameAndVersion(nameOf(path), version))),
+    );
+    expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([]);
+  });
+});
+
+describe('containers', () => {
+  const compose = readText('docker-compose.yml');
+  const services = (compose.split(/^services:\n/m)[1] ?? '').split(/^volumes:/m)[0] ?? '';
+  const shared = compose.split(/^services:/m)[0] ?? '';
+  const guards = ['read_only: true', "cap_drop: ['ALL']", "security_opt: ['no-new-privileges:true']"];
+
+  const named = services
+    .split(/^ {2}(?=\w+:\n)/m)
+    .filter((text) => text.trim() !== '')
+    .map((text): [string, string] => [text.split(':', 1)[0] ?? '', text]);
+
+  test.each(named)(
+    'of %s have a read-only root, no capabilities beyond those named and no way to new privileges',
+    (_name, service) => {
+      const said = service.includes('<<: *node') ? shared + service : service;
+      expect(guards.filter((guard) => !said.includes(guard))).toEqual([]);
+    },
+  );
+
+  test('of the image run as an ordinary user, who owns nothing of it', () => {
+    const dockerfile = readText('Dockerfile');
+    expect(dockerfile).toMatch(/^USER node$/m);
+    expect(dockerfile).not.toMatch(/--chown|chown|ADD /);
+    expect(dockerfile).toMatch(/npm ci --omit=dev .*--ignore-scripts/);
+  });
+
+  test('of the image start the daemon as `npm start` does', () => {
+    const command = /^CMD (.*)$/m.exec(readText('Dockerfile'))?.[1] ?? '';
+    expect((JSON.parse(command) as string[]).join(' ')).toBe(packageJson.scripts.start);
+  });
+
+  test('are reached from this machine only, and Redis not at all', () => {
+    expect([...services.matchAll(/- '([\d.:]+)'/g)].map(([, port]) => port)).toEqual(['127.0.0.1:3000:3000']);
+  });
+});
