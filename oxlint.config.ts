@@ -1,0 +1,148 @@
+import { defineConfig } from 'oxlint';
+import type { OxlintOverride } from 'oxlint';
+
+/** What the files of a folder of `src` may import besides their own folder. */
+interface Folder {
+  /** Other folders and files of `src`, with all that is in them. */
+  readonly may: readonly string[];
+  /** Those of the libraries with a place of their own that have it here. */
+  readonly has?: readonly string[];
+  /** It decides, and other folders read and write: no I/O, no clocks. */
+  readonly pure?: true;
+}
+
+const fastify = ['fastify', '@fastify/*', '@scalar/*'];
+// Libraries that may be imported only in the folders that have them.
+const placed = [...fastify, '@bull-board/*', '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
+const io = [
+  'p-queue',
+  'pino',
+  'prom-client',
+  'node:dns*',
+  'node:dns/*',
+  'node:fs*',
+  'node:fs/*',
+  'node:http*',
+  'node:net',
+  'node:timers*',
+  'node:timers/*',
+  'node:tls',
+];
+
+// Imports go one way: polling → filings → events ← subscriptions ← delivery → callbacks → egress, with redis, secrets,
+// http and json below all of them.
+const below = ['redis', 'json'];
+const polling = [...below, 'filings', 'events', 'partner', 'accounts'];
+const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'http'];
+
+// Of several entries that match a file the last one applies: folders stand before the folders in them.
+const folders: Readonly<Record<string, Folder>> = {
+  json: { may: [] },
+  http: { may: [] },
+  secrets: { may: [] },
+  redis: { may: [], has: ['ioredis'] },
+  'redis/jobs': { may: [], has: ['ioredis', 'bullmq'] },
+  config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing'] },
+  accounts: { may: [...below, 'secrets'] },
+  partner: { may: [...below, 'http'], has: ['got'] },
+  events: { may: below },
+  filings: { may: [...below, 'events', 'partner'] },
+  'filings/detection': { may: [...below, 'events', 'partner'], pure: true },
+  polling: { may: polling },
+  'polling/schedule': { may: polling, has: ['bullmq'] },
+  'polling/list': { may: polling, pure: true },
+  'polling/beliefs': { may: polling, pure: true },
+  subscriptions: { may: [...below, 'events', 'secrets'] },
+  egress: { may: [] },
+  callbacks: { may: ['egress', 'subscriptions', 'events', 'http', 'json'], has: ['undici'] },
+  delivery: { may: delivery },
+  'delivery/schedule': { may: delivery, pure: true },
+  records: {
+    may: [...below, 'accounts', 'delivery', 'events', 'filings', 'polling', 'subscriptions', 'monitoring'],
+  },
+  tracing: { may: ['polling', 'filings', 'delivery'], has: ['@opentelemetry/*'] },
+  monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
+  'monitoring/due-work': { may: ['redis'] },
+  api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
+  dashboard: { may: [], has: [...fastify, '@bull-board/*'] },
+  sandbox: { may: ['partner/filing-schema.ts'], has: fastify },
+  cli: { may: ['config', 'daemon/stop-on-signals.ts', 'callbacks/sign.ts', 'demo'] },
+  demo: { may: ['config', 'daemon', 'redis', 'sandbox'] },
+  daemon: { may: ['**'] },
+};
+
+const files: Readonly<Record<string, Folder>> = {
+  'delivery/drain-queue.ts': { may: delivery, has: ['bullmq'] },
+  'delivery/drain-worker.ts': { may: delivery, has: ['bullmq'] },
+};
+
+/** The rule for what lies `levels` folders below `src`; `own` is its topmost folder. */
+function imports(own: string, levels: number, { may, has = [], pure }: Folder) {
+  const up = '../'.repeat(levels);
+  const mine = levels > 1 ? [own] : [];
+  const allowed = [...may, ...mine].map((path) => `!${up}${path.endsWith('.ts') ? path : `${path}/**`}`);
+  const libraries = [...placed.filter((library) => !has.includes(library)), ...(pure ? io : [])];
+  const message =
+    `Of src, src/${own} may import ${may.join(', ') || 'nothing else'}; see oxlint.config.ts.` +
+    (pure ? ' This folder is pure.' : '');
+  const group = [`${up}**`, `!../${up}package.json`, ...allowed, ...libraries];
+  const rule: OxlintOverride['rules'] = {
+    'no-restricted-imports': ['error', { patterns: [{ group, message }] }],
+  };
+  return rule;
+}
+
+const places = Object.entries(folders).flatMap(([name, folder]) => {
+  const [own = '', ...inner] = name.split('/');
+  const levels = inner.length + 1;
+  return [
+    { files: [`src/${name}/*.ts`], rules: imports(own, levels, folder) },
+    { files: [`src/${name}/*/**/*.ts`], rules: imports(own, levels + 1, folder) },
+  ];
+});
+const placesOfFiles = Object.entries(files).map(([name, folder]) => ({
+  files: [`src/${name}`],
+  rules: imports(name.split('/')[0] ?? '', name.split('/').length - 1, folder),
+}));
+
+export default defineConfig({
+  plugins: ['typescript', 'import', 'unicorn', 'promise', 'vitest'],
+  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+  rules: {
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/await-thenable': 'error',
+    'typescript/switch-exhaustiveness-check': 'error',
+    'typescript/consistent-type-imports': 'error',
+    'typescript/no-explicit-any': 'error',
+    'import/no-cycle': 'error',
+    'import/no-default-export': 'error',
+
+    // Pages, retries and drains go one after the other on purpose.
+    'no-await-in-loop': 'off',
+    // What this daemon wrote itself is read back with a type; what others wrote is parsed by schema.
+    'typescript/no-unsafe-type-assertion': 'off',
+    // The factories' methods are closures and do not know `this`.
+    'typescript/unbound-method': 'off',
+    // The compiler sees that a switch is exhaustive, this rule does not.
+    'typescript/consistent-return': 'off',
+    // A `then` for its effect has nothing to return.
+    'promise/always-return': 'off',
+    // vitest takes a message as the second argument.
+    'vitest/valid-expect': ['error', { maxArgs: 2 }],
+    // A test may assert through a function of its file.
+    'vitest/expect-expect': ['error', { assertFunctionNames: ['expect*', 'assert*'] }],
+    // Helpers stay where they are used.
+    'unicorn/consistent-function-scoping': 'off',
+    // What the loop awaits for is changed by callbacks, which this rule does not see.
+    'no-unmodified-loop-condition': 'off',
+  },
+  overrides: [
+    {
+      files: ['*.config.ts', 'test/support/summary-reporter.ts'],
+      rules: { 'import/no-default-export': 'off' },
+    },
+    ...places,
+    ...placesOfFiles,
+  ],
+});
