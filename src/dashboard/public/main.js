@@ -1,13 +1,13 @@
 import { render } from './vendor/preact.js';
 import { useCallback, useMemo, useState } from './vendor/hooks.js';
-import { createApiClient } from './api-client.js';
-import { html } from './html.js';
-import { Layout } from './layout.js';
+import { createApiClient } from './data/api-client.js';
+import { html } from './parts/html.js';
+import { Layout } from './parts/layout.js';
 import { Pages } from './pages.js';
 import { forgetQueues } from './queues.js';
 import { keepSession, restoreSession } from './session.js';
-import { SignIn } from './sign-in.js';
-import { ClientContext } from './use-resource.js';
+import { SignIn } from './pages/sign-in.js';
+import { ClientContext } from './data/use-resource.js';
 
 /** @import { Session } from './session.js' */
 

@@ -1,13 +1,13 @@
-import { AccountPage } from './account-page.js';
-import { AccountsPage } from './accounts-page.js';
-import { FeedPage } from './feed-page.js';
-import { FilingPage } from './filing-page.js';
-import { FilingsPage } from './filings-page.js';
-import { html } from './html.js';
-import { Heading } from './parts.js';
+import { AccountPage } from './pages/account-page.js';
+import { AccountsPage } from './pages/accounts-page.js';
+import { FeedPage } from './pages/feed-page.js';
+import { FilingPage } from './pages/filing-page.js';
+import { FilingsPage } from './pages/filings-page.js';
+import { html } from './parts/html.js';
+import { Heading } from './parts/parts.js';
 import { href, parseHash, useHash } from './router.js';
-import { SubscriptionPage } from './subscription-page.js';
-import { SubscriptionsPage } from './subscriptions-page.js';
+import { SubscriptionPage } from './pages/subscription-page.js';
+import { SubscriptionsPage } from './pages/subscriptions-page.js';
 
 /** @import { Session } from './session.js' */
 

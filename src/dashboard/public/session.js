@@ -1,4 +1,4 @@
-import { ApiError, apiPath, createApiClient } from './api-client.js';
+import { ApiError, apiPath, createApiClient } from './data/api-client.js';
 
 /**
  * Who is signed in. Kept in sessionStorage: other tabs do not have it, and it ends with this one.

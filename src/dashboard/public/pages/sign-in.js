@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from './vendor/hooks.js';
-import { ApiError } from './api-client.js';
-import { html } from './html.js';
-import { signIn } from './session.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
+import { ApiError } from '../data/api-client.js';
+import { html } from '../parts/html.js';
+import { signIn } from '../session.js';
 
-/** @import { Session } from './session.js' */
+/** @import { Session } from '../session.js' */
 
 /**
  * Asks for a token until one is valid.

@@ -1,15 +1,15 @@
-import { useEffect, useMemo, useRef, useState } from './vendor/hooks.js';
-import { AccountNav } from './account-parts.js';
-import { ActionButton } from './actions.js';
-import { eventFacts, matchesSearch } from './filing-event.js';
-import { number } from './format.js';
-import { html } from './html.js';
-import { Badge, Failure, FilingLink, Heading, Loading, Text, When } from './parts.js';
-import { href } from './router.js';
-import { useFeed } from './use-feed.js';
+import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
+import { AccountNav } from '../parts/account-parts.js';
+import { ActionButton } from '../actions/actions.js';
+import { eventFacts, matchesSearch } from '../data/filing-event.js';
+import { number } from '../parts/format.js';
+import { html } from '../parts/html.js';
+import { Badge, Failure, FilingLink, Heading, Loading, Text, When } from '../parts/parts.js';
+import { href } from '../router.js';
+import { useFeed } from '../data/use-feed.js';
 
-/** @import { FilingEvent } from './api-types.d.ts' */
-/** @import { FeedState } from './event-feed.js' */
+/** @import { FilingEvent } from '../data/api-types.d.ts' */
+/** @import { FeedState } from '../data/event-feed.js' */
 
 const types = [
   'filing.created',

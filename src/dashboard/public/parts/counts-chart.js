@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from './vendor/hooks.js';
-import { uPlot } from './vendor/uplot.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
+import { uPlot } from '../vendor/uplot.js';
 import { axisTime, fullTime, number } from './format.js';
 import { html } from './html.js';
 import { Text } from './parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Sample } from './samples.js' */
+/** @import { Sample } from '../data/samples.js' */
 
 const heightPx = 220;
 

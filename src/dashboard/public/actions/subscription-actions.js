@@ -1,14 +1,14 @@
-import { useState } from './vendor/hooks.js';
+import { useState } from '../vendor/hooks.js';
 import { ActionButton, useAction } from './actions.js';
-import { apiPath } from './api-client.js';
-import { duration } from './format.js';
-import { html } from './html.js';
-import { Badge, Failure, Notice, Text } from './parts.js';
+import { apiPath } from '../data/api-client.js';
+import { duration } from '../parts/format.js';
+import { html } from '../parts/html.js';
+import { Badge, Failure, Notice, Text } from '../parts/parts.js';
 import { ReplayButton } from './replay.js';
 import { RotateButton } from './rotate-secret.js';
-import { useClient } from './use-resource.js';
+import { useClient } from '../data/use-resource.js';
 
-/** @import { PingAnswer, Subscription } from './api-types.d.ts' */
+/** @import { PingAnswer, Subscription } from '../data/api-types.d.ts' */
 
 /**
  * What an operator can do with a subscription.

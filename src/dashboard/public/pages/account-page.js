@@ -1,17 +1,17 @@
-import { useState } from './vendor/hooks.js';
-import { AccountNav, Counts, HealthAdvice, requestBudget } from './account-parts.js';
-import { ActionButton, useAction } from './actions.js';
-import { apiPath } from './api-client.js';
-import { CountsChart } from './counts-chart.js';
-import { RejectionsTable } from './filings-table.js';
-import { duration, number } from './format.js';
-import { html } from './html.js';
-import { Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from './parts.js';
-import { useSamples } from './samples.js';
-import { useClient, useResource } from './use-resource.js';
+import { useState } from '../vendor/hooks.js';
+import { AccountNav, Counts, HealthAdvice, requestBudget } from '../parts/account-parts.js';
+import { ActionButton, useAction } from '../actions/actions.js';
+import { apiPath } from '../data/api-client.js';
+import { CountsChart } from '../parts/counts-chart.js';
+import { RejectionsTable } from '../parts/filings-table.js';
+import { duration, number } from '../parts/format.js';
+import { html } from '../parts/html.js';
+import { Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
+import { useSamples } from '../data/samples.js';
+import { useClient, useResource } from '../data/use-resource.js';
 
-/** @import { Account } from './api-types.d.ts' */
-/** @import { Resource } from './use-resource.js' */
+/** @import { Account } from '../data/api-types.d.ts' */
+/** @import { Resource } from '../data/use-resource.js' */
 
 const refreshMs = 5000;
 const periods = /** @type {const} */ ([

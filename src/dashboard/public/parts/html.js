@@ -1,5 +1,5 @@
-import { h } from './vendor/preact.js';
-import { htm } from './vendor/htm.js';
+import { h } from '../vendor/preact.js';
+import { htm } from '../vendor/htm.js';
 
 const build = htm.bind(h);
 

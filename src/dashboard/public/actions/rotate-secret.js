@@ -1,10 +1,10 @@
-import { useRef, useState } from './vendor/hooks.js';
+import { useRef, useState } from '../vendor/hooks.js';
 import { Dialog, DialogForm, useAction } from './actions.js';
-import { html } from './html.js';
-import { When } from './parts.js';
-import { useClient } from './use-resource.js';
+import { html } from '../parts/html.js';
+import { When } from '../parts/parts.js';
+import { useClient } from '../data/use-resource.js';
 
-/** @import { Rotation } from './api-types.d.ts' */
+/** @import { Rotation } from '../data/api-types.d.ts' */
 
 /**
  * Gives a subscription a new secret and shows it this once.

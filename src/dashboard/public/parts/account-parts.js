@@ -1,9 +1,9 @@
 import { number } from './format.js';
 import { html } from './html.js';
 import { Badge, Text, When } from './parts.js';
-import { href } from './router.js';
+import { href } from '../router.js';
 
-/** @import { Account } from './api-types.d.ts' */
+/** @import { Account } from '../data/api-types.d.ts' */
 
 /**
  * The way around within an account.

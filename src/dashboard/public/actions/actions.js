@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from './vendor/hooks.js';
-import { ApiError } from './api-client.js';
-import { html } from './html.js';
-import { Failure } from './parts.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
+import { ApiError } from '../data/api-client.js';
+import { html } from '../parts/html.js';
+import { Failure } from '../parts/parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
 

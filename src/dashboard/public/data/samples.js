@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from './vendor/hooks.js';
+import { useEffect, useMemo, useState } from '../vendor/hooks.js';
 import { apiPath } from './api-client.js';
 import { useResource } from './use-resource.js';
 

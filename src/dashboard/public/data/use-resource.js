@@ -1,5 +1,5 @@
-import { createContext } from './vendor/preact.js';
-import { useCallback, useContext, useEffect, useState } from './vendor/hooks.js';
+import { createContext } from '../vendor/preact.js';
+import { useCallback, useContext, useEffect, useState } from '../vendor/hooks.js';
 import { ApiError } from './api-client.js';
 import { sleep, untilVisible } from './sleep.js';
 

@@ -1,13 +1,13 @@
-import { useEffect, useState } from './vendor/hooks.js';
+import { useEffect, useState } from '../vendor/hooks.js';
 import { Dialog, DialogForm, useAction } from './actions.js';
-import { ApiError, apiPath } from './api-client.js';
-import { number } from './format.js';
-import { html } from './html.js';
-import { Failure, Notice } from './parts.js';
-import { sleep } from './sleep.js';
-import { useClient } from './use-resource.js';
+import { ApiError, apiPath } from '../data/api-client.js';
+import { number } from '../parts/format.js';
+import { html } from '../parts/html.js';
+import { Failure, Notice } from '../parts/parts.js';
+import { sleep } from '../data/sleep.js';
+import { useClient } from '../data/use-resource.js';
 
-/** @import { Replay } from './api-types.d.ts' */
+/** @import { Replay } from '../data/api-types.d.ts' */
 
 const lookEveryMs = 1000;
 

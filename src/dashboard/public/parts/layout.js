@@ -1,13 +1,13 @@
-import { useEffect, useRef, useState } from './vendor/hooks.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { Clock } from './clock.js';
 import { html } from './html.js';
 import { Text } from './parts.js';
-import { openQueues } from './queues.js';
-import { href } from './router.js';
-import { sleep } from './sleep.js';
+import { openQueues } from '../queues.js';
+import { href } from '../router.js';
+import { sleep } from '../data/sleep.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Session } from './session.js' */
+/** @import { Session } from '../session.js' */
 
 const lookEveryMs = 10_000;
 

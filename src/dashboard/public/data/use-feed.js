@@ -1,5 +1,5 @@
-import { useEffect, useRef, useState } from './vendor/hooks.js';
-import { useAction } from './actions.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
+import { useAction } from '../actions/actions.js';
 import { followEvents, readOlder } from './event-feed.js';
 import { useClient } from './use-resource.js';
 

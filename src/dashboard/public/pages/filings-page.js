@@ -1,8 +1,8 @@
-import { AccountNav } from './account-parts.js';
-import { FilingsTable } from './filings-table.js';
-import { html } from './html.js';
-import { Heading } from './parts.js';
-import { href } from './router.js';
+import { AccountNav } from '../parts/account-parts.js';
+import { FilingsTable } from '../parts/filings-table.js';
+import { html } from '../parts/html.js';
+import { Heading } from '../parts/parts.js';
+import { href } from '../router.js';
 
 const statuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'];
 

@@ -1,12 +1,12 @@
-import { apiPath } from './api-client.js';
+import { apiPath } from '../data/api-client.js';
 import { dollars, spaced } from './format.js';
 import { html } from './html.js';
 import { Badge, Failure, FilingLink, Loading, Text, When } from './parts.js';
 import { Table } from './table.js';
-import { useList } from './use-resource.js';
+import { useList } from '../data/use-resource.js';
 
-/** @import { Filing } from './api-types.d.ts' */
-/** @import { List } from './use-resource.js' */
+/** @import { Filing } from '../data/api-types.d.ts' */
+/** @import { List } from '../data/use-resource.js' */
 
 const refreshMs = 5000;
 

@@ -1,11 +1,11 @@
-import { Counts, HealthAdvice, requestBudget } from './account-parts.js';
-import { html } from './html.js';
-import { Badge, Facts, Failure, Heading, Loading, When } from './parts.js';
-import { href } from './router.js';
-import { useList } from './use-resource.js';
+import { Counts, HealthAdvice, requestBudget } from '../parts/account-parts.js';
+import { html } from '../parts/html.js';
+import { Badge, Facts, Failure, Heading, Loading, When } from '../parts/parts.js';
+import { href } from '../router.js';
+import { useList } from '../data/use-resource.js';
 
-/** @import { Account } from './api-types.d.ts' */
-/** @import { List } from './use-resource.js' */
+/** @import { Account } from '../data/api-types.d.ts' */
+/** @import { List } from '../data/use-resource.js' */
 
 const refreshMs = 5000;
 

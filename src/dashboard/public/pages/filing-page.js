@@ -1,14 +1,14 @@
-import { AccountNav } from './account-parts.js';
-import { apiPath } from './api-client.js';
-import { eventFacts, withKnownDetails } from './filing-event.js';
-import { dollars, spaced } from './format.js';
-import { html } from './html.js';
-import { Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from './parts.js';
-import { href } from './router.js';
-import { useResource } from './use-resource.js';
+import { AccountNav } from '../parts/account-parts.js';
+import { apiPath } from '../data/api-client.js';
+import { eventFacts, withKnownDetails } from '../data/filing-event.js';
+import { dollars, spaced } from '../parts/format.js';
+import { html } from '../parts/html.js';
+import { Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
+import { href } from '../router.js';
+import { useResource } from '../data/use-resource.js';
 
-/** @import { FilingEvent, FilingWithEvents } from './api-types.d.ts' */
-/** @import { Resource } from './use-resource.js' */
+/** @import { FilingEvent, FilingWithEvents } from '../data/api-types.d.ts' */
+/** @import { Resource } from '../data/use-resource.js' */
 
 const refreshMs = 5000;
 

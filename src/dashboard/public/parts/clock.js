@@ -1,7 +1,7 @@
-import { createContext } from './vendor/preact.js';
-import { useContext, useEffect, useState } from './vendor/hooks.js';
+import { createContext } from '../vendor/preact.js';
+import { useContext, useEffect, useState } from '../vendor/hooks.js';
 import { html } from './html.js';
-import { useClient } from './use-resource.js';
+import { useClient } from '../data/use-resource.js';
 
 /** @import { ComponentChildren } from 'preact' */
 

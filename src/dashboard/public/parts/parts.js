@@ -1,11 +1,11 @@
-import { useEffect, useRef } from './vendor/hooks.js';
+import { useEffect, useRef } from '../vendor/hooks.js';
 import { useNow } from './clock.js';
 import { fullTime, relativeTime, spaced } from './format.js';
 import { html } from './html.js';
-import { href } from './router.js';
+import { href } from '../router.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { ApiError } from './api-client.js' */
+/** @import { ApiError } from '../data/api-client.js' */
 
 /** How good or bad something is, as a colour.
  * @typedef {'good' | 'bad' | 'warn' | 'info' | 'busy' | 'plain'} Tone */
