@@ -29,8 +29,8 @@ const io = [
   'node:tls',
 ];
 
-// Imports go one way: polling → filings → events ← subscriptions ← delivery → callbacks → egress, with redis, secrets,
-// http and json below all of them.
+// Imports go one way: polling → filings → events ← subscriptions ← delivery → callbacks → egress, with redis,
+// secrets, http and json below all of them.
 const below = ['redis', 'json'];
 const polling = [...below, 'filings', 'events', 'partner', 'accounts'];
 const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'http'];

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-// One project per kind of test: `unit` needs nothing, the others need the Redis that the global set-up finds or provides, `browser` a
-// Chromium besides.
+// One project per kind of test: `unit` needs nothing, the others need the Redis that the global set-up finds
+// or provides, `browser` a Chromium besides.
 const withRedis = {
   globalSetup: ['test/support/global-redis.ts'],
   hookTimeout: 60_000,

@@ -12,6 +12,7 @@ if (!loaded.ok) {
   process.exit(badConfiguration);
 }
 const stop = stopOnSignals();
-// The rest takes a second to load, on a busy machine several; what is wrong with the configuration is said before.
+// The rest takes a second to load, on a busy machine several; what is wrong with the configuration is said
+// before.
 const { runDaemon } = await import('./daemon/run-daemon.ts');
 process.exit(await runDaemon(loaded.config, stop));

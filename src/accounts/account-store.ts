@@ -13,7 +13,10 @@ import { createIncarnations } from './incarnations.ts';
 /** A partner account whose filings are watched. */
 export interface Account {
   readonly account: string;
-  /** Drawn when it was created; another one after it was removed and created again. Empty where an older version wrote it. */
+  /**
+   * Drawn when it was created; another one after it was removed and created again. Empty where an older
+   * version wrote it.
+   */
   readonly incarnation: string;
   readonly baseUrl: string;
   readonly pollIntervalMs: number;
@@ -60,13 +63,14 @@ export interface AccountStore {
   sealedRecords(): Promise<SealedRecord[]>;
   exists(account: string): Promise<boolean>;
   /**
-   * Creates or replaces the settings; what is known of the filings stays. Returns whether it was new. A new one begins with nothing of a former
-   * account of its name, whose removal is finished first if need be.
+   * Creates or replaces the settings; what is known of the filings stays. Returns whether it was new. A new
+   * one begins with nothing of a former account of its name, whose removal is finished first if need be.
    */
   put(account: string, settings: AccountSettings, now: number): Promise<{ created: boolean }>;
   /**
-   * Removes the account and every key of it; false when there was none. From the first step on there is no such account, and nothing is
-   * written for it any more. A crash leaves keys to be removed by `finishRemovals`, or when the name is deleted or created again.
+   * Removes the account and every key of it; false when there was none. From the first step on there is no
+   * such account, and nothing is written for it any more. A crash leaves keys to be removed by
+   * `finishRemovals`, or when the name is deleted or created again.
    */
   remove(account: string): Promise<boolean>;
   /** Removes what removals have left that a crash has ended. Harmless to those under way. */
@@ -86,7 +90,10 @@ interface StoredAccount {
   readonly updatedAt: number;
 }
 
-/** In place of an account while its keys are removed, and until the first ones of a new account may be written. */
+/**
+ * In place of an account while its keys are removed, and until the first ones of a new account may be
+ * written.
+ */
 interface Vacancy {
   readonly v: 1;
   /** The incarnation that comes next. */
@@ -169,8 +176,8 @@ export function createAccountStore({
     return isWritten ? vacancy : null;
   }
 
-  // In place of a record that cannot be read: whose keys these are stands with them. False where somebody else was quicker, null where nobody
-  // may write to them: then a removal was under way.
+  // In place of a record that cannot be read: whose keys these are stands with them. False where somebody
+  // else was quicker, null where nobody may write to them: then a removal was under way.
   async function overwrite(
     account: string,
     settings: Omit<StoredAccount, 'createdAt' | 'incarnation'>,
@@ -253,7 +260,8 @@ export function createAccountStore({
           }
           continue;
         }
-        // Also where the keys are another incarnation's: a part of the cluster was set back, and what it holds is of neither.
+        // Also where the keys are another incarnation's: a part of the cluster was set back, and what it
+        // holds is of neither.
         const vacancy = await vacate(account, text);
         if (vacancy === null || !(await empty(account, vacancy))) continue;
         const incarnation = nextOf(vacancy);

@@ -4,20 +4,26 @@ import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 import { loadScript } from '../redis/scripts.ts';
 
 /**
- * An account that is removed and created again under its name is another one: each has an id of its own, its incarnation. The keys of both
- * have the same names, so `P:{a}:incarnation` says whose they are. It goes from `open <former>` to `closed <next>`, in one step with all that
- * writers check before they write; what is left is then removed while nobody can add to it, and `open <next>` lets the next one begin. Each step is
- * taken only from the value that was read, and no value comes twice. So any number of processes may do this at once or take over from one another.
+ * An account that is removed and created again under its name is another one: each has an id of its own, its
+ * incarnation. The keys of both have the same names, so `P:{a}:incarnation` says whose they are. It goes from
+ * `open <former>` to `closed <next>`, in one step with all that writers check before they write; what is left
+ * is then removed while nobody can add to it, and `open <next>` lets the next one begin. Each step is taken
+ * only from the value that was read, and no value comes twice. So any number of processes may do this at once
+ * or take over from one another.
  */
 export interface Incarnations {
   /**
-   * Empties the account's keys for the incarnation `next`, or finds that done. `isCurrent` says whether `next` is still the one to come. False
-   * when it is not, or the keys are another's by now; nothing of theirs is touched.
+   * Empties the account's keys for the incarnation `next`, or finds that done. `isCurrent` says whether
+   * `next` is still the one to come. False when it is not, or the keys are another's by now; nothing of
+   * theirs is touched.
    */
   empty(account: string, next: string, isCurrent: () => Promise<boolean>): Promise<boolean>;
   /** Lets the incarnation write, once the keys are empty. Safe to repeat. */
   open(account: string, next: string): Promise<void>;
-  /** Whether the incarnation may write to the keys; '' is one that an older version has created or changed, to which any open keys belong. */
+  /**
+   * Whether the incarnation may write to the keys; '' is one that an older version has created or changed, to
+   * which any open keys belong.
+   */
   isOpen(account: string, incarnation: string): Promise<boolean>;
   /** The incarnation that may write to the keys, '' where they do not say; null while they are closed. */
   current(account: string): Promise<string | null>;

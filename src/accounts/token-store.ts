@@ -31,7 +31,10 @@ export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'
 
 /** The tokens of all accounts. Only digests are stored. */
 export interface TokenStore {
-  /** Makes a token with 256 random bits; this is the only time its text is seen. Null when the account was removed meanwhile. */
+  /**
+   * Makes a token with 256 random bits; this is the only time its text is seen. Null when the account was
+   * removed meanwhile.
+   */
   create(
     account: string,
     settings: TokenSettings,
@@ -43,7 +46,10 @@ export interface TokenStore {
   remove(account: string, id: string): Promise<boolean>;
   /** The token with this text, whichever account it is of; null when it is unknown, revoked or expired. */
   find(text: string, now: number): Promise<AccountToken | null>;
-  /** Remembers the use of a token that was found; writes once in five minutes and never brings back a revoked one. */
+  /**
+   * Remembers the use of a token that was found; writes once in five minutes and never brings back a revoked
+   * one.
+   */
   touch(token: AccountToken, now: number): Promise<void>;
 }
 
@@ -57,7 +63,8 @@ const hashLength = 64;
 
 const touchEveryMs = 5 * 60_000;
 
-// The text names its account, so that a valid token on another account's path is told from a wrong one without a search.
+// The text names its account, so that a valid token on another account's path is told from a wrong one
+// without a search.
 const textPattern = /^fwa_[A-Za-z0-9_-]{43}\.([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 
 // KEYS 1 tokens  2 incarnation. ARGV id, token. Replies 1, or 0 when the account is removed.

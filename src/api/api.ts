@@ -26,7 +26,10 @@ import { addTokenRoutes } from './tokens/routes.ts';
 const nestingMax = 20;
 const fieldErrorsMax = 100;
 
-/** The API as a Fastify instance that does not listen yet: `listen` or `inject` it. `close` ends the event streams. */
+/**
+ * The API as a Fastify instance that does not listen yet: `listen` or `inject` it. `close` ends the event
+ * streams.
+ */
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const app = createInstance(deps);
   const routes = recordRoutes(app);
@@ -88,7 +91,8 @@ function refuseDeepBody(body: unknown): void {
   ]);
 }
 
-// What somebody writes into a body that nobody reads would be ignored in silence: `{"mode":"sweep"}`, where the query says it.
+// What somebody writes into a body that nobody reads would be ignored in silence: `{"mode":"sweep"}`, where
+// the query says it.
 function refuseBody(body: unknown): void {
   const fields = Object.keys(body ?? {}).slice(0, fieldErrorsMax);
   if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message: 'is not known' })));

@@ -18,7 +18,9 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Door } from './server/door.ts';
 import type { Rate } from './access/rate-limit.ts';
 
-/** Everything that the API stands on. The stores should fail fast: a request waits for each of their replies. */
+/**
+ * Everything that the API stands on. The stores should fail fast: a request waits for each of their replies.
+ */
 export interface ApiDeps {
   readonly version: string;
   /** The operator's bearer token. */
@@ -45,7 +47,10 @@ export interface ApiDeps {
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
   /** Whether restarting the process would help. */
   readonly liveness: () => { readonly live: boolean; readonly reasons: readonly string[] };
-  /** Why what the store holds is not to be believed, so that guarded requests are refused with 503, or null; asked before each. */
+  /**
+   * Why what the store holds is not to be believed, so that guarded requests are refused with 503, or null;
+   * asked before each.
+   */
   readonly storeProblem: () => Promise<string | null>;
   readonly metrics: Registry;
   /** Brings gauges up to date before they are printed; when it rejects, they are printed as they are. */
@@ -57,9 +62,15 @@ export interface ApiDeps {
   readonly queueBoard?: FastifyPluginAsync;
   readonly timing?: Partial<ApiTiming>;
   readonly limits?: Partial<ApiLimits>;
-  /** Networks of proxies (CIDR). A request from one of them comes from the last address in its `X-Forwarded-For` that is in none. */
+  /**
+   * Networks of proxies (CIDR). A request from one of them comes from the last address in its
+   * `X-Forwarded-For` that is in none.
+   */
   readonly trustedProxies?: readonly string[];
-  /** Where it is served, once the door is handed over; without one the instance has a server of its own that does not listen. */
+  /**
+   * Where it is served, once the door is handed over; without one the instance has a server of its own that
+   * does not listen.
+   */
   readonly door?: Pick<Door, 'enter' | 'sockets'>;
 }
 
@@ -77,7 +88,9 @@ export interface ApiHooks {
   wake(account: string, subscription: string): Promise<void>;
   /** Sends one `ping` and tells what came of it. */
   ping(subscription: Subscription): Promise<Sent>;
-  /** Begins to deliver events again; `matched` is how many. The id holds no dot. Throws ReplayRefusedError. */
+  /**
+   * Begins to deliver events again; `matched` is how many. The id holds no dot. Throws ReplayRefusedError.
+   */
   replay(
     account: string,
     subscription: string,
@@ -111,7 +124,9 @@ export interface ApiTiming {
   readonly streamMs: number;
   /** A request that has not arrived entirely after so long is answered 408. */
   readonly requestMs: number;
-  /** A connection on which nothing moves for so long is cut, followers of a stream that do not read included. */
+  /**
+   * A connection on which nothing moves for so long is cut, followers of a stream that do not read included.
+   */
   readonly idleMs: number;
 }
 

@@ -22,15 +22,16 @@ interface CallbackRequest {
 /** Sends callbacks. */
 export interface CallbackClient {
   /**
-   * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. If it meets a
-   * kept connection that the receiver has given up meanwhile, it is sent once more on a new one at once: its
-   * webhook-id makes that safe (RFC 9110 §9.2.2). Rejects only when close() ends it, which is no
-   * attempt, though the receiver may have got the request.
+   * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. If it meets
+   * a kept connection that the receiver has given up meanwhile, it is sent once more on a new one at once:
+   * its webhook-id makes that safe (RFC 9110 §9.2.2). Rejects only when close() ends it, which is no attempt,
+   * though the receiver may have got the request.
    */
   post(request: CallbackRequest): Promise<CallbackResult>;
   /**
-   * Ends every callback under way, and each later one at once, as a failure `aborted`; where the headers of the answer are here, they count. For a process that
-   * ends: what came of its callbacks can still be written then.
+   * Ends every callback under way, and each later one at once, as a failure `aborted`; where the headers of
+   * the answer are here, they count. For a process that ends: what came of its callbacks can still be written
+   * then.
    */
   abortAll(): void;
   /** Closes all connections at once. */
@@ -123,7 +124,9 @@ type Target = { readonly origin: string; readonly path: string } | null;
 
 const targetsMax = 20_000;
 
-/** Judges each URL once: the verdict on the same text stays the same, and judging costs as much as signing. */
+/**
+ * Judges each URL once: the verdict on the same text stays the same, and judging costs as much as signing.
+ */
 function rememberTargets(rules: UrlRules): (text: string) => Target {
   const known = new Map<string, Target>();
   return (text) => {

@@ -1,10 +1,12 @@
 import { Client, type Dispatcher } from 'undici';
 
-/** Connections to receivers, each serving one request at a time and kept for the next one to the same origin. */
+/**
+ * Connections to receivers, each serving one request at a time and kept for the next one to the same origin.
+ */
 export interface ConnectionPool {
   /**
-   * Sends on the connection that became free last, or on a new one. What that costs does not depend on how many others are busy: one host may
-   * have thousands of subscriptions, and hang with all of them.
+   * Sends on the connection that became free last, or on a new one. What that costs does not depend on how
+   * many others are busy: one host may have thousands of subscriptions, and hang with all of them.
    */
   dispatch(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
   /** Sends on a new connection, whatever is free. */
@@ -15,7 +17,10 @@ export interface ConnectionPool {
 
 export type PooledRequest = Dispatcher.DispatchOptions & { readonly origin: string };
 
-/** A pool without connections. `options` are those of each; beyond `freeMax` free ones, those that become free are closed. */
+/**
+ * A pool without connections. `options` are those of each; beyond `freeMax` free ones, those that become free
+ * are closed.
+ */
 export function createConnectionPool(options: Client.Options, freeMax: number): ConnectionPool {
   const connections = new Set<Client>();
   const free = createFreeConnections();

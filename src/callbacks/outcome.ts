@@ -52,7 +52,10 @@ export type CallbackOutcome =
       readonly retryAfterMs: number;
       readonly reason: string;
     }
-  /** Cut off because this process ends: it says nothing about event or endpoint, spends nothing, and is sent again by the next drain. */
+  /**
+   * Cut off because this process ends: it says nothing about event or endpoint, spends nothing, and is sent
+   * again by the next drain.
+   */
   | { readonly kind: 'aborted'; readonly code: 'aborted'; readonly reason: string };
 
 /** A pause is never shorter, so that `Retry-After: 0` does not become a tight loop. */

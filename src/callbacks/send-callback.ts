@@ -24,8 +24,9 @@ export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>)
 export interface SendCallbackDeps {
   readonly client: CallbackClient;
   /**
-   * Wall clock of this machine in milliseconds: receivers compare `webhook-timestamp` with theirs. Where it is wrong only this process's callbacks are refused, and another
-   * process's are not; Redis's clock would have all of them refused.
+   * Wall clock of this machine in milliseconds: receivers compare `webhook-timestamp` with theirs. Where it
+   * is wrong only this process's callbacks are refused, and another process's are not; Redis's clock would
+   * have all of them refused.
    */
   readonly wallClock: () => number;
   /** Milliseconds on Redis's clock, by which former secrets expire. */
@@ -33,8 +34,9 @@ export interface SendCallbackDeps {
 }
 
 /**
- * A sender for a subscription as its settings are now. Whatever happens is an outcome, also an event that cannot be
- * written in the subscription's format; it rejects only once the client is closed, which is no attempt.
+ * A sender for a subscription as its settings are now. Whatever happens is an outcome, also an event that
+ * cannot be written in the subscription's format; it rejects only once the client is closed, which is no
+ * attempt.
  */
 export function createCallbackSender(
   { client, wallClock, now }: SendCallbackDeps,

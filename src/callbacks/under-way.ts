@@ -1,6 +1,9 @@
 /** Something under way that can be ended. */
 export interface Abortable {
-  /** Ends it at once: an exchange resolves as a failure `aborted`, or as the answer whose headers have arrived. */
+  /**
+   * Ends it at once: an exchange resolves as a failure `aborted`, or as the answer whose headers have
+   * arrived.
+   */
   abort(): void;
 }
 
@@ -13,7 +16,10 @@ export interface UnderWay {
   abortAll(): void;
 }
 
-/** Nothing under way yet. Places are used again, so that thousands of exchanges a second cost no memory, as they would in a Set. */
+/**
+ * Nothing under way yet. Places are used again, so that thousands of exchanges a second cost no memory, as
+ * they would in a Set.
+ */
 export function createUnderWay(): UnderWay {
   const places: (Abortable | null)[] = [];
   const free: number[] = [];

@@ -2,7 +2,10 @@ import { CliError, type Failure } from './cli-error.ts';
 import { baseUrlFrom, type Context, type Input, type Option } from './command.ts';
 import type { Environment } from '../config/config.ts';
 
-/** A daemon's API as one account's commands see it. Paths begin behind `/v1/accounts/{account}`. Rejects with a CliError. */
+/**
+ * A daemon's API as one account's commands see it. Paths begin behind `/v1/accounts/{account}`. Rejects with
+ * a CliError.
+ */
 export interface ApiClient {
   readonly account: string;
   readonly url: string;
@@ -33,7 +36,10 @@ interface Request {
 
 const requestMs = 120_000;
 
-/** A client for what the options, the environment and `.env` name, options first. Refuses to go without a token. */
+/**
+ * A client for what the options, the environment and `.env` name, options first. Refuses to go without a
+ * token.
+ */
 export function createApiClient(input: Input, { env, signal }: Context): ApiClient {
   const url = daemonUrl(input, env);
   const token = input.text('token') ?? (env['FILING_WEBHOOKS_TOKEN'] || env['API_TOKEN']);

@@ -1,4 +1,7 @@
-/** What the process ends with: sysexits.h where it has a word for it, 1 when what was asked for came out as "no", 130 after a Ctrl-C. */
+/**
+ * What the process ends with: sysexits.h where it has a word for it, 1 when what was asked for came out as
+ * "no", 130 after a Ctrl-C.
+ */
 export const exitCodes = {
   ok: 0,
   no: 1,

@@ -4,7 +4,10 @@ import { CliError, exitCodes } from './cli-error.ts';
 import type { Command, Context, Input } from './command.ts';
 import { helpOf, overview } from './help.ts';
 
-/** Runs what the words of the command line ask for and resolves to the exit code; failures are told on standard error with what to do. */
+/**
+ * Runs what the words of the command line ask for and resolves to the exit code; failures are told on
+ * standard error with what to do.
+ */
 export async function runCommand(
   words: readonly string[],
   commands: readonly Command[],

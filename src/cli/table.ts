@@ -8,7 +8,10 @@ export interface Column<T> {
 
 const cellLengthMax = 60;
 
-/** Rows under headings, in columns as wide as they need; pure. Null is shown as a dash; nothing of a row can move the cursor. */
+/**
+ * Rows under headings, in columns as wide as they need; pure. Null is shown as a dash; nothing of a row can
+ * move the cursor.
+ */
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]): string {
   const cells = rows.map((row) =>
     columns.map(({ text }) => printable(String(text(row) ?? '-'), cellLengthMax)),

@@ -23,7 +23,10 @@ export type Config = {
   readonly apiToken: string;
   /** Newest first, at least one, ids unique. */
   readonly encryptionKeys: readonly EncryptionKey[];
-  /** The account `default`; null when the environment does not describe one. `baseUrl` has no slash at its end. */
+  /**
+   * The account `default`; null when the environment does not describe one. `baseUrl` has no slash at its
+   * end.
+   */
   readonly defaultAccount: { readonly baseUrl: string; readonly partnerKey: string } | null;
   readonly polling: {
     readonly pollIntervalMs: number;
@@ -56,7 +59,10 @@ export type Config = {
 /** An environment as `process.env` gives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The configuration, or everything that is wrong with it, one line each, no line containing a value that was given. */
+/**
+ * The configuration, or everything that is wrong with it, one line each, no line containing a value that was
+ * given.
+ */
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -73,8 +79,8 @@ type Values = {
 };
 
 /**
- * Reads all variables of `env` and reports every problem at once. Pure. An empty variable counts as not set, space around a value is
- * dropped, unknown variables are ignored.
+ * Reads all variables of `env` and reports every problem at once. Pure. An empty variable counts as not set,
+ * space around a value is dropped, unknown variables are ignored.
  */
 export function loadConfig(env: Environment): ConfigResult {
   const { values, problems } = readVariables(env);
@@ -83,7 +89,10 @@ export function loadConfig(env: Environment): ConfigResult {
   return problems.length === 0 ? { ok: true, config: arrange(values) } : { ok: false, problems };
 }
 
-/** `process.env`, completed from `file` (a `.env`) where that exists; what both contain is taken from `process.env`. */
+/**
+ * `process.env`, completed from `file` (a `.env`) where that exists; what both contain is taken from
+ * `process.env`.
+ */
 export function readEnvironment(file: string): Environment {
   return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...process.env } : process.env;
 }
@@ -171,7 +180,8 @@ function accountOf(values: Values): Config['defaultAccount'] {
   return baseUrl === null || partnerKey === null ? null : { baseUrl, partnerKey };
 }
 
-// OpenTelemetry: the address for traces is taken as it is, the one for everything gets the path of the signal.
+// OpenTelemetry: the address for traces is taken as it is, the one for everything gets the path of the
+// signal.
 function tracingOf(values: Values): Config['tracing'] {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = values;
   const url = traces ?? (base === null ? null : `${base.replace(/\/+$/, '')}/v1/traces`);

@@ -2,7 +2,10 @@ import { isIP } from 'node:net';
 import { parseRedisUrl } from '../redis/connection/redis-url.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';
 
-/** What a variable's text means. `problem` completes "NAME …" and never repeats the text, which may be a secret. */
+/**
+ * What a variable's text means. `problem` completes "NAME …" and never repeats the text, which may be a
+ * secret.
+ */
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** Reads the text of one variable; the text is never empty and has no space around it. */
@@ -82,7 +85,10 @@ export const redisUrl: ValueParser<string> = (text) => {
   return parsed.ok ? right(text) : wrong(parsed.problem);
 };
 
-/** An http or https address to which paths can be appended: no credentials, query or fragment; slashes at its end are dropped. */
+/**
+ * An http or https address to which paths can be appended: no credentials, query or fragment; slashes at its
+ * end are dropped.
+ */
 export const baseUrl: ValueParser<string> = (text) => {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
@@ -153,7 +159,10 @@ function isCidr(text: string): boolean {
   return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128);
 }
 
-/** AES-256 keys: `base64` or `id:base64`, with commas between, newest first. A key without id is called `default`. */
+/**
+ * AES-256 keys: `base64` or `id:base64`, with commas between, newest first. A key without id is called
+ * `default`.
+ */
 export const encryptionKeys: ValueParser<readonly EncryptionKey[]> = (text) => {
   const keys = splitList(text).map(parseKey);
   const position = keys.indexOf(null);

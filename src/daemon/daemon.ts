@@ -14,7 +14,9 @@ import { failureOf } from '../redis/unreadable-record.ts';
 import { clocksContradict, oldestKept } from './upkeep/retention.ts';
 import type { Part } from './stop-parts.ts';
 
-/** A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection. */
+/**
+ * A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection.
+ */
 export interface Daemon extends AsyncDisposable {
   /** Where the API listens; null without the role `api`. */
   readonly url: string | null;
@@ -29,10 +31,10 @@ const catchUpMs = 5_000;
 const caughtUpMs = 60_000;
 
 /**
- * Starts the parts that the configured roles name. The ports are listened on at once, and say that the daemon is starting until it is. Redis is
- * waited for as long as `deps.signal` allows; one that goes away on the way too. Rejects when it is not safe (UnsafeRedisError) or not this
- * daemon's (StoreFormatError, WrongKeyError), when a port cannot be had, or when nothing is to be waited for any longer; then nothing is left
- * running.
+ * Starts the parts that the configured roles name. The ports are listened on at once, and say that the daemon
+ * is starting until it is. Redis is waited for as long as `deps.signal` allows; one that goes away on the way
+ * too. Rejects when it is not safe (UnsafeRedisError) or not this daemon's (StoreFormatError, WrongKeyError),
+ * when a port cannot be had, or when nothing is to be waited for any longer; then nothing is left running.
  */
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
@@ -134,7 +136,8 @@ async function trimLogs({ accounts, log }: Parts['stores'], before: number): Pro
   for (const { account } of await accounts.list()) await failureOf(() => log.trim(account, before));
 }
 
-// Hears of the commits of others, and makes up for its own that Redis has lost, also where another process polls the account.
+// Hears of the commits of others, and makes up for its own that Redis has lost, also where another process
+// polls the account.
 async function startCatchingUp(parts: Parts): Promise<() => void> {
   const { connections, keys, journal, onError } = parts;
   const listen = await listenForCommits(connections.listening(), keys, journal);

@@ -10,8 +10,8 @@ export interface Doors {
 }
 
 /**
- * Listens where the configuration says, before there is anything to serve: until then the daemon answers that it is starting. The doors are
- * left to the stack. Rejects when a port cannot be had.
+ * Listens where the configuration says, before there is anything to serve: until then the daemon answers that
+ * it is starting. The doors are left to the stack. Rejects when a port cannot be had.
  */
 export async function openDoors(
   { http, metricsPort, roles }: Config,

@@ -12,7 +12,10 @@ export function openFilesMax(): number {
 // So many are in use when nothing happens, twice over.
 const ownFiles = 128;
 
-/** How many of them the API may have as connections: not so many that none is left for Redis, partner services and receivers; pure. */
+/**
+ * How many of them the API may have as connections: not so many that none is left for Redis, partner services
+ * and receivers; pure.
+ */
 export function apiConnectionsMax(openFiles: number): number {
   return Math.max(1, Math.min(20_000, Math.floor(openFiles * 0.75), openFiles - ownFiles));
 }

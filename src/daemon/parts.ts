@@ -85,8 +85,9 @@ export interface PartsDeps extends DaemonDeps {
 export type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /**
- * Makes every client, store and queue of the process, once, and leaves their closing to the stack. Rejects when Redis
- * cannot be reached, is not safe (UnsafeRedisError) or was sealed with another key (WrongKeyError).
+ * Makes every client, store and queue of the process, once, and leaves their closing to the stack. Rejects
+ * when Redis cannot be reached, is not safe (UnsafeRedisError) or was sealed with another key
+ * (WrongKeyError).
  */
 export async function createParts(
   config: Config,

@@ -8,11 +8,14 @@ import { isStoreFailure } from '../redis/store-failure.ts';
 export interface PatientStart {
   /** What it waits for and what to do, for everybody to see. */
   reason(): string;
-  /** Waits for these to be ready. Without a signal it gives up after ten seconds and rejects with MissingRedisError. */
+  /**
+   * Waits for these to be ready. Without a signal it gives up after ten seconds and rejects with
+   * MissingRedisError.
+   */
   untilRedis(connections: RedisConnections): Promise<void>;
   /**
-   * Carries out `attempt`, again and again while it fails because Redis is away; whatever else it fails with is thrown, and with the signal
-   * aborted everything. Without a signal it is carried out once.
+   * Carries out `attempt`, again and again while it fails because Redis is away; whatever else it fails with
+   * is thrown, and with the signal aborted everything. Without a signal it is carried out once.
    */
   run<T>(attempt: () => Promise<T>): Promise<T>;
 }

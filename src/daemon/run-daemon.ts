@@ -17,8 +17,8 @@ const exitCodes = { stopped: 0, crashed: 1, unavailable: 69, badConfiguration: 7
 const startEndsMs = 1_500;
 
 /**
- * Runs the daemon until `stop` aborts, or something happens that nobody expected (then it aborts `stop` itself). Resolves with the exit code of
- * the process: 0 also when the stop came before the start was over.
+ * Runs the daemon until `stop` aborts, or something happens that nobody expected (then it aborts `stop`
+ * itself). Resolves with the exit code of the process: 0 also when the stop came before the start was over.
  */
 export async function runDaemon(config: Config, stop: AbortController): Promise<number> {
   const lines = createLogStream(process.stdout);

@@ -1,8 +1,8 @@
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
- * Aborts with the name of the first signal that asks the process to end. Later ones change nothing: npm and a terminal both pass a Ctrl-C on,
- * and what is in flight is finished within a bounded time anyway.
+ * Aborts with the name of the first signal that asks the process to end. Later ones change nothing: npm and a
+ * terminal both pass a Ctrl-C on, and what is in flight is finished within a bounded time anyway.
  */
 export function stopOnSignals(): AbortController {
   const stop = new AbortController();

@@ -14,9 +14,11 @@ import type { WorkTally } from '../monitoring/due-work/tally.ts';
 // What a crash or a failure kept from being woken while a long poll goes on is woken after so long.
 const pollUpkeepMs = 30_000;
 
-// How long each part may take to end; the stores and connections behind them need a few seconds more, and there are 30.
+// How long each part may take to end; the stores and connections behind them need a few seconds more, and
+// there are 30.
 const endMs = { polling: 5_000, delivery: 20_000 };
-// Milliseconds after which callbacks still in flight are aborted; the rest of the delivery's time is for recording that.
+// Milliseconds after which callbacks still in flight are aborted; the rest of the delivery's time is for
+// recording that.
 const abortMs = 17_000;
 
 /** Takes drains from now on, until the part is stopped. */

@@ -36,8 +36,8 @@ export async function createAsset(path: string, type: string, text: string): Pro
 }
 
 /**
- * Adds the route of an asset. `no-cache` lets browsers keep a copy and makes them ask whether it is still the one
- * (RFC 9111 §5.2.2.4), so that all files are always of one version.
+ * Adds the route of an asset. `no-cache` lets browsers keep a copy and makes them ask whether it is still the
+ * one (RFC 9111 §5.2.2.4), so that all files are always of one version.
  */
 export function serveAsset(app: FastifyInstance, { path, type, body, gzipped, etag }: Asset): void {
   app.get(path, { schema: { hide: true } }, (request, reply) => {

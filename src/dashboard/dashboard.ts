@@ -5,8 +5,9 @@ import { pageHeaders } from './page-headers.ts';
 import { readVendorFiles } from './vendor-files.ts';
 
 /**
- * The operators' page at `/` and its files under `/assets/`. It needs no token, holds no data and asks the API for everything with the token
- * that its user signs in with. All files are read once, when the plugin is registered; registering fails where a library is missing.
+ * The operators' page at `/` and its files under `/assets/`. It needs no token, holds no data and asks the
+ * API for everything with the token that its user signs in with. All files are read once, when the plugin is
+ * registered; registering fails where a library is missing.
  */
 export function createDashboard(): FastifyPluginAsync {
   const headers = pageHeaders('none');

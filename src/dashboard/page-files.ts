@@ -4,7 +4,9 @@ import type { Asset } from './asset.ts';
 
 const folder = new URL('public/', import.meta.url);
 
-/** The page itself at `/` and its own files under `/assets/`. What is only there for the compiler is left out. */
+/**
+ * The page itself at `/` and its own files under `/assets/`. What is only there for the compiler is left out.
+ */
 export async function readPageFiles(): Promise<Asset[]> {
   const assets = (await readdir(folder, { recursive: true })).map(async (name) => {
     const type = mediaType(name);

@@ -1,6 +1,7 @@
 /**
- * What browsers are told of every page of the daemon: it may run, style and fetch what comes from the daemon; nothing inline, nothing from
- * elsewhere, in no frame. `baseUri` is `'self'` only for a page that stands on a `base` element.
+ * What browsers are told of every page of the daemon: it may run, style and fetch what comes from the daemon;
+ * nothing inline, nothing from elsewhere, in no frame. `baseUri` is `'self'` only for a page that stands on a
+ * `base` element.
  */
 export function pageHeaders(baseUri: 'none' | 'self'): Record<string, string> {
   const policy = [

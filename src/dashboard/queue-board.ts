@@ -7,8 +7,9 @@ import { pageHeaders } from './page-headers.ts';
 export type BoardQueue = ConstructorParameters<typeof BullMQAdapter>[0];
 
 /**
- * Bull Board over `queues`, for reading alone: a plugin with the page and what it asks, all of it by GET, to be registered behind a sign-in.
- * The libraries are loaded by the first request, for they take several MiB that most processes never need.
+ * Bull Board over `queues`, for reading alone: a plugin with the page and what it asks, all of it by GET, to
+ * be registered behind a sign-in. The libraries are loaded by the first request, for they take several MiB
+ * that most processes never need.
  */
 export function createQueueBoard(queues: readonly BoardQueue[]): FastifyPluginAsync {
   let loaded: Promise<FastifyInstance> | null = null;
@@ -66,7 +67,10 @@ const changes: readonly (readonly [found: RegExp, instead: (base: string) => str
   [/<div id="root">.*?<\/style>\s*<\/div>/s, () => '<div id="root"></div>'],
 ];
 
-/** The library's page without what is inline or comes from elsewhere; `path` is below that of the board. Throws when it no longer looks as it did. */
+/**
+ * The library's page without what is inline or comes from elsewhere; `path` is below that of the board.
+ * Throws when it no longer looks as it did.
+ */
 function adaptPage(html: string, path: string): string {
   const depth = (path.split('?', 1)[0] ?? '').split('/').length - 2;
   const base = depth === 0 ? './' : '../'.repeat(depth);

@@ -12,7 +12,8 @@ interface Source {
 
 const require = createRequire(import.meta.url);
 
-// Browsers know neither bare names nor, without an inline map, what they stand for; and uPlot's small build is no module.
+// Browsers know neither bare names nor, without an inline map, what they stand for; and uPlot's small build
+// is no module.
 const sources: readonly Source[] = [
   { name: 'preact.js', locate: () => require.resolve('preact'), adapt: (text) => text },
   {
@@ -33,7 +34,10 @@ const sources: readonly Source[] = [
   { name: 'uplot.css', locate: () => require.resolve('uplot/dist/uPlot.min.css'), adapt: (text) => text },
 ];
 
-/** Every library that the page uses, from node_modules. Rejects when one is missing or no longer looks as it did. */
+/**
+ * Every library that the page uses, from node_modules. Rejects when one is missing or no longer looks as it
+ * did.
+ */
 export function readVendorFiles(): Promise<Asset[]> {
   return Promise.all(
     sources.map(async ({ name, locate, adapt }) => {

@@ -13,7 +13,8 @@ export interface DrainJob {
 
 /**
  * Wakes subscriptions. A wake-up during a drain causes one more drain after it and never two at once (BullMQ
- * deduplication). A lost wake-up costs a delay until the account's next poll ends, or goes on for half a minute, never an event.
+ * deduplication). A lost wake-up costs a delay until the account's next poll ends, or goes on for half a
+ * minute, never an event.
  */
 export interface DrainQueue {
   /** The queue itself, for whoever only looks at it. */
@@ -21,7 +22,10 @@ export interface DrainQueue {
   wake(account: string, subscriptions: readonly string[]): Promise<void>;
   /** Wakes one at a time (milliseconds on Redis's clock), in place of when it was to be woken until now. */
   wakeAt(account: string, subscription: string, at: number, now: number): Promise<void>;
-  /** Frees subscriptions whose wake-up was lost half-way and keeps others from being given; returns how many. See `releaseLostJobs`. */
+  /**
+   * Frees subscriptions whose wake-up was lost half-way and keeps others from being given; returns how many.
+   * See `releaseLostJobs`.
+   */
   release(account: string, subscriptions: readonly string[]): Promise<number>;
   /** Wake-ups that wait for a worker. */
   waiting(): Promise<number>;
@@ -65,7 +69,8 @@ export function createDrainQueue(
         {
           ...retryForEver,
           delay: Math.max(0, Math.ceil(at - now)),
-          // One delayed job per subscription, always the latest; one that is being worked on is followed by it.
+          // One delayed job per subscription, always the latest; one that is being worked on is followed by
+          // it.
           deduplication: { id: wakeId(account, subscription), replace: true, keepLastIfActive: true },
         },
       );

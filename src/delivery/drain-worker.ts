@@ -8,8 +8,9 @@ import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
   /**
-   * Takes no more jobs and lets running drains finish what is in flight; resolves when they have, which may be never while Redis is
-   * away. What the process leaves in flight is sent again, under the same ids, by whoever takes the drain up next.
+   * Takes no more jobs and lets running drains finish what is in flight; resolves when they have, which may
+   * be never while Redis is away. What the process leaves in flight is sent again, under the same ids, by
+   * whoever takes the drain up next.
    */
   close(): Promise<void>;
 }
@@ -18,7 +19,10 @@ export interface DrainWorkerDeps {
   readonly connection: RedisClient;
   readonly prefix: string;
   readonly queue: DrainQueue;
-  /** Drains at the same time; each has its own callbacks in flight. One that only waits for a slow endpoint counts too. */
+  /**
+   * Drains at the same time; each has its own callbacks in flight. One that only waits for a slow endpoint
+   * counts too.
+   */
   readonly concurrency: number;
   readonly drain: (
     account: string,
@@ -28,11 +32,16 @@ export interface DrainWorkerDeps {
   ) => Promise<DrainResult>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
-  /** The worker's own errors, and those for which a drain failed; that one is taken up again a second later. */
+  /**
+   * The worker's own errors, and those for which a drain failed; that one is taken up again a second later.
+   */
   readonly onError: (error: Error) => void;
 }
 
-/** Starts the worker of the queue `drain`. Its jobs are safe to run again, so a killed one is taken up within 9 s. */
+/**
+ * Starts the worker of the queue `drain`. Its jobs are safe to run again, so a killed one is taken up within
+ * 9 s.
+ */
 export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const { queue, concurrency } = deps;
   const stopping = new AbortController();
@@ -53,7 +62,8 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     }
   }
 
-  // BullMQ goes by the clocks of the processes. One that is ahead wakes too early: that is left to the account's next poll, for it might do so over and over.
+  // BullMQ goes by the clocks of the processes. One that is ahead wakes too early: that is left to the
+  // account's next poll, for it might do so over and over.
   async function wake({ account, subscription, at = 0 }: DrainJob): Promise<void> {
     if (at <= deps.now() + clockStepMsMin) await queue.wake(account, [subscription]);
   }

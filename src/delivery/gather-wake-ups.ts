@@ -14,9 +14,10 @@ interface Gathered {
 const restMsMax = 250;
 
 /**
- * Gathers the wake-ups of an account, because each call of `wake` reads all of its subscriptions. The first one is carried out at once; those
- * that come before it is over, and before as much time again has passed, are carried out by one call together. `wake` never runs twice at
- * once for an account and takes half of the time at most, however many wake-ups come. Each promise is that of the call that stands for it.
+ * Gathers the wake-ups of an account, because each call of `wake` reads all of its subscriptions. The first
+ * one is carried out at once; those that come before it is over, and before as much time again has passed,
+ * are carried out by one call together. `wake` never runs twice at once for an account and takes half of the
+ * time at most, however many wake-ups come. Each promise is that of the call that stands for it.
  */
 export function gatherWakeUps(wake: WakeMatching): WakeMatching {
   // Per account, when the next call may begin.

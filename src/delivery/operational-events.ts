@@ -3,14 +3,17 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 
 type Subject = Pick<Subscription, 'account' | 'id' | 'url'>;
 
-/** The event `subscription.disabled`; pure. `occasion` is the version of its settings: it is disabled once under each. */
+/**
+ * The event `subscription.disabled`; pure. `occasion` is the version of its settings: it is disabled once
+ * under each.
+ */
 export function buildDisabledEvent(subject: Subject, reason: string, occasion: number, at: number): NewEvent {
   return build(subject, 'subscription.disabled', occasion, at, { reason });
 }
 
 /**
- * The event `subscription.fell_behind`: retention took so many events, the last of them at `position`, before the
- * subscription got them; pure.
+ * The event `subscription.fell_behind`: retention took so many events, the last of them at `position`, before
+ * the subscription got them; pure.
  */
 export function buildFellBehindEvent(
   subject: Subject,

@@ -11,14 +11,17 @@ import { aheadMsOf } from './schedule/stepped-clock.ts';
 /** Wakes the subscriptions that have something to be delivered. */
 export interface SubscriptionWaker {
   /**
-   * Those that asked for one of these events, right after they were recorded. Those that rest are left alone: whatever
-   * ends a pause or enables a subscription wakes it. Wake-ups of an account that come while one is under way are gathered
-   * into one after it (`gatherWakeUps`). Rejects when these could not be woken.
+   * Those that asked for one of these events, right after they were recorded. Those that rest are left alone:
+   * whatever ends a pause or enables a subscription wakes it. Wake-ups of an account that come while one is
+   * under way are gathered into one after it (`gatherWakeUps`). Rejects when these could not be woken.
    */
   wakeMatching(account: string, events: readonly Matchable[]): Promise<void>;
   /** Those that lag behind the log or have an attempt due: whatever a crash kept from being woken. */
   wakeLagging(account: string): Promise<void>;
-  /** Wakes subscriptions that could not be drained, however long they were to rest: a process that starts may have what the former lacked. */
+  /**
+   * Wakes subscriptions that could not be drained, however long they were to rest: a process that starts may
+   * have what the former lacked.
+   */
   wakeBlocked(account: string): Promise<void>;
 }
 

@@ -26,8 +26,8 @@ const bodyBytesMax = 1024 * 1024;
 const requestTimeoutMs = 10_000;
 
 /**
- * A receiver as a subscriber would write it: it verifies each callback over the very bytes that came, then answers 204. What does not
- * verify gets 400, what is too long 413. Rejects when it cannot listen.
+ * A receiver as a subscriber would write it: it verifies each callback over the very bytes that came, then
+ * answers 204. What does not verify gets 400, what is too long 413. Rejects when it cannot listen.
  */
 export async function startCallbackReceiver(deps: CallbackReceiverDeps): Promise<CallbackReceiver> {
   const webhook = new Webhook(deps.secret);

@@ -19,9 +19,9 @@ export interface Registration {
 const retryMs = 500;
 
 /**
- * Subscribes a receiver and returns the subscription's id. Waits for a daemon that is not up or not ready yet, until the signal
- * aborts. Registering the same receiver again within 24 hours gives the subscription
- * it has (Idempotency-Key). Rejects when the daemon refuses.
+ * Subscribes a receiver and returns the subscription's id. Waits for a daemon that is not up or not ready
+ * yet, until the signal aborts. Registering the same receiver again within 24 hours gives the subscription it
+ * has (Idempotency-Key). Rejects when the daemon refuses.
  */
 export async function subscribe(
   api: DaemonApi,

@@ -27,7 +27,10 @@ export interface DemoDaemonOptions {
 
 const preferredPort = 3000;
 
-/** The daemon as `npm start` would run it, in this process, under a key prefix of its own. Rejects when it cannot start. */
+/**
+ * The daemon as `npm start` would run it, in this process, under a key prefix of its own. Rejects when it
+ * cannot start.
+ */
 export async function startDemoDaemon(options: DemoDaemonOptions): Promise<DemoDaemon> {
   const token = randomBytes(24).toString('hex');
   const prefix = `demo-${randomBytes(4).toString('hex')}`;

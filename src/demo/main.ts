@@ -20,7 +20,10 @@ const stopDeadlineMs = 15_000;
 
 const say = (line: string): void => console.log(line);
 
-/** Starts everything, prints callbacks until `stop` aborts or `callbacksMax` of them came, and takes everything down again. */
+/**
+ * Starts everything, prints callbacks until `stop` aborts or `callbacksMax` of them came, and takes
+ * everything down again.
+ */
 async function runDemo(
   callbacksMax: number,
   tally: { callbacks: number },

@@ -16,11 +16,16 @@ export type ProvidedRedis = AsyncDisposable & {
 
 /** What `provideRedis` may use. */
 export type ProvideRedisOptions = {
-  /** `REDIS_URL` is taken when set and not empty; `PATH` is where redis-server and valkey-server are looked for. */
+  /**
+   * `REDIS_URL` is taken when set and not empty; `PATH` is where redis-server and valkey-server are looked
+   * for.
+   */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Called with one line before each step. */
   readonly log: (line: string) => void;
-  /** Whether a slow emulation in this process may serve as the last resort; right for a demo, wrong for tests. */
+  /**
+   * Whether a slow emulation in this process may serve as the last resort; right for a demo, wrong for tests.
+   */
   readonly allowEmulation: boolean;
   /** How the caller's user sets the address; named in the error and log lines. Default `REDIS_URL`. */
   readonly variable?: string;
@@ -33,9 +38,9 @@ type Step = (options: ProvideRedisOptions) => Promise<ProvidedRedis | null>;
 const containerImage = 'valkey/valkey:8-alpine';
 
 /**
- * Finds or starts a Redis: the address given, else redis-server or valkey-server from PATH, else a container, else (root on Debian)
- * the package redis-server, else, where allowed, an emulation. A step that fails is logged and the next is tried; when none is left
- * the error says how to get a Redis.
+ * Finds or starts a Redis: the address given, else redis-server or valkey-server from PATH, else a container,
+ * else (root on Debian) the package redis-server, else, where allowed, an emulation. A step that fails is
+ * logged and the next is tried; when none is left the error says how to get a Redis.
  */
 export async function provideRedis(options: ProvideRedisOptions): Promise<ProvidedRedis> {
   for (const step of [useGiven, startFromPath, startContainer, installOnDebian, startEmulation]) {
@@ -107,7 +112,8 @@ const installOnDebian: Step = async (options) => {
   options.log(
     'Redis: no redis-server and no container runtime; installing Debian package redis-server (its service stays off)',
   );
-  // RUNLEVEL=1 keeps the package from starting its service where init scripts are used, the last two commands where systemd is.
+  // RUNLEVEL=1 keeps the package from starting its service where init scripts are used, the last two commands
+  // where systemd is.
   await runQuietly('apt-get', ['update', '-qq'], options.env);
   const install = ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'];
   await runQuietly('apt-get', install, { ...options.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' });

@@ -6,9 +6,10 @@ import { putAccount, subscribe } from './daemon-api.ts';
 import { simulateLives } from './simulate-lives.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 
-// A receiver on its own, for Docker Compose: it registers itself with a daemon that may still be starting. Its variables:
-// DAEMON_URL, API_TOKEN (required), ACCOUNT, RECEIVER_HOST, RECEIVER_PORT, PUBLIC_URL (where the daemon reaches it), and
-// SANDBOX_URL with SANDBOX_KEY: then ACCOUNT is made to watch that sandbox, whose filings are set in motion.
+// A receiver on its own, for Docker Compose: it registers itself with a daemon that may still be starting.
+// Its variables: DAEMON_URL, API_TOKEN (required), ACCOUNT, RECEIVER_HOST, RECEIVER_PORT, PUBLIC_URL (where
+// the daemon reaches it), and SANDBOX_URL with SANDBOX_KEY: then ACCOUNT is made to watch that sandbox, whose
+// filings are set in motion.
 const variable = (name: string, fallback: string): string => process.env[name] || fallback;
 const api = { url: variable('DAEMON_URL', 'http://127.0.0.1:3000'), token: variable('API_TOKEN', '') };
 const account = variable('ACCOUNT', 'default');

@@ -8,11 +8,16 @@ import { createServer } from 'node:net';
 export type RedisProcess = {
   readonly port: number;
   readonly pid: number;
-  /** Ends the process and resolves when it is gone; SIGKILL loses what a crash would lose. Harmless when it already ended. */
+  /**
+   * Ends the process and resolves when it is gone; SIGKILL loses what a crash would lose. Harmless when it
+   * already ended.
+   */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 };
 
-/** What to start: `args` come after the bind address, port and directory, so they may override anything else. */
+/**
+ * What to start: `args` come after the bind address, port and directory, so they may override anything else.
+ */
 export type RedisProcessOptions = {
   readonly executable: string;
   readonly directory: string;
@@ -23,7 +28,10 @@ export type RedisProcessOptions = {
 const readyLine = /Ready to accept connections|Sentinel ID is/;
 const startDeadlineMs = 15_000;
 
-/** Arguments that make a Redis which this daemon accepts: append-only file on, nothing evicted, no snapshots beside it. */
+/**
+ * Arguments that make a Redis which this daemon accepts: append-only file on, nothing evicted, no snapshots
+ * beside it.
+ */
 export function durableArgs(appendfsync: 'always' | 'everysec'): string[] {
   return [
     '--appendonly',
@@ -38,9 +46,10 @@ export function durableArgs(appendfsync: 'always' | 'everysec'): string[] {
 }
 
 /**
- * Starts redis-server (or valkey-server) on 127.0.0.1 and resolves once it accepts connections; throws with the end of its output
- * when it does not within 15 s. It runs in a session of its own, so a Ctrl-C meant for us does not stop it under us; if this
- * process dies without saying goodbye, a watchdog kills the server and removes its directory.
+ * Starts redis-server (or valkey-server) on 127.0.0.1 and resolves once it accepts connections; throws with
+ * the end of its output when it does not within 15 s. It runs in a session of its own, so a Ctrl-C meant for
+ * us does not stop it under us; if this process dies without saying goodbye, a watchdog kills the server and
+ * removes its directory.
  */
 export async function startRedisProcess(options: RedisProcessOptions): Promise<RedisProcess> {
   const { executable, directory, port, args } = options;
@@ -82,8 +91,9 @@ export async function startOnFreePort(
 }
 
 /**
- * A TCP port of 127.0.0.1 that was free a moment ago; somebody may still take it first, so callers retry. It lies below the ports that
- * systems give to outgoing connections: a client that tries to reconnect can then neither occupy it nor connect to itself.
+ * A TCP port of 127.0.0.1 that was free a moment ago; somebody may still take it first, so callers retry. It
+ * lies below the ports that systems give to outgoing connections: a client that tries to reconnect can then
+ * neither occupy it nor connect to itself.
  */
 export async function freePort(): Promise<number> {
   const port = randomInt(20_000, 32_000);

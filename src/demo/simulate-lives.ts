@@ -9,13 +9,18 @@ const lives = {
   filingsMax: 500,
 };
 
-/** Fills a sandbox with an account's history: most filings done, some under way. Rejects when it does not take them. */
+/**
+ * Fills a sandbox with an account's history: most filings done, some under way. Rejects when it does not take
+ * them.
+ */
 export async function seedFilings(sandboxUrl: string): Promise<void> {
   await control(sandboxUrl, 'POST', 'seed', { count: 40 });
   await control(sandboxUrl, 'POST', 'seed', { count: 6, status: 'PENDING' });
 }
 
-/** Lets the sandbox's filings move by themselves from now on, about one change a second; harmless to repeat. */
+/**
+ * Lets the sandbox's filings move by themselves from now on, about one change a second; harmless to repeat.
+ */
 export async function simulateLives(sandboxUrl: string): Promise<void> {
   await control(sandboxUrl, 'PUT', 'simulation', lives);
 }

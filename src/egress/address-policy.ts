@@ -81,7 +81,10 @@ function isPublic(bytes: readonly number[]): boolean {
   return contains(GLOBAL_UNICAST_IPV6, bytes) && !REFUSED_IPV6.some((range) => contains(range, bytes));
 }
 
-/** isIP() is the strict gate: ipaddr.js alone would also read "10", "0x7f.1" and octal parts. It takes any text for a zone, ipaddr.js does not. */
+/**
+ * isIP() is the strict gate: ipaddr.js alone would also read "10", "0x7f.1" and octal parts. It takes any
+ * text for a zone, ipaddr.js does not.
+ */
 function toBytes(address: string): readonly number[] | null {
   return isIP(address) === 0 || address.includes('%') ? null : ipaddr.parse(address).toByteArray();
 }

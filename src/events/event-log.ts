@@ -11,9 +11,14 @@ export type { LogEntry, OutlinedEntry };
 /** A stretch of the log, without those of its entries that were trimmed while it was read. */
 export interface LogRead {
   readonly entries: readonly LogEntry[];
-  /** Those between them whose body is missing or not the one that was written; left out where there are none. */
+  /**
+   * Those between them whose body is missing or not the one that was written; left out where there are none.
+   */
   readonly lost?: readonly OutlinedEntry[];
-  /** Whether there may be others behind it. False: it went to the log's end, or to that of the positions asked for. */
+  /**
+   * Whether there may be others behind it. False: it went to the log's end, or to that of the positions asked
+   * for.
+   */
   readonly more: boolean;
 }
 
@@ -22,14 +27,20 @@ export interface EventLog {
   /** The newest event ever written; position 0 before the first. */
   head(account: string): Promise<Checkpoint>;
   /**
-   * The newest position that the log shares with the one a checkpoint was taken from: the checkpoint's own unless Redis was set back since. Then
-   * it is at most 31, 1 023 or 32 767 entries before the place where the two part, the further the longer ago that is; what was trimmed
-   * counts as shared.
+   * The newest position that the log shares with the one a checkpoint was taken from: the checkpoint's own
+   * unless Redis was set back since. Then it is at most 31, 1 023 or 32 767 entries before the place where
+   * the two part, the further the longer ago that is; what was trimmed counts as shared.
    */
   commonWith(account: string, checkpoint: Checkpoint): Promise<Checkpoint>;
-  /** The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies come to more than a megabyte. */
+  /**
+   * The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies come to
+   * more than a megabyte.
+   */
   readAfter(account: string, after: Checkpoint, count: number): Promise<LogRead>;
-  /** The entries at these positions that are still in the log: fewer, with `more`, where their bodies come to more than a megabyte. */
+  /**
+   * The entries at these positions that are still in the log: fewer, with `more`, where their bodies come to
+   * more than a megabyte.
+   */
   readAt(account: string, positions: readonly number[]): Promise<LogRead>;
   /** Up to `count` entries after a position, oldest first, without their bodies. */
   outlineAfter(account: string, position: number, count: number): Promise<OutlinedEntry[]>;
@@ -41,7 +52,10 @@ export interface EventLog {
   load(account: string, entries: readonly OutlinedEntry[]): Promise<(LogEntry | null)[]>;
   /** Positions of a filing's events still in the log, oldest first. */
   positionsOf(account: string, filingId: string): Promise<number[]>;
-  /** Drops entries recorded before a time (ms), oldest first, with their bodies and what points at them; returns how many went. */
+  /**
+   * Drops entries recorded before a time (ms), oldest first, with their bodies and what points at them;
+   * returns how many went.
+   */
   trim(account: string, before: number): Promise<number>;
 }
 

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** An event ready for the log. The body is what is signed and sent, byte for byte, on every attempt and replay. */
+/**
+ * An event ready for the log. The body is what is signed and sent, byte for byte, on every attempt and
+ * replay.
+ */
 export interface NewEvent {
-  /** Derived from the content, so the same change detected twice carries the same id; it is the `webhook-id`. */
+  /**
+   * Derived from the content, so the same change detected twice carries the same id; it is the `webhook-id`.
+   */
   readonly id: string;
   readonly type: string;
   /** The filing it speaks of; empty for operational events, which share one lane of their own. */
@@ -41,8 +46,9 @@ export interface FilingChange {
 }
 
 /**
- * Builds the event of a filing's change (contract, Callbacks). Pure: the same change gives the same id. A filing of more bytes than
- * `filingBytesMax`, as it would stand in the body, is left out of it, and `omitted` says so.
+ * Builds the event of a filing's change (contract, Callbacks). Pure: the same change gives the same id. A
+ * filing of more bytes than `filingBytesMax`, as it would stand in the body, is left out of it, and `omitted`
+ * says so.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
   const { account, filingId, after, before, document } = change;

@@ -1,6 +1,9 @@
 import type { Checkpoint } from './timeline.ts';
 
-/** An event in an account's log as far as it can be selected by. Positions count from 1 without gaps, so a lag is a subtraction. */
+/**
+ * An event in an account's log as far as it can be selected by. Positions count from 1 without gaps, so a lag
+ * is a subtraction.
+ */
 export interface OutlinedEntry extends Checkpoint {
   readonly id: string;
   readonly type: string;
@@ -42,7 +45,10 @@ export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
   };
 }
 
-/** The entry with its body; null when that was trimmed meanwhile, or is not the one that was written: it has another length. */
+/**
+ * The entry with its body; null when that was trimmed meanwhile, or is not the one that was written: it has
+ * another length.
+ */
 export function withBody({ inlineBody, ...entry }: OutlinedEntry, body: Buffer | null): LogEntry | null {
   const found = inlineBody ?? body;
   return found?.length === entry.bytes ? { ...entry, body: found } : null;

@@ -6,7 +6,10 @@ import { loadScript } from '../redis/scripts.ts';
 /** An event in the log without its body and id: what it can be selected by. */
 export type OutlinedEntry = Pick<LogEntry, 'position' | 'type' | 'filingId' | 'state' | 'recordedAt'>;
 
-/** Up to `count` entries after a position, oldest first, at a fraction of the cost of reading them. More than 200 are not all of one moment. */
+/**
+ * Up to `count` entries after a position, oldest first, at a fraction of the cost of reading them. More than
+ * 200 are not all of one moment.
+ */
 export type LogOutline = (account: string, position: number, count: number) => Promise<OutlinedEntry[]>;
 
 const valuesPerEntry = 5;

@@ -1,8 +1,11 @@
 -- Functions on an account's log, for the scripts that include this file.
 --
--- The head is '<position> <timeline>'. A timeline says which entries lie up to a position: four hashes over the ids of all entries, up to
--- the position itself and up to the last multiples of 32, 1024 and 32768 that are not beyond it. A holder of a position and its timeline
--- can find out how far the log is still the one that it knew, also after Redis was set back and other entries took these positions.
+-- The head is '<position> <timeline>'. A timeline says which entries lie up to a position: four hashes over
+-- the ids of all entries, up to
+-- the position itself and up to the last multiples of 32, 1024 and 32768 that are not beyond it. A holder of
+-- a position and its timeline
+-- can find out how far the log is still the one that it knew, also after Redis was set back and other entries
+-- took these positions.
 -- Entries of before timelines have none, and their hash counts as the one of the empty log.
 local hash_length = 12
 local steps = { 1, 32, 1024, 32768 }
@@ -35,7 +38,8 @@ local function timeline_at(head, events, position)
   return entry[2][11] == 'timeline' and entry[2][12] or empty_timeline
 end
 
--- Whether the log is, up to a position, the one that a holder of this timeline knew. What was trimmed, or never had a timeline, is believed.
+-- Whether the log is, up to a position, the one that a holder of this timeline knew. What was trimmed, or
+-- never had a timeline, is believed.
 local function is_same_log(head, events, position, timeline, i)
   local now = timeline_at(head, events, position)
   return now ~= nil and (now == '' or timeline == '' or hash_of(now, 1) == hash_of(timeline, i or 1))
@@ -52,7 +56,8 @@ local function common_position(head, events, position, timeline)
   return before_oldest
 end
 
--- Appends an event and returns its position. Only the stream's entry is looked at by scripts; the body lies apart.
+-- Appends an event and returns its position. Only the stream's entry is looked at by scripts; the body lies
+-- apart.
 local function append_event(head, events, bodies, id, type, filing, state, at, body)
   local position, former = read_head(head)
   position = position + 1

@@ -23,10 +23,10 @@ const stretchesMax = 32;
 const bytesMax = 8 * 1024 * 1024;
 
 /**
- * Remembers for a second what was read last: subscriptions that work through the same log, as they do after each burst of events, would
- * otherwise all read and decode it. A stretch that went to the end of the log is read anew, and so is one that does not follow from the
- * asker's checkpoint: Redis was set back between the two. At most 32 stretches and 8 MiB of bodies are kept. Entries must not be changed
- * by those who get them.
+ * Remembers for a second what was read last: subscriptions that work through the same log, as they do after
+ * each burst of events, would otherwise all read and decode it. A stretch that went to the end of the log is
+ * read anew, and so is one that does not follow from the asker's checkpoint: Redis was set back between the
+ * two. At most 32 stretches and 8 MiB of bodies are kept. Entries must not be changed by those who get them.
  */
 export function createRecentReads(now: () => number): RecentReads {
   const recent = new Map<string, Stretch>();

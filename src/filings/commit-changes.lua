@@ -1,19 +1,27 @@
 -- Writes new states of filings of one account and appends their events to its log, in one atomic step.
 --
 -- KEYS  1 filings  2 index  3 details  4 counts  5 head  6 events  7 bodies  8 filing-events  9 polling
--- ARGV  the generation of the account's snapshot that the caller decided on, the newest position of the log that the caller knows and its
+-- ARGV  the generation of the account's snapshot that the caller decided on, the newest position of the log
+--       that the caller knows and its
 --       timeline ('' = none), then for each filing eleven values:
---       id, expected state ('' = unknown), next state, status before ('' = in no index), status after ('' = likewise),
---       details ('' = none, '=' = as they are), event id ('' = no event), event type, state abbreviation, recorded at (ms), body
--- Reply { results, head, its timeline }. A result for each filing: the event's position in the log (1 and up), 0 = written without an event,
+--       id, expected state ('' = unknown), next state, status before ('' = in no index), status after ('' =
+--       likewise),
+--       details ('' = none, '=' = as they are), event id ('' = no event), event type, state abbreviation,
+--       recorded at (ms), body
+-- Reply { results, head, its timeline }. A result for each filing: the event's position in the log (1 and
+--       up), 0 = written without an event,
 --       -1 = conflict: the stored state is not the expected one and nothing was written for this filing,
---       -2 = the filing was to be taken in silently, but the baseline is complete and has left out no more filings than have come
+--       -2 = the filing was to be taken in silently, but the baseline is complete and has left out no more
+--       filings than have come
 --            to light since (`hidden` of the marks, counted down here): nothing was written for this filing.
 --       Removals are counted in `removals` of the marks.
---       Nil instead of a list: the snapshot is of another generation (emptied, or the account was removed meanwhile);
---       nothing was written at all. 0: so it is because the log is not the one that the caller knows, Redis was set back.
+--       Nil instead of a list: the snapshot is of another generation (emptied, or the account was removed
+--       meanwhile);
+--       nothing was written at all. 0: so it is because the log is not the one that the caller knows, Redis
+--       was set back.
 --
--- The event is appended before the state is written: should a write be refused (out of memory), then the change is
+-- The event is appended before the state is written: should a write be refused (out of memory), then the
+-- change is
 -- still to be seen by the next poll.
 -- @include ../events/log.lua
 local filings, index, details, counts, head, events, bodies, of_filing, polling = unpack(KEYS)

@@ -31,13 +31,17 @@ export interface CommitBatch extends Omit<WitnessedBatch, 'events'> {
 }
 
 /**
- * What was committed to the logs lately. This process remembers its own commits whole, and those of others in outline: they are published, and
- * kept in a key that a Redis Cluster holds apart from the account's others. After Redis was set back this is what it no longer knows.
+ * What was committed to the logs lately. This process remembers its own commits whole, and those of others in
+ * outline: they are published, and kept in a key that a Redis Cluster holds apart from the account's others.
+ * After Redis was set back this is what it no longer knows.
  */
 export interface CommitJournal {
   /** The newest event that is known of the log of this generation; null before the first. */
   newest(account: string, generation: string): Checkpoint | null;
-  /** Notes what this process committed and lets the others know. After a crash before that, or where Redis is away, they do not. */
+  /**
+   * Notes what this process committed and lets the others know. After a crash before that, or where Redis is
+   * away, they do not.
+   */
   note(batch: CommitBatch): Promise<void>;
   /** Takes in what another process let know of, as `listen` gets it. */
   hear(message: string): void;
@@ -49,9 +53,14 @@ export interface CommitJournal {
   newestKept(account: string, generation: string): Promise<Checkpoint | null>;
   /** The events in the key behind a position, oldest first. */
   keptBehind(account: string, generation: string, position: number): Promise<readonly WitnessedEvent[]>;
-  /** What was lost is made up for: `head` is the newest event that is known from now on, by the others as well. */
+  /**
+   * What was lost is made up for: `head` is the newest event that is known from now on, by the others as
+   * well.
+   */
   beginAt(head: Checkpoint, account: string, generation: string, at: number): Promise<void>;
-  /** Accounts that this process has committed events to at that time (ms) or later, as far as it remembers. */
+  /**
+   * Accounts that this process has committed events to at that time (ms) or later, as far as it remembers.
+   */
   committedSince(at: number): ReadonlySet<string>;
 }
 
@@ -154,8 +163,9 @@ export function createCommitJournal(
 }
 
 /**
- * Has a journal hear of what other processes commit. To be called again now and then: behind a proxy that changes its target the
- * connection holds and its subscription does not, and a connection that has fallen silent is found by asking only. Rejects when Redis does.
+ * Has a journal hear of what other processes commit. To be called again now and then: behind a proxy that
+ * changes its target the connection holds and its subscription does not, and a connection that has fallen
+ * silent is found by asking only. Rejects when Redis does.
  */
 export async function listenForCommits(
   client: RedisClient,

@@ -9,11 +9,15 @@ export interface CountSample {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** The filings of an account by status, over the past week: each minute of the last six hours, each tenth before. */
+/**
+ * The filings of an account by status, over the past week: each minute of the last six hours, each tenth
+ * before.
+ */
 export interface CountHistory {
   /**
-   * Notes the counts at a time (ms), unless some were noted in the same minute, by whatever process, or the account is not polled any more. They
-   * are asked for only when they may be needed. A crash leaves a gap, nothing else.
+   * Notes the counts at a time (ms), unless some were noted in the same minute, by whatever process, or the
+   * account is not polled any more. They are asked for only when they may be needed. A crash leaves a gap,
+   * nothing else.
    */
   note(account: string, at: number, counts: () => Promise<CountSample['counts']>): Promise<void>;
   /** What was noted since a time (ms), oldest first; empty when nothing was. */
@@ -26,9 +30,9 @@ const fineForMs = 360 * minuteMs;
 // A week, where nothing was missed; about 45 KB.
 const samplesMax = 1_350;
 
-// KEYS  1 the history  2 the account's marks of polling
-// ARGV  the generation of which the counts are, the minute, a minute that is kept no longer or '', how many are kept, then status and count in turn
-// Reply 1 when the counts were noted
+// KEYS  1 the history  2 the account's marks of polling ARGV  the generation of which the counts are, the
+// minute, a minute that is kept no longer or '', how many are kept, then status and count in turn Reply 1
+// when the counts were noted
 const noteScript = defineScript(`
 if redis.call('HGET', KEYS[2], 'generation') ~= ARGV[1] then return 0 end
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]

@@ -41,7 +41,9 @@ export interface FilingCommit {
   readonly id: string;
   readonly previous: StoredState | null;
   readonly next: FilingState;
-  /** Null where none are to be kept; those kept before are dropped then, unless they are to stay as they are. */
+  /**
+   * Null where none are to be kept; those kept before are dropped then, unless they are to stay as they are.
+   */
   readonly details: FilingDetails | null | 'kept';
   readonly event: NewEvent | null;
 }
@@ -94,7 +96,10 @@ export function toResult(position: number): CommitResult {
   return { kind: 'written', position: position === 0 ? null : position };
 }
 
-/** The status under which a filing is counted and indexed; '' where it is not. A removed filing keeps its state and stands in neither. Pure. */
+/**
+ * The status under which a filing is counted and indexed; '' where it is not. A removed filing keeps its
+ * state and stands in neither. Pure.
+ */
 export function indexStatus(state: FilingState | null): string {
   return state === null || state.removed ? '' : state.status;
 }

@@ -17,30 +17,36 @@ export interface ListedFiling {
 /** A page of filings. */
 export interface FilingPage {
   readonly filings: ListedFiling[];
-  /** For the next page; null at the end. A page may be shorter than asked for, or empty, and still have one. */
+  /**
+   * For the next page; null at the end. A page may be shorter than asked for, or empty, and still have one.
+   */
   readonly next: string | null;
 }
 
 /**
- * The filings of an account for people to look through; removed ones are not listed. A state that cannot be read is rebuilt first, see
- * `recoverState`; one of a newer format is not listed.
+ * The filings of an account for people to look through; removed ones are not listed. A state that cannot be
+ * read is rebuilt first, see `recoverState`; one of a newer format is not listed.
  */
 export interface FilingListStore {
   /** Null when it was never seen. Removed filings are given as well. Throws NewerFormatError. */
   get(account: string, id: string): Promise<ListedFiling | null>;
   /**
-   * A page of the filings in one status, or of all with null; `after` is the `next` of the page before. Filings that keep their status while
-   * the list is read are on it; among all filings or COMPLETED ones, one may be on it twice. Throws RangeError when `after` is no such text.
+   * A page of the filings in one status, or of all with null; `after` is the `next` of the page before.
+   * Filings that keep their status while the list is read are on it; among all filings or COMPLETED ones, one
+   * may be on it twice. Throws RangeError when `after` is no such text.
    */
   list(account: string, status: string | null, after: string | null, limit: number): Promise<FilingPage>;
   /**
-   * The same of one status other than COMPLETED, those first that came into it last. Reads every state of the status for each page: about
-   * 2 ms for a thousand.
+   * The same of one status other than COMPLETED, those first that came into it last. Reads every state of the
+   * status for each page: about 2 ms for a thousand.
    */
   listNewest(account: string, status: string, after: string | null, limit: number): Promise<FilingPage>;
 }
 
-/** Where a scan of the filings' hash is: the cursor of the chunk that is being shown, and the last id of it that was. */
+/**
+ * Where a scan of the filings' hash is: the cursor of the chunk that is being shown, and the last id of it
+ * that was.
+ */
 interface ScanPlace {
   readonly cursor: string;
   readonly shownTo: string | null;

@@ -26,15 +26,21 @@ export interface ObservationContext {
   readonly account: string;
   /** Of the snapshot, as the poll found it. */
   readonly generation: string;
-  /** Whether a filing never seen before is new. Those that are not (the baseline) are taken in without an event. */
+  /**
+   * Whether a filing never seen before is new. Those that are not (the baseline) are taken in without an
+   * event.
+   */
   readonly announces: (id: string) => boolean;
-  /** Latest time (ms, Redis's clock) at which a filing is known to have been as stored; `previous` null: not to have been. */
+  /**
+   * Latest time (ms, Redis's clock) at which a filing is known to have been as stored; `previous` null: not
+   * to have been.
+   */
   readonly knownUntil: (id: string, previous: FilingState | null, document: FilingDocument) => number;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   /**
-   * Told once per read how many of its filings are known and how many were never seen before; true: the latter are neither written nor
-   * announced, but handed back. Nothing is where this is left out.
+   * Told once per read how many of its filings are known and how many were never seen before; true: the
+   * latter are neither written nor announced, but handed back. Nothing is where this is left out.
    */
   readonly holdsBack?: (known: number, unknown: number) => boolean;
 }
@@ -52,8 +58,8 @@ export interface Observed {
   /** Filings never seen before. */
   readonly added: number;
   /**
-   * Where newer reads had already been applied, the earliest start of those (ms, Redis's clock): nothing is known of these filings from
-   * this read. Infinity when there were none.
+   * Where newer reads had already been applied, the earliest start of those (ms, Redis's clock): nothing is
+   * known of these filings from this read. Infinity when there were none.
    */
   readonly overtakenBy: number;
   /** Filings never seen before that were held back. */
@@ -70,8 +76,8 @@ const conflictRetriesMax = 10;
 const commitsMax = 200;
 
 /**
- * Compares what one request read with the snapshot, writes every difference and appends its event. Conflicting writers are
- * met by reading and deciding again, so nothing is written twice.
+ * Compares what one request read with the snapshot, writes every difference and appends its event.
+ * Conflicting writers are met by reading and deciding again, so nothing is written twice.
  */
 export async function observeFilings(
   deps: ObserveDeps,
@@ -207,7 +213,8 @@ function toCommit(
   window: Window,
 ): FilingCommit {
   const { next } = detection;
-  // Computing a document means parsing its page once more, which the baseline of a million COMPLETED filings is spared.
+  // Computing a document means parsing its page once more, which the baseline of a million COMPLETED filings
+  // is spared.
   const document = () => filing?.document() ?? null;
   const details = isLookedFor(next) ? toDetails(document()) : null;
   const commit = { id, previous, next, details };

@@ -2,7 +2,8 @@
 --
 -- KEYS  1 filings
 -- ARGV  their ids, each ended by a newline
--- Reply: their states in one string, each ended by a newline; nothing before it where a filing was never seen, a blank where its state is empty.
+-- Reply: their states in one string, each ended by a newline; nothing before it where a filing was never
+--       seen, a blank where its state is empty.
 local ids, count = {}, 0
 for id in string.gmatch(ARGV[1], '[^\n]+') do
   count = count + 1

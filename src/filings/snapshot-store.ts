@@ -13,7 +13,9 @@ import { createRecount } from './repair/recount.ts';
 import { restate, restoreCommits, type Restoration } from './repair/restore-commits.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
 
-/** The snapshot was emptied or its account removed while somebody worked on it: what they know of it is void. */
+/**
+ * The snapshot was emptied or its account removed while somebody worked on it: what they know of it is void.
+ */
 export class SnapshotLostError extends Error {
   override readonly name = 'SnapshotLostError';
 
@@ -25,14 +27,16 @@ export class SnapshotLostError extends Error {
 /** The last seen state of every filing of an account. */
 export interface SnapshotStore {
   /**
-   * States of these ids in their order; null for filings never seen. A round trip per thousand, each of them atomic. One that cannot be read is
-   * rebuilt first, see `recoverState`; one of a newer format stays as it is, and throws when it is decoded.
+   * States of these ids in their order; null for filings never seen. A round trip per thousand, each of them
+   * atomic. One that cannot be read is rebuilt first, see `recoverState`; one of a newer format stays as it
+   * is, and throws when it is decoded.
    */
   read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]>;
   /**
-   * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects with
-   * SnapshotLostError, with nothing written, when the snapshot is not of the generation the caller decided on. Where Redis was set back since
-   * the last commit, that is made up for first, and every one of these is a conflict.
+   * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects
+   * with SnapshotLostError, with nothing written, when the snapshot is not of the generation the caller
+   * decided on. Where Redis was set back since the last commit, that is made up for first, and every one of
+   * these is a conflict.
    */
   commit(
     account: string,
@@ -41,11 +45,15 @@ export interface SnapshotStore {
     at: number,
   ): Promise<CommitResult[]>;
   /**
-   * Looks whether Redis was set back since the commits that this or another process has made, or has carried out half of one at its start,
-   * and makes up for it, see `restoreCommits` and `createLogMender`; rejects with SnapshotLostError like `commit`. `at` is when events are recorded that are committed anew, milliseconds on Redis's clock.
+   * Looks whether Redis was set back since the commits that this or another process has made, or has carried
+   * out half of one at its start, and makes up for it, see `restoreCommits` and `createLogMender`; rejects
+   * with SnapshotLostError like `commit`. `at` is when events are recorded that are committed anew,
+   * milliseconds on Redis's clock.
    */
   catchUp(account: string, generation: string, at: number): Promise<void>;
-  /** Accounts that this process has committed events to at that time (ms) or later, as far as it remembers. */
+  /**
+   * Accounts that this process has committed events to at that time (ms) or later, as far as it remembers.
+   */
   committedSince(at: number): ReadonlySet<string>;
   /** Number of filings per status, removed ones left out. */
   counts(account: string): Promise<Record<string, number>>;
@@ -53,7 +61,10 @@ export interface SnapshotStore {
   known(account: string): Promise<number>;
   /** Ids of all filings in one status; not for COMPLETED, which has no index. */
   idsIn(account: string, status: string): Promise<string[]>;
-  /** Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come twice. Decoding throws an UnreadableError. */
+  /**
+   * Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come
+   * twice. Decoding throws an UnreadableError.
+   */
   scan(account: string): AsyncIterable<(readonly [id: string, state: () => FilingState])[]>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Whether objects and arrays are nested more than `levels` deep in a parsed JSON value. Never recurses deeper than that itself.
- * Every filing of every page goes through it, so it makes no lists of its own: `Object.values` took six times as long.
+ * Whether objects and arrays are nested more than `levels` deep in a parsed JSON value. Never recurses deeper
+ * than that itself. Every filing of every page goes through it, so it makes no lists of its own:
+ * `Object.values` took six times as long.
  */
 export function isNestedDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,6 +1,6 @@
 /**
- * Parses JSON so that `JSON.stringify` gives every number back as it was written ("1200.10", ids of 20 digits), which
- * doubles cannot hold. Such numbers are raw JSON objects, not numbers. Throws SyntaxError.
+ * Parses JSON so that `JSON.stringify` gives every number back as it was written ("1200.10", ids of 20
+ * digits), which doubles cannot hold. Such numbers are raw JSON objects, not numbers. Throws SyntaxError.
  */
 export function parseExactly(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>

@@ -36,8 +36,9 @@ const healthStates: readonly HealthState[] = [
 const otherStatusesMax = 20;
 
 /**
- * Sets every gauge to what the store says now, whoever polls and delivers; called before each scrape. What belongs to an account or a
- * subscription that is gone goes with it. Rejects while Redis does not answer: then `ready` says so and the others are as they were.
+ * Sets every gauge to what the store says now, whoever polls and delivers; called before each scrape. What
+ * belongs to an account or a subscription that is gone goes with it. Rejects while Redis does not answer:
+ * then `ready` says so and the others are as they were.
  */
 export async function collectGauges(deps: GaugesDeps, metrics: Metrics): Promise<void> {
   const { ready } = await deps.readiness();
@@ -122,8 +123,8 @@ async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
 }
 
 /**
- * Filings per status as a metric may have them; pure. The statuses of the partner specification are always there. Any word can come as
- * another: the twenty most frequent keep their name, the rest is `other`.
+ * Filings per status as a metric may have them; pure. The statuses of the partner specification are always
+ * there. Any word can come as another: the twenty most frequent keep their name, the rest is `other`.
  */
 export function boundedCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
   const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);

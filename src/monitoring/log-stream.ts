@@ -6,8 +6,9 @@ export interface LogStream {
 }
 
 /**
- * Hands on all lines of one turn of the event loop with one write: at thousands of callbacks a second, a write for each
- * line cost a tenth of the processor time. A crash of Node itself loses the lines of its last turn.
+ * Hands on all lines of one turn of the event loop with one write: at thousands of callbacks a second, a
+ * write for each line cost a tenth of the processor time. A crash of Node itself loses the lines of its last
+ * turn.
  */
 export function createLogStream(out: { write(text: string): unknown }): LogStream {
   let lines = '';

@@ -8,7 +8,10 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
 
-/** Registers every metric; labels are bounded: accounts, subscriptions, the partner's endpoints, outcome codes, event types, statuses. */
+/**
+ * Registers every metric; labels are bounded: accounts, subscriptions, the partner's endpoints, outcome
+ * codes, event types, statuses.
+ */
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -12,9 +12,10 @@ export interface Readiness {
 const probeKeptMs = 60_000;
 
 /**
- * Asks Redis: whether it is still the one that this daemon began on, whether it keeps what it is given, and whether it takes a write
- * (of `probeKey`, with a lifetime of a minute). Whoever asks meanwhile has the same answer: probes need no token, and must not become a load.
- * `otherProblems` says what else is wrong, of the secrets and of the work; `readAccounts` rejects when the accounts as a whole cannot be read.
+ * Asks Redis: whether it is still the one that this daemon began on, whether it keeps what it is given, and
+ * whether it takes a write (of `probeKey`, with a lifetime of a minute). Whoever asks meanwhile has the same
+ * answer: probes need no token, and must not become a load. `otherProblems` says what else is wrong, of the
+ * secrets and of the work; `readAccounts` rejects when the accounts as a whole cannot be read.
  */
 export function createReadiness(
   redis: RedisClient,

@@ -11,7 +11,9 @@ import { toUnreadable } from '../redis/unreadable-record.ts';
 import type { ReplicaWait } from '../redis/durability/wait-replicas.ts';
 import type { Block, Subscription } from '../subscriptions/subscription.ts';
 
-/** One wide log line and the metrics of each poll. A partner service's failure is a warning, not our error. */
+/**
+ * One wide log line and the metrics of each poll. A partner service's failure is a warning, not our error.
+ */
 export function reportPoll(logger: Logger, metrics: Metrics): (report: PollReport) => void {
   return ({ account, outcome, durationMs, requests }) => {
     if (outcome.kind === 'backing_off' || outcome.kind === 'crowded') return;
@@ -79,8 +81,8 @@ export function reportAttempt(logger: Logger, metrics: Metrics): (report: Attemp
 }
 
 /**
- * One log line and the dead letter metric for events that retention took before a subscription got them; wakes whoever
- * asked for the event about it.
+ * One log line and the dead letter metric for events that retention took before a subscription got them;
+ * wakes whoever asked for the event about it.
  */
 export function reportExpired(
   logger: Logger,
@@ -104,7 +106,9 @@ export function reportRestored(logger: Logger, metrics: Metrics): (restoration: 
   };
 }
 
-/** One log line and the metric of logs in which Redis has carried out half a transaction, and that are mended. */
+/**
+ * One log line and the metric of logs in which Redis has carried out half a transaction, and that are mended.
+ */
 export function reportTorn(logger: Logger, metrics: Metrics): (mending: LogMending) => void {
   return ({ account, from, to, removed, restated }) => {
     metrics.tornLogs.inc();
@@ -138,7 +142,9 @@ export function reportDisabled(
   };
 }
 
-/** Logs that a subscription cannot be drained, each time that it was tried: once in five minutes before long. */
+/**
+ * Logs that a subscription cannot be drained, each time that it was tried: once in five minutes before long.
+ */
 export function reportBlocked(logger: Logger): (account: string, id: string, block: Block) => void {
   return (account, id, { reason, times, nextAt }) => {
     const line = { account, subscription: id, reason, times, nextAt: new Date(nextAt).toISOString() };
@@ -146,7 +152,10 @@ export function reportBlocked(logger: Logger): (account: string, id: string, blo
   };
 }
 
-/** What commits wait for; each one that too few replicas have is counted, and a line says when replicas are missing and when they are back. */
+/**
+ * What commits wait for; each one that too few replicas have is counted, and a line says when replicas are
+ * missing and when they are back.
+ */
 export function reportReplicas(replicas: number, logger: Logger, metrics: Metrics): ReplicaWait {
   return {
     replicas,
@@ -158,7 +167,10 @@ export function reportReplicas(replicas: number, logger: Logger, metrics: Metric
   };
 }
 
-/** Logs and counts each step of Redis's clock that this process has seen; `ms` is negative where it was set back. */
+/**
+ * Logs and counts each step of Redis's clock that this process has seen; `ms` is negative where it was set
+ * back.
+ */
 export function reportStep(logger: Logger, metrics: Metrics): (ms: number) => void {
   return (ms) => {
     metrics.clockSteps.inc();

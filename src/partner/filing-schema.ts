@@ -4,10 +4,15 @@ import { Compile } from 'typebox/compile';
 import { isNestedDeeper } from '../json/nesting.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 
-/** The statuses that the partner specification names ("States and transitions"). Others are passed on verbatim. */
+/**
+ * The statuses that the partner specification names ("States and transitions"). Others are passed on
+ * verbatim.
+ */
 export const knownStatuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
 
-/** One filing as read from the partner service: the fields that detection needs, beside the whole document. */
+/**
+ * One filing as read from the partner service: the fields that detection needs, beside the whole document.
+ */
 export interface PartnerFiling {
   readonly id: string;
   readonly status: string;
@@ -24,8 +29,8 @@ export interface PartnerFiling {
 export interface PartnerPage {
   readonly filings: readonly PartnerFiling[];
   /**
-   * Records on the page that are not filings (wrong types, impossible ids), each by its id or, without one, by a digest of the record:
-   * they are counted, the others go on.
+   * Records on the page that are not filings (wrong types, impossible ids), each by its id or, without one,
+   * by a digest of the record: they are counted, the others go on.
    */
   readonly quarantined: readonly string[];
   /** Length of the page as served, quarantined records included: paging advances by it. */
@@ -38,13 +43,15 @@ export interface PartnerPage {
 
 const idCharactersMax = 256;
 
-// Of real filings at most four. Deeper ones could not be written into an event: JSON.stringify and most receivers' parsers recurse.
+// Of real filings at most four. Deeper ones could not be written into an event: JSON.stringify and most
+// receivers' parsers recurse.
 const nestingMax = 50;
 
 // The specification calls completedAt a timestamp and nothing more, so a number is taken too.
 const filingSchema = Compile(
   Type.Object({
-    // The id becomes a path segment and a key's field, the status a metric's label and part of an index entry.
+    // The id becomes a path segment and a key's field, the status a metric's label and part of an index
+    // entry.
     id: Type.String({ minLength: 1, maxLength: idCharactersMax }),
     status: Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
     completedAt: Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Number(), Type.Null()])),
@@ -58,18 +65,19 @@ const strangersMax = 9;
 const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
 /**
- * The filing in an answer, or null when it is none. Dot segments cannot be asked for by path and lone surrogates
- * cannot be stored, and U+FFFD may stand for other bytes, so an id with them is none, nor is what is nested more than 50 levels deep.
- * Throws SyntaxError when the text is not JSON. The text is decoded again where the document is asked for: what waits to be compared
- * holds neither text nor documents.
+ * The filing in an answer, or null when it is none. Dot segments cannot be asked for by path and lone
+ * surrogates cannot be stored, and U+FFFD may stand for other bytes, so an id with them is none, nor is what
+ * is nested more than 50 levels deep. Throws SyntaxError when the text is not JSON. The text is decoded again
+ * where the document is asked for: what waits to be compared holds neither text nor documents.
  */
 export function parseFiling(text: () => string): PartnerFiling | null {
   return toFiling(JSON.parse(text()), () => parseExactly(text()) as Record<string, unknown>);
 }
 
 /**
- * The page in an answer (partner specification, `GET /partner/filings`), or null when it is none; ten records and more without a
- * filing among them are none. Throws SyntaxError when the text is not JSON. It is decoded again as `parseFiling` does.
+ * The page in an answer (partner specification, `GET /partner/filings`), or null when it is none; ten records
+ * and more without a filing among them are none. Throws SyntaxError when the text is not JSON. It is decoded
+ * again as `parseFiling` does.
  */
 export function parsePage(text: () => string): PartnerPage | null {
   const value: unknown = JSON.parse(text());
@@ -97,7 +105,9 @@ export function parsePage(text: () => string): PartnerPage | null {
   };
 }
 
-/** Null where something on the page is nested so deeply that the parser, which recurses, cannot go through it. */
+/**
+ * Null where something on the page is nested so deeply that the parser, which recurses, cannot go through it.
+ */
 function itemsExactly(text: string): readonly unknown[] | null {
   try {
     return (parseExactly(text) as { items: unknown[] }).items;

@@ -32,9 +32,10 @@ export function rpsOf({ acceptedRps, share }: Pace): number {
 }
 
 /**
- * The pace after an answer; pure: additive increase, multiplicative decrease. A refusal after accepted requests lowers what is believed to
- * be accepted to `inLastSecond`, the requests accepted in the second before it, and to half where that is no less or still less. Refusals
- * that follow say nothing more about it. It comes back within ten minutes of steady requests, the share within 32 answers.
+ * The pace after an answer; pure: additive increase, multiplicative decrease. A refusal after accepted
+ * requests lowers what is believed to be accepted to `inLastSecond`, the requests accepted in the second
+ * before it, and to half where that is no less or still less. Refusals that follow say nothing more about it.
+ * It comes back within ten minutes of steady requests, the share within 32 answers.
  */
 export function nextPace(
   pace: Pace,

@@ -8,7 +8,9 @@ import type { Verdict } from './pace.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { retryDelayMs, verdictOf } from './repeat-request.ts';
 
-/** The time span of one read, milliseconds on Redis's clock: what was read was true at some moment within it. */
+/**
+ * The time span of one read, milliseconds on Redis's clock: what was read was true at some moment within it.
+ */
 export interface ReadWindow {
   readonly start: number;
   readonly end: number;
@@ -22,7 +24,10 @@ export interface PageAnswer {
   readonly bytes: number;
 }
 
-/** What a list request asks for; `limit` is from 1 to 100 (partner specification, Limits). What the service makes of others is unknown. */
+/**
+ * What a list request asks for; `limit` is from 1 to 100 (partner specification, Limits). What the service
+ * makes of others is unknown.
+ */
 export interface ListQuery {
   readonly offset: number;
   readonly limit: number;
@@ -30,18 +35,22 @@ export interface ListQuery {
 }
 
 /**
- * The partner service as one account sees it. Every method rejects with PartnerError and nothing else. The partner key
- * goes to the account's base address only: redirects are not followed.
+ * The partner service as one account sees it. Every method rejects with PartnerError and nothing else. The
+ * partner key goes to the account's base address only: redirects are not followed.
  */
 export interface PartnerClient {
   /**
-   * `GET /partner/filings`. `onArrival` is called when a page has arrived and is still to be parsed: what it asks for is on its way
-   * meanwhile. A page that turns out to be unreadable is asked for again, and arrives again.
+   * `GET /partner/filings`. `onArrival` is called when a page has arrived and is still to be parsed: what it
+   * asks for is on its way meanwhile. A page that turns out to be unreadable is asked for again, and arrives
+   * again.
    */
   listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
   getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; window: ReadWindow }>;
-  /** `GET /partner/me`: a digest of who the account is, by its e-mail address; null when the service names none. */
+  /**
+   * `GET /partner/me`: a digest of who the account is, by its e-mail address; null when the service names
+   * none.
+   */
   checkAccount(signal: AbortSignal): Promise<string | null>;
 }
 
@@ -60,8 +69,8 @@ export interface PartnerClientDeps {
 export type Endpoint = 'filings' | 'filing' | 'me';
 
 /**
- * A client that repeats what failed for a passing reason. Each attempt is paid from the request budget and has a
- * window of its own, so the time of a failed attempt never widens that of the next.
+ * A client that repeats what failed for a passing reason. Each attempt is paid from the request budget and
+ * has a window of its own, so the time of a failed attempt never widens that of the next.
  */
 export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   const { budget, clock } = deps;
@@ -144,8 +153,9 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
 }
 
 /**
- * The window of a read that took so long (milliseconds); pure. Where Redis's clock was found to have stepped meanwhile, all of it is told by the clock as it is now: beside
- * the reads of others a start of the time before would look newer, or older, than it is.
+ * The window of a read that took so long (milliseconds); pure. Where Redis's clock was found to have stepped
+ * meanwhile, all of it is told by the clock as it is now: beside the reads of others a start of the time
+ * before would look newer, or older, than it is.
  */
 export function windowOf(start: number, end: number, tookMs: number): ReadWindow {
   const hasStepped = Math.abs(end - start - tookMs) >= clockStepMsMin;
@@ -156,7 +166,8 @@ async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<Om
   expectOk(answer, 'filings');
   if (onArrival !== undefined) {
     onArrival();
-    // Requests are written in the turns that follow; parsing a page takes as long as the service needs to answer.
+    // Requests are written in the turns that follow; parsing a page takes as long as the service needs to
+    // answer.
     await nextTurn();
   }
   return { page: parseOr('filings', () => parsePage(answer.text)), bytes: answer.bytes };

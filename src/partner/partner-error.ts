@@ -31,8 +31,9 @@ export class PartnerError extends Error {
 }
 
 /**
- * What a failure means for the rest of a poll; pure: `left_out` what was asked for is missing, the poll goes on; `poll_ends` it speaks of the whole
- * account. 403 for a filing may be about that one only; whether it is about the account, the next list shows.
+ * What a failure means for the rest of a poll; pure: `left_out` what was asked for is missing, the poll goes
+ * on; `poll_ends` it speaks of the whole account. 403 for a filing may be about that one only; whether it is
+ * about the account, the next list shows.
  */
 export function consequence(
   { kind, status }: PartnerError,
@@ -43,8 +44,8 @@ export function consequence(
 }
 
 /**
- * Whether the service has understood a request and will not serve it, whenever it comes: 4xx, but about the key (401, 403), the time it took (408) or the
- * pace (429); pure.
+ * Whether the service has understood a request and will not serve it, whenever it comes: 4xx, but about the
+ * key (401, 403), the time it took (408) or the pace (429); pure.
  */
 export function isRefusal({ kind, status }: PartnerError): boolean {
   return kind === 'unexpected_status' && status !== null && status >= 400 && status !== 408;

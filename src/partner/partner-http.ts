@@ -17,8 +17,8 @@ export interface PartnerAnswer {
 /** GET requests with the account's key to the account's base address and to nothing else. */
 export interface PartnerHttp {
   /**
-   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no whole answer within the
-   * deadline and the size limit.
+   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no
+   * whole answer within the deadline and the size limit.
    */
   get(endpoint: string, path: string, signal: AbortSignal): Promise<PartnerAnswer>;
 }

@@ -11,8 +11,9 @@ const attemptsMax = 3;
 const retryShareMin = 0.2;
 
 /**
- * In how many milliseconds to repeat a failed request within the same poll, null for not at all; pure. Only faults that
- * pass quickly are repeated: a broken connection, a deadline, a 5xx or a cut answer, up to two times.
+ * In how many milliseconds to repeat a failed request within the same poll, null for not at all; pure. Only
+ * faults that pass quickly are repeated: a broken connection, a deadline, a 5xx or a cut answer, up to two
+ * times.
  */
 export function retryDelayMs(
   error: PartnerError,
@@ -34,9 +35,10 @@ export interface WaitsSoFar {
 }
 
 /**
- * For how many milliseconds nothing is asked for after a refusal before the poll goes on, null when it ends instead; pure. A second, doubled
- * with each refusal in a row, or `Retry-After` if that is longer, and up to a tenth more. The poll ends after six waits in vain, before one of over
- * a minute, and when all its waits would take more than five minutes and more than its reads.
+ * For how many milliseconds nothing is asked for after a refusal before the poll goes on, null when it ends
+ * instead; pure. A second, doubled with each refusal in a row, or `Retry-After` if that is longer, and up to
+ * a tenth more. The poll ends after six waits in vain, before one of over a minute, and when all its waits
+ * would take more than five minutes and more than its reads.
  */
 export function refusalWaitMs(
   { retryAfterMs }: PartnerError,

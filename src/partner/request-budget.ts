@@ -2,11 +2,15 @@ import PQueue from 'p-queue';
 import { setTimeout as delay } from 'node:timers/promises';
 import { nextPace, rpsOf, untriedPace, type Pace, type Verdict } from './pace.ts';
 
-/** Ceiling on requests to the partner service of one account; lower where the service refuses it, or is in trouble. */
+/**
+ * Ceiling on requests to the partner service of one account; lower where the service refuses it, or is in
+ * trouble.
+ */
 export interface RequestBudget {
   /**
-   * Runs the work when one of the concurrent places is free and one more request may start. The work reports what its request has come
-   * to. Rejects when the signal aborts before that; a running work is left to end by itself.
+   * Runs the work when one of the concurrent places is free and one more request may start. The work reports
+   * what its request has come to. Rejects when the signal aborts before that; a running work is left to end
+   * by itself.
    */
   spend<T>(work: (report: (verdict: Verdict) => void) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Lets no request start for so many milliseconds. */
@@ -25,8 +29,8 @@ export interface RequestLimits {
 const secondMs = 1_020;
 
 /**
- * A budget of `maxRps` requests in any one second (sliding, so a poll may start with a burst) and `concurrency` at the
- * same time. What it learns of the service's own limit it keeps as long as it lives.
+ * A budget of `maxRps` requests in any one second (sliding, so a poll may start with a burst) and
+ * `concurrency` at the same time. What it learns of the service's own limit it keeps as long as it lives.
  */
 export function createRequestBudget(limits: RequestLimits): RequestBudget {
   const { maxRps } = limits;
@@ -77,8 +81,8 @@ export function createRequestBudget(limits: RequestLimits): RequestBudget {
 }
 
 /**
- * In how many milliseconds the next request may start, 0 or less = now; pure. `starts` are the former ones, oldest
- * first. A rate below one a second stretches the window instead.
+ * In how many milliseconds the next request may start, 0 or less = now; pure. `starts` are the former ones,
+ * oldest first. A rate below one a second stretches the window instead.
  */
 export function startInMs(starts: readonly number[], rps: number, now: number): number {
   const perWindow = Math.max(1, Math.floor(rps));

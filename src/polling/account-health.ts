@@ -9,8 +9,8 @@ const staleIntervals = 5;
 const staleMsMin = 2_000;
 
 /**
- * The health of an account; pure. An account that has never been polled completely counts from `createdAt`; its
- * baseline may take as long as it needs while nothing fails.
+ * The health of an account; pure. An account that has never been polled completely counts from `createdAt`;
+ * its baseline may take as long as it needs while nothing fails.
  */
 export function healthState(
   marks: PollingMarks,
@@ -31,7 +31,10 @@ export function healthState(
   return marks.baselined ? 'ok' : 'baselining';
 }
 
-/** After how many milliseconds without a complete poll an account counts as stale, beside the time that a poll takes. */
+/**
+ * After how many milliseconds without a complete poll an account counts as stale, beside the time that a poll
+ * takes.
+ */
 export function staleAfterMs(pollIntervalMs: number): number {
   return Math.max(staleIntervals * pollIntervalMs, staleMsMin);
 }

@@ -34,12 +34,17 @@ export function isUnsettled(status: string): boolean {
   return unsettledStatuses.has(status);
 }
 
-/** Whether one in this status is done with by the partner specification; pure. Statuses beyond it are neither. */
+/**
+ * Whether one in this status is done with by the partner specification; pure. Statuses beyond it are neither.
+ */
 export function isSettled(status: string): boolean {
   return settledStatuses.has(status);
 }
 
-/** Below this many filings a full listing takes about as many requests as the lists and counts of a delta, and sees more. */
+/**
+ * Below this many filings a full listing takes about as many requests as the lists and counts of a delta, and
+ * sees more.
+ */
 export const largeAccountFilings = 700;
 
 /** Whether an account is so large that its polls read less than everything; pure. */

@@ -23,7 +23,10 @@ export type PollOutcome =
       /** True when it told what would have been doubted, had the operator not accepted it. */
       readonly accepted?: true;
     }
-  /** What was read is not believed to be the account's own; what of it was held back waits until it is, or is accepted. */
+  /**
+   * What was read is not believed to be the account's own; what of it was held back waits until it is, or is
+   * accepted.
+   */
   | {
       readonly kind: 'doubtful';
       readonly mode: PollMode;
@@ -88,9 +91,9 @@ export interface PollAccountDeps extends PollRunDeps, ReadDeps {
 }
 
 /**
- * One poll of an account: read what the plan says, compare each page with the snapshot as it comes, and keep the
- * marks. Safe to repeat, to overlap and to break off anywhere. Rejects only when Redis fails,
- * the snapshot is lost (SnapshotLostError) or the signal aborts.
+ * One poll of an account: read what the plan says, compare each page with the snapshot as it comes, and keep
+ * the marks. Safe to repeat, to overlap and to break off anywhere. Rejects only when Redis fails, the
+ * snapshot is lost (SnapshotLostError) or the signal aborts.
  */
 export async function pollAccount(
   deps: PollAccountDeps,
@@ -178,7 +181,8 @@ async function readByPlan(deps: PollAccountDeps, input: PollRunInput, plan: Poll
   const kept = run.guard.isListDoubted() ? {} : earned;
   if (!run.guard.isToBeRepeated())
     return { mode: delta === null ? 'sweep' : 'delta', run, read: withMarks(read, kept) };
-  // What was kept back beyond what memory holds: a run of its own, so that it counts as shown for the first time.
+  // What was kept back beyond what memory holds: a run of its own, so that it counts as shown for the first
+  // time.
   const again = createPollRun(deps, { ...input, isTrusted: true, eventsBefore: run.tally().events });
   return { mode: 'sweep', run: again, read: withMarks(await readEverything(again, deps), kept) };
 }

@@ -37,8 +37,9 @@ export interface AccountPollerDeps {
   /** Called when events are in the log. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /**
-   * Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many minutes. `failure` is the record that the
-   * poll could not read, if it ended for that: to be mended, or named.
+   * Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many
+   * minutes. `failure` is the record that the poll could not read, if it ended for that: to be mended, or
+   * named.
    */
   readonly upkeep: (account: string, failure: UnreadableError | null) => Promise<void>;
   readonly upkeepMs: number;
@@ -68,7 +69,10 @@ interface Connection {
 // The others of a process's polls are left for what is quickly done.
 const largeReadsMax = 100;
 
-/** Polls accounts by name; keeps one client and request budget per account. False: there was no place for it, nothing was read. */
+/**
+ * Polls accounts by name; keeps one client and request budget per account. False: there was no place for it,
+ * nothing was read.
+ */
 export function createAccountPoller(
   deps: AccountPollerDeps,
 ): (job: PollJob, signal: AbortSignal) => Promise<boolean> {

@@ -5,10 +5,10 @@ import type { ReadDeps, ReadOutcome } from './reads/full.ts';
 import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from './reads/poll-reads.ts';
 
 /**
- * A full read of a large account takes longer than a poll interval. So that nobody waits for it, a delta poll is made
- * between two of its pages whenever one is due. Asked for the next such interlude, the result is null while none is due
- * or one is under way; called when somebody else has made it meanwhile, it does nothing. `onRead` is told what each has come to,
- * and how many requests it took.
+ * A full read of a large account takes longer than a poll interval. So that nobody waits for it, a delta poll
+ * is made between two of its pages whenever one is due. Asked for the next such interlude, the result is null
+ * while none is due or one is under way; called when somebody else has made it meanwhile, it does nothing.
+ * `onRead` is told what each has come to, and how many requests it took.
  */
 export function createInterludes(
   deps: PollRunDeps & ReadDeps & { readonly largeFrom: number; readonly requestsSent: () => number },
@@ -33,7 +33,8 @@ export function createInterludes(
     const read = await readDelta(run, deps);
     // What is back is not missing to the poll under way either.
     for (const id of missed) if (!misses.has(id)) input.misses.delete(id);
-    // Null calls for a sweep, which is what is under way. What polls without a baseline come to is told at their end.
+    // Null calls for a sweep, which is what is under way. What polls without a baseline come to is told at
+    // their end.
     if (read !== null && marks.baselined) await onRead(run, read, deps.requestsSent() - sentBefore);
   }
 

@@ -9,7 +9,10 @@ import type { PollingMarks, PollingStore } from './store/polling-store.ts';
 export type HealthChange =
   'account.auth_failed' | 'account.doubtful' | 'account.stale' | 'account.recovered' | null;
 
-/** Decides what to tell after a poll, or a tick that had to wait; pure. `marks` are those after it, with the flags from before. */
+/**
+ * Decides what to tell after a poll, or a tick that had to wait; pure. `marks` are those after it, with the
+ * flags from before.
+ */
 export function healthChange(
   marks: PollingMarks,
   outcome: PollOutcome,
@@ -39,7 +42,10 @@ function isTold(standing: StandingDoubt | null, { reason }: Doubt): boolean {
   return reason !== 'other_account' || standing.reason === reason;
 }
 
-/** The operational event of a change in health (contract, Callbacks); pure. Told again from an older store it has the same id. */
+/**
+ * The operational event of a change in health (contract, Callbacks); pure. Told again from an older store it
+ * has the same id.
+ */
 export function buildHealthEvent(
   account: string,
   type: NonNullable<HealthChange>,
@@ -66,9 +72,9 @@ export interface ReportHealthDeps {
 }
 
 /**
- * Appends the operational event that a poll's outcome calls for, once: event and memory of it are one atomic step. Returns the
- * event, or null when there was nothing to tell or somebody else has told it. Rejects with SnapshotLostError when the account was removed or
- * created again.
+ * Appends the operational event that a poll's outcome calls for, once: event and memory of it are one atomic
+ * step. Returns the event, or null when there was nothing to tell or somebody else has told it. Rejects with
+ * SnapshotLostError when the account was removed or created again.
  */
 export async function reportHealth(
   { polling, now }: ReportHealthDeps,

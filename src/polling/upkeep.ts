@@ -8,8 +8,8 @@ export interface UpkeepOptions {
 }
 
 /**
- * Does `work`, with `upkeep` run every so often while it goes on, never twice at once, and once more when it is over, however it ended. Rejects
- * with the last upkeep's error, or else as `work` does.
+ * Does `work`, with `upkeep` run every so often while it goes on, never twice at once, and once more when it
+ * is over, however it ended. Rejects with the last upkeep's error, or else as `work` does.
  */
 export async function withUpkeep<T>(
   upkeep: () => Promise<void>,

@@ -11,12 +11,16 @@ import type { UnreadableReports } from './unreadable-reports.ts';
 /** Looks after the keys of accounts: those that are not what they should be. */
 export interface AccountRecords {
   /**
-   * Looks at the keys of an account and mends what can be: renames it away where it may begin anew, or makes it again from the others. Each finding is
-   * reported. `failures` are errors that somebody met since the last look; where nothing is found to be their cause they are reported themselves. Returns how many
-   * keys were mended.
+   * Looks at the keys of an account and mends what can be: renames it away where it may begin anew, or makes
+   * it again from the others. Each finding is reported. `failures` are errors that somebody met since the
+   * last look; where nothing is found to be their cause they are reported themselves. Returns how many keys
+   * were mended.
    */
   look(account: string, failures?: readonly UnreadableError[]): Promise<number>;
-  /** The same, and writes what was found since the last call into the marks of polling, for the account's health. */
+  /**
+   * The same, and writes what was found since the last call into the marks of polling, for the account's
+   * health.
+   */
   lookAndTell(account: string, failures: readonly UnreadableError[]): Promise<void>;
 }
 
@@ -41,7 +45,8 @@ local timeline = newest[2][11] == 'timeline' and newest[2][12] or string.rep('0'
 redis.call('SET', KEYS[1], string.match(newest[1], '^%d+') .. ' ' .. timeline)
 return 1`);
 
-// KEYS 1 head  2 log  3 notes. Entries beyond the head were written by somebody else, and keep ours from being written.
+// KEYS 1 head  2 log  3 notes. Entries beyond the head were written by somebody else, and keep ours from
+// being written.
 const dropForeign = defineScript(`
 local position = string.match(redis.call('GET', KEYS[1]) or '0', '^%d+')
 for _, entry in ipairs(redis.call('XRANGE', KEYS[2], '(' .. position .. '-0', '+')) do

@@ -7,8 +7,8 @@ export interface KeyKind {
   /** What people call it in logs and metrics. */
   readonly kind: string;
   /**
-   * `forget`: it is set aside and begins anew; `rebuild`: it is made again from the others; `stand`: nothing else says what it held, so what needs it
-   * stands still until somebody mends it.
+   * `forget`: it is set aside and begins anew; `rebuild`: it is made again from the others; `stand`: nothing
+   * else says what it held, so what needs it stands still until somebody mends it.
    */
   readonly remedy: 'forget' | 'rebuild' | 'stand';
   /** What somebody has to do where nothing can be done without them; empty otherwise. */
@@ -84,7 +84,10 @@ export const subscriptionKeyKinds: Readonly<Record<keyof SubscriptionKeys, Omit<
   replayLanes: { type: 'hash', kind: 'sub:replay-lanes', remedy: 'rebuild' },
 };
 
-/** All that a record may be called: the keys' kinds, the two that are no account's, and `other` where Redis does not say what it was. */
+/**
+ * All that a record may be called: the keys' kinds, the two that are no account's, and `other` where Redis
+ * does not say what it was.
+ */
 export const recordKinds: readonly string[] = [
   'accounts',
   'witness',

@@ -12,8 +12,9 @@ export interface DeliveryMenderDeps {
 }
 
 /**
- * Mends what a drain needs: the keys of the account, then those of the subscription. Each finding is reported. `since` is when the subscription began
- * (ms). Returns how many records were mended; none means that somebody has to act.
+ * Mends what a drain needs: the keys of the account, then those of the subscription. Each finding is
+ * reported. `since` is when the subscription began (ms). Returns how many records were mended; none means
+ * that somebody has to act.
  */
 export function createDeliveryMender({
   look,

@@ -28,21 +28,26 @@ const put = `local function put(key, made)
 end
 `;
 
-// KEYS 1 head  2 filings  3 index  4 counts  5 and 6 what is to stand in place of these two. ARGV head and number of filings as they were before. Replies 0 when they
-// have changed: nothing changes a status without an event, but for a filing that is new.
+// KEYS 1 head  2 filings  3 index  4 counts  5 and 6 what is to stand in place of these two. ARGV head and
+// number of filings as they were before. Replies 0 when they have changed: nothing changes a status without
+// an event, but for a filing that is new.
 const putIndex = defineScript(`${put}
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] or redis.call('HLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return 0 end
 put(KEYS[3], KEYS[5])
 put(KEYS[4], KEYS[6])
 return 1`);
 
-// KEYS 1 head  2 filing-events  3 what is to stand in their place. ARGV head as it was before. Replies 0 when it has changed.
+// KEYS 1 head  2 filing-events  3 what is to stand in their place. ARGV head as it was before. Replies 0 when
+// it has changed.
 const putFilingEvents = defineScript(`${put}
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 put(KEYS[2], KEYS[3])
 return 1`);
 
-/** Makes the index and the counts again from the states. Filings whose state cannot be read are in neither. Rejects when commits keep coming in between. */
+/**
+ * Makes the index and the counts again from the states. Filings whose state cannot be read are in neither.
+ * Rejects when commits keep coming in between.
+ */
 export async function rebuildIndex(
   { redis, snapshot }: RebuildDeps,
   account: string,
@@ -75,7 +80,10 @@ export async function rebuildIndex(
   });
 }
 
-/** Makes the positions of each filing's events again from the log. Rejects when commits keep coming in between. */
+/**
+ * Makes the positions of each filing's events again from the log. Rejects when commits keep coming in
+ * between.
+ */
 export async function rebuildFilingEvents(
   { redis, log }: RebuildDeps,
   account: string,

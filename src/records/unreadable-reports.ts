@@ -2,7 +2,10 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../monitoring/metrics.ts';
 import type { OnUnreadable, Remedy, UnreadableFinding } from '../redis/unreadable-record.ts';
 
-/** What this process has found that cannot be read: once into the log and the metric, and kept for the account's health. */
+/**
+ * What this process has found that cannot be read: once into the log and the metric, and kept for the
+ * account's health.
+ */
 export interface UnreadableReports {
   /** Logs and counts it, the same one no more than once in five minutes. */
   readonly note: OnUnreadable;

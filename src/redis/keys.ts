@@ -1,6 +1,7 @@
 /**
- * Every key the product writes, with type, lifetime, writer and reader. All keys of one account share the hash
- * tag `{account}`, so a Redis Cluster keeps an account on one shard and every script stays within one slot.
+ * Every key the product writes, with type, lifetime, writer and reader. All keys of one account share the
+ * hash tag `{account}`, so a Redis Cluster keeps an account on one shard and every script stays within one
+ * slot.
  *
  * | key                        | type    | lives                  | written by                     | read by             |
  * |----------------------------|---------|------------------------|--------------------------------|---------------------|
@@ -51,7 +52,10 @@ export interface Keys {
   readonly accounts: string;
   /** A channel, not a key: what processes have committed. */
   readonly commits: string;
-  /** What was committed to an account's log lately. Without its hash tag, so that it is set back with the account by chance only. */
+  /**
+   * What was committed to an account's log lately. Without its hash tag, so that it is set back with the
+   * account by chance only.
+   */
   witness(account: string): string;
   account(account: string): AccountKeys;
 }
@@ -59,7 +63,10 @@ export interface Keys {
 /** The keys of one account; every string starts with `base`. */
 export interface AccountKeys {
   readonly base: string;
-  /** Whose keys these are; see src/accounts/incarnations.ts. What creates keys checks it, or something that goes when it changes. */
+  /**
+   * Whose keys these are; see src/accounts/incarnations.ts. What creates keys checks it, or something that
+   * goes when it changes.
+   */
   readonly incarnation: string;
   readonly filings: string;
   readonly index: string;
@@ -67,7 +74,10 @@ export interface AccountKeys {
   readonly counts: string;
   readonly countHistory: string;
   readonly head: string;
-  /** The run of the server on which the log was last found whole, the head at its start, and whether its file is `whole` (src/filings/repair/mend-log.ts). */
+  /**
+   * The run of the server on which the log was last found whole, the head at its start, and whether its file
+   * is `whole` (src/filings/repair/mend-log.ts).
+   */
   readonly checked: string;
   readonly events: string;
   readonly bodies: string;
@@ -76,7 +86,10 @@ export interface AccountKeys {
   readonly polling: string;
   readonly lease: string;
   readonly tokens: string;
-  /** Records that could not be read and were replaced; keys that could not be are renamed to names that begin with it. */
+  /**
+   * Records that could not be read and were replaced; keys that could not be are renamed to names that begin
+   * with it.
+   */
   readonly unreadable: string;
   readonly subscriptions: string;
   readonly resting: string;

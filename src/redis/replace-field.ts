@@ -1,13 +1,17 @@
 import type { RedisClient } from './connection/connect.ts';
 import { defineScript } from './scripts.ts';
 
-// KEYS 1 a hash. ARGV field, expected value, new value. Replies 1, or 0 when it is no longer the expected one.
+// KEYS 1 a hash. ARGV field, expected value, new value. Replies 1, or 0 when it is no longer the expected
+// one.
 const script = defineScript(`
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 1`);
 
-/** Replaces a field of a hash if it still has the value that was read; false when it was changed or removed meanwhile. Atomic. */
+/**
+ * Replaces a field of a hash if it still has the value that was read; false when it was changed or removed
+ * meanwhile. Atomic.
+ */
 export async function replaceField(
   redis: RedisClient,
   key: string,
@@ -22,7 +26,10 @@ const removal = defineScript(`
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])`);
 
-/** Removes a field of a hash if it still has the value that was read; false when it was changed or removed meanwhile. Atomic. */
+/**
+ * Removes a field of a hash if it still has the value that was read; false when it was changed or removed
+ * meanwhile. Atomic.
+ */
 export async function removeField(
   redis: RedisClient,
   key: string,

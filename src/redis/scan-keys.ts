@@ -7,7 +7,10 @@ export interface FoundKeys {
   readonly keys: readonly string[];
 }
 
-/** The keys that match a glob-style pattern, in batches, from every master; keys made or removed meanwhile may be missing or come twice. */
+/**
+ * The keys that match a glob-style pattern, in batches, from every master; keys made or removed meanwhile may
+ * be missing or come twice.
+ */
 export async function* scanKeys(redis: RedisClient, pattern: string): AsyncGenerator<FoundKeys> {
   const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
   for (const node of nodes) {

@@ -8,9 +8,15 @@ type ScriptArgument = string | number | Buffer;
 
 type Run = (redis: RedisClient, keys: readonly string[], args: readonly ScriptArgument[]) => Promise<unknown>;
 
-/** One Lua script. It runs atomically; in a Redis Cluster all `keys` must share a hash slot. Parse the reply, its type is not known here. */
+/**
+ * One Lua script. It runs atomically; in a Redis Cluster all `keys` must share a hash slot. Parse the reply,
+ * its type is not known here.
+ */
 export type RedisScript = {
-  /** Sends the script's hash, and its text only to a Redis that does not know it yet. Bulk strings of the reply arrive as strings. */
+  /**
+   * Sends the script's hash, and its text only to a Redis that does not know it yet. Bulk strings of the
+   * reply arrive as strings.
+   */
   readonly run: Run;
   /** The same, with the bulk strings of the reply as Buffers, for values that are not text. */
   readonly runBuffer: Run;
@@ -33,7 +39,10 @@ export function defineScript(lua: string): RedisScript {
   return { run: runWith('call'), runBuffer: runWith('callBuffer') };
 }
 
-/** The same script as a commit: it resolves when enough replicas have what it wrote, where the deployment wants that. */
+/**
+ * The same script as a commit: it resolves when enough replicas have what it wrote, where the deployment
+ * wants that.
+ */
 export function committing({ run, runBuffer }: RedisScript): RedisScript {
   const andWait =
     (first: Run): Run =>
@@ -46,8 +55,9 @@ export function committing({ run, runBuffer }: RedisScript): RedisScript {
 }
 
 /**
- * A script from a `.lua` file, read once, now: `loadScript(new URL('./commit-changes.lua', import.meta.url))`. A line `-- @include FILE`
- * stands for that file, named from the folder of the script. Throws when one is missing.
+ * A script from a `.lua` file, read once, now: `loadScript(new URL('./commit-changes.lua',
+ * import.meta.url))`. A line `-- @include FILE` stands for that file, named from the folder of the script.
+ * Throws when one is missing.
  */
 export function loadScript(file: URL): RedisScript {
   return defineScript(readScript(file));

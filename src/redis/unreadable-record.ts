@@ -1,7 +1,10 @@
 import { NewerFormatError } from './durability/newer-format-error.ts';
 import { isStoreFailure } from './store-failure.ts';
 
-/** A stored record that cannot be read: garbage, cut short, or a key of another type than it should be. The message names it and holds nothing of it. */
+/**
+ * A stored record that cannot be read: garbage, cut short, or a key of another type than it should be. The
+ * message names it and holds nothing of it.
+ */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError';
   readonly key: string;
@@ -18,14 +21,18 @@ export class UnreadableRecordError extends Error {
 /** Why a record cannot be read: what it holds is not ours, or a newer version's. */
 export type UnreadableError = UnreadableRecordError | NewerFormatError;
 
-/** Whether an error means that a stored record cannot be read, as opposed to a failure of Redis or a mistake of ours; pure. */
+/**
+ * Whether an error means that a stored record cannot be read, as opposed to a failure of Redis or a mistake
+ * of ours; pure.
+ */
 export function isUnreadable(error: unknown): error is UnreadableError {
   return error instanceof UnreadableRecordError || error instanceof NewerFormatError;
 }
 
 /**
- * Decodes a stored text. Throws UnreadableRecordError when `decode` throws or returns null; NewerFormatError passes. So `decode` says what the
- * record must look like, and nothing of what it holds comes into the message.
+ * Decodes a stored text. Throws UnreadableRecordError when `decode` throws or returns null; NewerFormatError
+ * passes. So `decode` says what the record must look like, and nothing of what it holds comes into the
+ * message.
  */
 export function decodeRecord<T extends object>(
   key: string,
@@ -61,7 +68,10 @@ export function isShaped<T extends object>(value: T, shape: Shape<T>): boolean {
 // What Redis says of commands that do not suit what a key holds, and what its scripts stumble over then.
 const misfits = /WRONGTYPE|is not an integer|is not a float|equal or smaller than the target|user_script/;
 
-/** The error as an UnreadableError where it is one, or where Redis says that what a key holds does not suit a command; else null. */
+/**
+ * The error as an UnreadableError where it is one, or where Redis says that what a key holds does not suit a
+ * command; else null.
+ */
 export function toUnreadable(error: unknown): UnreadableError | null {
   if (isUnreadable(error)) return error;
   if (!(error instanceof Error) || error.name !== 'ReplyError' || isStoreFailure(error)) return null;

@@ -48,7 +48,10 @@ export function createAccounts(keys: readonly PartnerKey[]): Accounts {
   return { byKey: (key) => byKey.get(key), byOwner: accountOf, defaultOwner: first.owner };
 }
 
-/** What `GET /partner/me` says of an account; the built-in second account has no names, which the specification allows. */
+/**
+ * What `GET /partner/me` says of an account; the built-in second account has no names, which the
+ * specification allows.
+ */
 export function accountBody(account: Account): AccountBody {
   const named = account.owner !== SECOND_OWNER;
   return {

@@ -1,6 +1,7 @@
 /**
- * What the partner specification leaves open ("not shown") and this sandbox had to decide. Nothing here is known about the
- * real service; `docs/sandbox.md` explains each choice, and a client should not depend on any of them.
+ * What the partner specification leaves open ("not shown") and this sandbox had to decide. Nothing here is
+ * known about the real service; `docs/sandbox.md` explains each choice, and a client should not depend on any
+ * of them.
  */
 
 /** Every failure of the service: its stable code and the status it is answered with. */
@@ -29,7 +30,10 @@ export const ERROR_STATUS = {
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
-/** A signed upload URL may be used this long after it was issued, in milliseconds; the control interface may shorten it. */
+/**
+ * A signed upload URL may be used this long after it was issued, in milliseconds; the control interface may
+ * shorten it.
+ */
 export const UPLOAD_URL_LIFETIME_MS = 15 * 60_000;
 
 /** The largest file that the storage takes, in bytes. */
@@ -41,13 +45,22 @@ export const JSON_BODY_BYTES_MAX = 1024 * 1024;
 /** A request must have arrived completely within this time, in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Connections are looked through for late requests this often, in milliseconds: so much later one may be answered. */
+/**
+ * Connections are looked through for late requests this often, in milliseconds: so much later one may be
+ * answered.
+ */
 export const LATE_REQUEST_CHECK_MS = 1_000;
 
-/** A connection on which nothing moves is closed after this time, in milliseconds; it also ends a `hang` fault. */
+/**
+ * A connection on which nothing moves is closed after this time, in milliseconds; it also ends a `hang`
+ * fault.
+ */
 export const IDLE_CONNECTION_MS = 120_000;
 
-/** The longest filing id that can be asked for, in characters (Node's own limit on a request's head is 16 KiB). */
+/**
+ * The longest filing id that can be asked for, in characters (Node's own limit on a request's head is 16
+ * KiB).
+ */
 export const ID_LENGTH_MAX = 12_000;
 
 /** The largest premium, fee or value, in dollars; none may be negative. */
@@ -62,7 +75,10 @@ export const NOTES_LENGTH_MAX = 5_000;
 /** The most files that one filing may be created with. */
 export const FILES_MAX = 50;
 
-/** Amounts of a quote have this many decimals; each line is rounded by itself, half away from zero, and then added up. */
+/**
+ * Amounts of a quote have this many decimals; each line is rounded by itself, half away from zero, and then
+ * added up.
+ */
 export const MONEY_DECIMALS = 2;
 
 /** What a filing that was rejected without a given reason says. */

@@ -38,7 +38,10 @@ export function accountOf(request: FastifyRequest): Account {
   return request.getDecorator<Account>('account');
 }
 
-/** The state with that abbreviation if the account may file in it; throws 404 for an unknown one, 403 for another. */
+/**
+ * The state with that abbreviation if the account may file in it; throws 404 for an unknown one, 403 for
+ * another.
+ */
 export function enabledState(account: Account, stateAbbr: string): FilingState {
   const state = findState(stateAbbr);
   if (state === undefined) {

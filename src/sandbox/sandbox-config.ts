@@ -20,7 +20,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const KEY = /^[\x21-\x7e]{1,256}$/;
 const OWNER = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Reads `SANDBOX_PORT`, `SANDBOX_HOST`, `SANDBOX_KEY` and `SANDBOX_KEYS`; a variable that is empty counts as absent. */
+/**
+ * Reads `SANDBOX_PORT`, `SANDBOX_HOST`, `SANDBOX_KEY` and `SANDBOX_KEYS`; a variable that is empty counts as
+ * absent.
+ */
 export function parseSandboxConfig(env: Environment): ParsedSandboxConfig {
   const port = env['SANDBOX_PORT'] || '4010';
   const host = env['SANDBOX_HOST'] || '127.0.0.1';

@@ -46,8 +46,9 @@ export interface SandboxOptions {
 }
 
 /**
- * A partner service in memory, as a Fastify instance that does not listen yet: `listen` or `inject` it. The service is under
- * `/v1`, the control interface under `/_sandbox`. `close` ends the simulation and every answer that a fault holds back.
+ * A partner service in memory, as a Fastify instance that does not listen yet: `listen` or `inject` it. The
+ * service is under `/v1`, the control interface under `/_sandbox`. `close` ends the simulation and every
+ * answer that a fault holds back.
  */
 export function createSandbox(options: SandboxOptions = {}): SandboxApp {
   const deps = createDeps(options);
@@ -99,7 +100,8 @@ function createApp({ logger, requestTimeoutMs = REQUEST_TIMEOUT_MS }: SandboxOpt
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     bodyLimit: JSON_BODY_BYTES_MAX,
     requestTimeout: requestTimeoutMs,
-    // Node gives headers twice the time and looks only every half minute unless the server is made with these.
+    // Node gives headers twice the time and looks only every half minute unless the server is made with
+    // these.
     http: {
       headersTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,

@@ -1,23 +1,32 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-/** One AES-256 key of the operator: 32 bytes, and the id under which sealed texts remember it (no dots in it). */
+/**
+ * One AES-256 key of the operator: 32 bytes, and the id under which sealed texts remember it (no dots in it).
+ */
 export type EncryptionKey = { readonly id: string; readonly key: Buffer };
 
 /** Seals short secrets (partner keys, signing secrets) before they reach Redis, and opens them again. */
 export type Sealer = {
   /**
-   * `v1.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. `context` says whose secret it is, e.g.
-   * `account:default`; it is not stored, but the text opens under that context only, so one moved to another record does not open.
+   * `v1.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. `context` says whose
+   * secret it is, e.g. `account:default`; it is not stored, but the text opens under that context only, so
+   * one moved to another record does not open.
    */
   seal(text: string, context: string): string;
-  /** The text that was sealed; throws `SealError` for an unknown key id, a wrong key or context, and any changed character. */
+  /**
+   * The text that was sealed; throws `SealError` for an unknown key id, a wrong key or context, and any
+   * changed character.
+   */
   open(sealed: string, context: string): string;
   /** False when it should be sealed again, because a newer key came since. */
   isSealedWithNewest(sealed: string): boolean;
 };
 
-/** A sealed text that cannot be opened. The message tells the operator what to do and contains neither text nor key. */
+/**
+ * A sealed text that cannot be opened. The message tells the operator what to do and contains neither text
+ * nor key.
+ */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -26,7 +35,10 @@ const version = 'v1';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** AES-256-GCM with a random 96-bit nonce per text (NIST SP 800-38D §8.2.2). The first of `keys` seals, all of them open. */
+/**
+ * AES-256-GCM with a random 96-bit nonce per text (NIST SP 800-38D §8.2.2). The first of `keys` seals, all of
+ * them open.
+ */
 export function createSealer(keys: readonly EncryptionKey[]): Sealer {
   const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
   const newest = keys[0];

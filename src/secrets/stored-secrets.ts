@@ -7,7 +7,10 @@ export interface SealedRecord {
   /** What its texts open under, e.g. `account:default`. */
   readonly context: string;
   readonly texts: readonly string[];
-  /** Writes the record with these texts in place of the others, in their order; false when somebody else changed it since it was read. */
+  /**
+   * Writes the record with these texts in place of the others, in their order; false when somebody else
+   * changed it since it was read.
+   */
   replace(texts: readonly string[]): Promise<boolean>;
 }
 
@@ -41,8 +44,9 @@ export async function tallySecrets(sealer: Sealer, records: readonly SealedRecor
 }
 
 /**
- * Seals with the newest key what an older one sealed; returns how many records were written. A record that does not open, or that somebody
- * changes meanwhile, stays as it is. A crash leaves every record sealed with one key or the other.
+ * Seals with the newest key what an older one sealed; returns how many records were written. A record that
+ * does not open, or that somebody changes meanwhile, stays as it is. A crash leaves every record sealed with
+ * one key or the other.
  */
 export async function resealOld(sealer: Sealer, records: readonly SealedRecord[]): Promise<number> {
   let resealed = 0;

@@ -1,6 +1,6 @@
 /**
- * How far a subscription has got in the log: a cursor up to which every position is done, and the done positions
- * beyond it. Done means acknowledged, moved to a lane, given up, trimmed away or not asked for.
+ * How far a subscription has got in the log: a cursor up to which every position is done, and the done
+ * positions beyond it. Done means acknowledged, moved to a lane, given up, trimmed away or not asked for.
  */
 export interface Progress {
   cursor(): number;

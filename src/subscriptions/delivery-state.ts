@@ -24,8 +24,8 @@ export const numericFields = [
 export const jsonFields = ['failedFilings', 'blocked'] as const;
 
 /**
- * The delivery state from its Redis hash; missing fields are those of a subscription that was never called. Throws UnreadableRecordError, with
- * the hash's key, when one of them is garbage.
+ * The delivery state from its Redis hash; missing fields are those of a subscription that was never called.
+ * Throws UnreadableRecordError, with the hash's key, when one of them is garbage.
  */
 export function parseDeliveryState(fields: Readonly<Record<string, string>>, key = ''): DeliveryState {
   const number = (name: (typeof numericFields)[number]) => {
@@ -65,7 +65,10 @@ function parseTexts(text: string): string[] | null {
   return Array.isArray(parsed) ? parsed.map(String) : null;
 }
 
-/** What keeps a subscription from being drained, from its field in that hash; null where nothing does. Throws UnreadableRecordError. */
+/**
+ * What keeps a subscription from being drained, from its field in that hash; null where nothing does. Throws
+ * UnreadableRecordError.
+ */
 export function parseBlock(text: string | null | undefined, key = ''): Block | null {
   if (text == null) return null;
   return decodeRecord(key, 'blocked', text, (json) =>

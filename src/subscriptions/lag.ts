@@ -11,9 +11,10 @@ export interface Lagging {
 }
 
 /**
- * How many events each of an account's subscriptions has not got yet, in the order given: those that wait in lanes, those in the log that
- * it asked for, and those that left the log before it got them, of which nobody knows whether it did. Of a subscription that is more than two
- * thousand entries behind, all entries count, whether it wants them or not.
+ * How many events each of an account's subscriptions has not got yet, in the order given: those that wait in
+ * lanes, those in the log that it asked for, and those that left the log before it got them, of which nobody
+ * knows whether it did. Of a subscription that is more than two thousand entries behind, all entries count,
+ * whether it wants them or not.
  */
 export type ReadLags = (account: string, subscriptions: readonly Lagging[]) => Promise<number[]>;
 
@@ -24,7 +25,9 @@ export interface LagsDeps {
 
 const entriesLookedAt = 2_000;
 
-/** Reads lags; the log is looked at once for all subscriptions of a call, and not at all when none is behind. */
+/**
+ * Reads lags; the log is looked at once for all subscriptions of a call, and not at all when none is behind.
+ */
 export function createLagReader({ log, outline }: LagsDeps): ReadLags {
   return async (account, subscriptions) => {
     const { position: head } = await log.head(account);

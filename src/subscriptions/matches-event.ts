@@ -9,8 +9,8 @@ export interface Matchable {
 
 /**
  * Whether a subscription asked for an event; pure. Operational events go only to subscriptions that name them
- * (`account.*` does, `filing.*` does not). An event of a filing whose state is unknown passes every `states` filter:
- * rather one callback too many than a removal unseen. `tx` is the same state as `TX`.
+ * (`account.*` does, `filing.*` does not). An event of a filing whose state is unknown passes every `states`
+ * filter: rather one callback too many than a removal unseen. `tx` is the same state as `TX`.
  */
 export function matchesEvent(
   subscription: Pick<Subscription, 'eventTypes' | 'states'>,

@@ -8,15 +8,16 @@ import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import { parseStored, subscriptionSealContext } from './stored-subscription.ts';
 import type { StoredSubscription } from './stored-subscription.ts';
 
-// KEYS 1 a string. ARGV expected value, new value. Replies 1, or 0 when it is no longer the expected one. It lives as long as before.
+// KEYS 1 a string. ARGV expected value, new value. Replies 1, or 0 when it is no longer the expected one. It
+// lives as long as before.
 const replaceText = defineScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 return 1`);
 
 /**
- * The sealed texts of these accounts' subscriptions, and those that are remembered with an idempotency key. Replacing them changes no
- * setting, so running drains go on undisturbed.
+ * The sealed texts of these accounts' subscriptions, and those that are remembered with an idempotency key.
+ * Replacing them changes no setting, so running drains go on undisturbed.
  */
 export async function listSealedSubscriptions(
   redis: RedisClient,

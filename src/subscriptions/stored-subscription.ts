@@ -9,7 +9,10 @@ import { SealError } from '../secrets/seal.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Subscription } from './subscription.ts';
 
-/** As it is in Redis: headers are one sealed text, for their values are often credentials. Format 1 has them in clear. */
+/**
+ * As it is in Redis: headers are one sealed text, for their values are often credentials. Format 1 has them
+ * in clear.
+ */
 export type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
   readonly v: number;
   readonly headers: string | Subscription['headers'];
@@ -29,8 +32,8 @@ export function subscriptionSealContext(account: string): string {
 }
 
 /**
- * The stored form of a subscription. `former` is what it was made from: headers and secrets that are still the same there stay sealed as they
- * were, those that could not be read included.
+ * The stored form of a subscription. `former` is what it was made from: headers and secrets that are still
+ * the same there stay sealed as they were, those that could not be read included.
  */
 export function sealSubscription(
   sealer: Sealer,
@@ -54,7 +57,10 @@ export function sealSubscription(
   return JSON.stringify(stored);
 }
 
-/** What a stored subscription asks for, without opening anything. Throws NewerFormatError and UnreadableRecordError; `place` is where it is stored. */
+/**
+ * What a stored subscription asks for, without opening anything. Throws NewerFormatError and
+ * UnreadableRecordError; `place` is where it is stored.
+ */
 export function parseStored(stored: string, place: StoredPlace): StoredSubscription {
   return decodeRecord(place.key, place.field, stored, toStored);
 }
@@ -83,7 +89,10 @@ const storedShape = {
   updatedAt: 'number',
 } as const;
 
-/** The subscription in its stored form, secrets and headers opened as far as they open. Throws NewerFormatError and UnreadableRecordError. */
+/**
+ * The subscription in its stored form, secrets and headers opened as far as they open. Throws
+ * NewerFormatError and UnreadableRecordError.
+ */
 export function readSubscription(
   sealer: Sealer,
   account: string,
@@ -112,7 +121,10 @@ export function readSubscription(
   return { subscription, unreadable };
 }
 
-/** The subscription in its stored form, secrets and headers opened. Throws SealError when they cannot be, NewerFormatError and UnreadableRecordError. */
+/**
+ * The subscription in its stored form, secrets and headers opened. Throws SealError when they cannot be,
+ * NewerFormatError and UnreadableRecordError.
+ */
 export function openSubscription(
   sealer: Sealer,
   account: string,

@@ -36,7 +36,10 @@ export interface SubscriptionChange {
   readonly subscription: Subscription;
   /** Undefined leaves it as it is. */
   readonly enabled?: boolean;
-  /** Forget how the endpoint did, and try everything that waits at once: after enabling, or when it may answer otherwise now. */
+  /**
+   * Forget how the endpoint did, and try everything that waits at once: after enabling, or when it may answer
+   * otherwise now.
+   */
   readonly release: boolean;
 }
 
@@ -50,26 +53,39 @@ export interface SubscriptionStore {
   /** Null when there is none. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
-   * A page of an account's, oldest first; `after` is the `next` of the page before. Only those of the page are opened. Those that cannot be read
-   * come first, with nothing but their id and the reason.
+   * A page of an account's, oldest first; `after` is the `next` of the page before. Only those of the page
+   * are opened. Those that cannot be read come first, with nothing but their id and the reason.
    */
   list(account: string, after: string | null, limit: number): Promise<SubscriptionPage>;
-  /** What the subscriptions of an account ask for, without opening their secrets; in no order. Those that cannot be read are reported and left out. */
+  /**
+   * What the subscriptions of an account ask for, without opening their secrets; in no order. Those that
+   * cannot be read are reported and left out.
+   */
   filters(account: string): Promise<Pick<Subscription, 'id' | 'eventTypes' | 'states'>[]>;
-  /** Until when subscriptions rest, in milliseconds; Infinity while disabled. Those not in it, or only until now, may be called. */
+  /**
+   * Until when subscriptions rest, in milliseconds; Infinity while disabled. Those not in it, or only until
+   * now, may be called.
+   */
   resting(account: string): Promise<ReadonlyMap<string, number>>;
-  /** Delivery states of these subscriptions, in their order; undefined where one cannot be read: the next drain mends it. */
+  /**
+   * Delivery states of these subscriptions, in their order; undefined where one cannot be read: the next
+   * drain mends it.
+   */
   deliveries(account: string, ids: readonly string[]): Promise<(DeliveryState | undefined)[]>;
   /**
-   * Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none. Secrets and headers that could not
-   * be read stay sealed as they are, until the change sets others. A block ends with any change. Throws NewerFormatError and UnreadableRecordError.
+   * Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none.
+   * Secrets and headers that could not be read stay sealed as they are, until the change sets others. A block
+   * ends with any change. Throws NewerFormatError and UnreadableRecordError.
    */
   update(
     account: string,
     id: string,
     change: (record: SubscriptionRecord) => SubscriptionChange,
   ): Promise<SubscriptionRecord | null>;
-  /** Removes it with its state, lanes, attempts, dead letters and replays; false when there is none. A running drain stops. */
+  /**
+   * Removes it with its state, lanes, attempts, dead letters and replays; false when there is none. A running
+   * drain stops.
+   */
   remove(account: string, id: string): Promise<boolean>;
 }
 

@@ -37,7 +37,9 @@ export interface Subscription {
 /** Whether a subscription is called, as its users see it. */
 export type SubscriptionState = 'active' | 'failing' | 'disabled';
 
-/** What keeps the daemon itself from delivering to a subscription. Times are milliseconds on Redis's clock. */
+/**
+ * What keeps the daemon itself from delivering to a subscription. Times are milliseconds on Redis's clock.
+ */
 export interface Block {
   /** Says what to do as well; no secret in it. */
   readonly reason: string;
@@ -48,7 +50,10 @@ export interface Block {
   readonly nextAt: number;
 }
 
-/** How far the delivery to one subscription has got. Times are milliseconds on Redis's clock, 0 = never or none. */
+/**
+ * How far the delivery to one subscription has got. Times are milliseconds on Redis's clock, 0 = never or
+ * none.
+ */
 export interface DeliveryState {
   /** Drawn by the latest drain; a write of any other one is refused. */
   readonly epoch: string;
@@ -56,7 +61,10 @@ export interface DeliveryState {
   readonly settles: number;
   /** Counts the changes of the subscription, so that a running drain notices one. */
   readonly version: number;
-  /** Counts those changes after which the endpoint may answer otherwise: what a drain learnt of it before one is not written. */
+  /**
+   * Counts those changes after which the endpoint may answer otherwise: what a drain learnt of it before one
+   * is not written.
+   */
   readonly endpointVersion: number;
   /** Every event up to this position is acknowledged, waiting in a lane, given up or not asked for. */
   readonly cursor: number;
@@ -88,7 +96,10 @@ export interface DeliveryState {
   readonly release: boolean;
   /** When that was done for the last time: lanes decided on before are due since then. */
   readonly releasedAt: number;
-  /** When a drain last wrote: the other times were decided then or before. In the future, Redis's clock was ahead; see `correctedHealth`. */
+  /**
+   * When a drain last wrote: the other times were decided then or before. In the future, Redis's clock was
+   * ahead; see `correctedHealth`.
+   */
   readonly settledAt: number;
   /** Replays that are not finished. */
   readonly replaying: number;
@@ -102,7 +113,10 @@ export function subscriptionState(delivery: DeliveryState): SubscriptionState {
   return delivery.failures > 0 || delivery.blocked !== null ? 'failing' : 'active';
 }
 
-/** Whether callbacks may be answered otherwise than with the former settings: another URL, other headers, secrets or bodies; pure. */
+/**
+ * Whether callbacks may be answered otherwise than with the former settings: another URL, other headers,
+ * secrets or bodies; pure.
+ */
 export function isCalledOtherwise(former: Subscription, settings: Subscription): boolean {
   return callText(former) !== callText(settings);
 }
@@ -112,7 +126,9 @@ function callText({ url, headers, secrets, format, payload }: Subscription): str
   return JSON.stringify([url, sorted, secrets.map(({ text }) => text), format, payload]);
 }
 
-/** Events in the log that the subscription has not got yet; pure. Counts those it may turn out not to want. */
+/**
+ * Events in the log that the subscription has not got yet; pure. Counts those it may turn out not to want.
+ */
 export function subscriptionLag(delivery: DeliveryState, head: number): number {
   return Math.max(0, head - delivery.cursor - countRanges(delivery.done)) + delivery.parked;
 }
@@ -134,8 +150,8 @@ export function validSecrets(secrets: readonly SigningSecret[], now: number): st
 const validSecretsMax = 5;
 
 /**
- * Puts a new secret first and lets the current ones expire `graceMs` from now (contract, rotate-secret); pure. Beyond
- * `validSecretsMax` the oldest ends at once.
+ * Puts a new secret first and lets the current ones expire `graceMs` from now (contract, rotate-secret);
+ * pure. Beyond `validSecretsMax` the oldest ends at once.
  */
 export function rotateSecrets(
   secrets: readonly SigningSecret[],

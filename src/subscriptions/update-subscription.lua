@@ -1,4 +1,5 @@
--- Replaces a subscription's settings if they are still what the caller read. What kept the daemon from delivering is forgotten with any change.
+-- Replaces a subscription's settings if they are still what the caller read. What kept the daemon from
+-- delivering is forgotten with any change.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 resting
 -- ARGV  id, expected settings, new settings, enabled ('1', '0' or '' = as it is), reason of disabling,

@@ -21,8 +21,8 @@ export interface SpanIds {
 export type SpanStarter = <T>(ids: SpanIds | null, start: () => T) => T;
 
 /**
- * The SDK, for this process. Spans are sent in batches in the background; with more than 2048 waiting, further ones are dropped. A
- * batch that could not be sent is told to `onError`, and gone.
+ * The SDK, for this process. Spans are sent in batches in the background; with more than 2048 waiting,
+ * further ones are dropped. A batch that could not be sent is told to `onError`, and gone.
  */
 export function createOtlpProvider(
   { url, headers, serviceName, ratio }: TracingSettings,

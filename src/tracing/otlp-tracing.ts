@@ -18,7 +18,10 @@ interface Turn {
   told: boolean;
 }
 
-/** Traces that are sent to a collector by OTLP. No span holds a URL's path or query, a secret, a key or a body. */
+/**
+ * Traces that are sent to a collector by OTLP. No span holds a URL's path or query, a secret, a key or a
+ * body.
+ */
 export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDeps): Tracing {
   const { version, now, onError } = deps;
   const { tracer, startWith, close } = createOtlpProvider(settings, version, onError);

@@ -13,8 +13,9 @@ export interface TracingSettings {
 }
 
 /**
- * Tells where time went, from the poll that saw a change to each attempt to deliver it. Nothing of it is stored: the trace of an event follows from
- * the event's id, so that any process finds it again, whatever crashed in between. Never throws and never waits for whoever collects the traces.
+ * Tells where time went, from the poll that saw a change to each attempt to deliver it. Nothing of it is
+ * stored: the trace of an event follows from the event's id, so that any process finds it again, whatever
+ * crashed in between. Never throws and never waits for whoever collects the traces.
  */
 export interface Tracing {
   /** Runs a poll of an account; one that read nothing leaves no trace. */

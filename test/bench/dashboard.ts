@@ -19,7 +19,10 @@ interface Visit {
   readonly accountMs: number;
 }
 
-/** The dashboard on loopback with empty caches: bytes transferred, time to a form that takes the token, and from there to the account. */
+/**
+ * The dashboard on loopback with empty caches: bytes transferred, time to a form that takes the token, and
+ * from there to the account.
+ */
 export async function run(): Promise<void> {
   await using redis = await startPrivateRedis('everysec');
   await using sandbox = await startSandbox();

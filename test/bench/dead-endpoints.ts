@@ -14,8 +14,8 @@ const refusing = 'http://127.0.0.1:19999';
 const deadPaths = ['hang', 'error', 'reset'];
 
 /**
- * Five hundred healthy subscriptions, alone and beside five hundred whose endpoints hang, fail, reset or refuse, in turn: their delays at a
- * steady rate of events, then how fast they get a backlog.
+ * Five hundred healthy subscriptions, alone and beside five hundred whose endpoints hang, fail, reset or
+ * refuse, in turn: their delays at a steady rate of events, then how fast they get a backlog.
  */
 export async function run(): Promise<void> {
   const alone: number[] = [];

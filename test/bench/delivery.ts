@@ -13,10 +13,11 @@ const inFlight = 10;
 const subscriptionCounts = (process.env['BENCH_SUBSCRIPTIONS'] ?? '1,5,20,1000').split(',').map(Number);
 
 /**
- * Callbacks per second of the whole delivery path, against a bare undici loop that signs and posts the same bodies to
- * the same receiver with as many in flight. Both alternate, and so does which of them begins; medians are printed, of the
- * two figures and of the ratio within each pair. Each has a process of its own, so that neither runs code that the engine has shaped for the other. Then the same work by one process and by two. `BENCH_SUBSCRIPTIONS` (1,5,20,1000) names
- * other numbers of subscriptions and leaves out the rest.
+ * Callbacks per second of the whole delivery path, against a bare undici loop that signs and posts the same
+ * bodies to the same receiver with as many in flight. Both alternate, and so does which of them begins;
+ * medians are printed, of the two figures and of the ratio within each pair. Each has a process of its own,
+ * so that neither runs code that the engine has shaped for the other. Then the same work by one process and
+ * by two. `BENCH_SUBSCRIPTIONS` (1,5,20,1000) names other numbers of subscriptions and leaves out the rest.
  */
 export async function run(): Promise<void> {
   for (const subscriptions of subscriptionCounts)

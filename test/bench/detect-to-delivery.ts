@@ -13,9 +13,9 @@ const seconds = 20;
 const pollIntervalMs = 100;
 
 /**
- * From the moment at which a change is written (`recordedAt` of its event, whole milliseconds) to the first byte at the
- * receiver, through the whole daemon in a process of its own, at a steady rate of changes; with one and with 20
- * subscriptions.
+ * From the moment at which a change is written (`recordedAt` of its event, whole milliseconds) to the first
+ * byte at the receiver, through the whole daemon in a process of its own, at a steady rate of changes; with
+ * one and with 20 subscriptions.
  */
 export async function run(): Promise<void> {
   await measure(1);

@@ -10,8 +10,9 @@ const seconds = 10;
 const rounds = 3;
 
 /**
- * Twenty healthy subscriptions at a steady rate of events, without and with a twenty-first whose endpoint never answers, in
- * turn: from waking to the first byte at the healthy ones, and how many callbacks the hanging one held at most.
+ * Twenty healthy subscriptions at a steady rate of events, without and with a twenty-first whose endpoint
+ * never answers, in turn: from waking to the first byte at the healthy ones, and how many callbacks the
+ * hanging one held at most.
  */
 export async function run(): Promise<void> {
   const alone: number[] = [];

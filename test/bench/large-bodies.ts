@@ -40,9 +40,10 @@ const everything: ReplayRequest = {
 };
 
 /**
- * How long others wait for Redis while the product works on a log with bodies of a megabyte: for each operation the longest script and the
- * longest command of all, by Redis's own clock, and the longest wait of a second client that sends PING every millisecond. Then what this
- * process keeps in memory of all that it has read.
+ * How long others wait for Redis while the product works on a log with bodies of a megabyte: for each
+ * operation the longest script and the longest command of all, by Redis's own clock, and the longest wait of
+ * a second client that sends PING every millisecond. Then what this process keeps in memory of all that it
+ * has read.
  */
 export async function run(): Promise<void> {
   // Redis rounds a body up to a mebibyte.

@@ -1,6 +1,9 @@
 import { readdir } from 'node:fs/promises';
 
-/** `npm run bench` runs every benchmark of this folder, `npm run bench -- NAME…` those named. Each prints its figures. */
+/**
+ * `npm run bench` runs every benchmark of this folder, `npm run bench -- NAME…` those named. Each prints its
+ * figures.
+ */
 interface Benchmark {
   run(): Promise<void>;
 }

@@ -18,8 +18,9 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? 60);
 const pollIntervalMs = 15_000;
 
 /**
- * What polling costs: requests per poll, filings compared per second, memory with many filings, and many accounts at once. `BENCH_POLLING`
- * names the parts to run (requests, compare, memory, accounts); `BENCH_FILINGS`, `BENCH_ACCOUNTS` and `BENCH_SECONDS` make the last two smaller.
+ * What polling costs: requests per poll, filings compared per second, memory with many filings, and many
+ * accounts at once. `BENCH_POLLING` names the parts to run (requests, compare, memory, accounts);
+ * `BENCH_FILINGS`, `BENCH_ACCOUNTS` and `BENCH_SECONDS` make the last two smaller.
  */
 export async function run(): Promise<void> {
   for (const [name, part] of Object.entries(parts)) {
@@ -60,8 +61,8 @@ async function requests(): Promise<void> {
 }
 
 /**
- * Filings compared per second by a sweep that finds nothing, against a client that fetches and parses the same pages one after the
- * other; in turns, each in a process of its own.
+ * Filings compared per second by a sweep that finds nothing, against a client that fetches and parses the
+ * same pages one after the other; in turns, each in a process of its own.
  */
 async function compare(): Promise<void> {
   const filings = 20_000;

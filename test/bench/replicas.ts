@@ -16,8 +16,9 @@ const event = {
 } as const;
 
 /**
- * What `REDIS_WAIT_REPLICAS` costs: appends to the log, one after the other and fifty at once, by a client that waits for no replica and by one that waits for
- * the only one, alternating. Medians; the replica is on the same machine, so the network between the two comes on top.
+ * What `REDIS_WAIT_REPLICAS` costs: appends to the log, one after the other and fifty at once, by a client
+ * that waits for no replica and by one that waits for the only one, alternating. Medians; the replica is on
+ * the same machine, so the network between the two comes on top.
  */
 export async function run(): Promise<void> {
   await using primary = await startPrivateRedis();

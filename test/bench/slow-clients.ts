@@ -12,10 +12,12 @@ const connections = Number(process.env['SLOW_CONNECTIONS'] ?? 10_000);
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 15);
 const everyMs = 20;
 /**
- * What the probes of health take, over a connection that is kept, over one of their own, and at a METRICS_PORT of their own, while ten thousand connections (`SLOW_CONNECTIONS`) drip headers and bodies at
- * a byte a second and others send bodies of 2 MB, over what they take alone. Beside it, how late the event loops of the daemon and of the
- * one who asks ran at most, and how long the daemon waited for a processor in all: what a probe takes while the one who asks is late, or while others of
- * the machine have the processors, is not the daemon's doing. With fewer file descriptors than that (`ulimit -n`) the daemon keeps fewer open.
+ * What the probes of health take, over a connection that is kept, over one of their own, and at a
+ * METRICS_PORT of their own, while ten thousand connections (`SLOW_CONNECTIONS`) drip headers and bodies at a
+ * byte a second and others send bodies of 2 MB, over what they take alone. Beside it, how late the event
+ * loops of the daemon and of the one who asks ran at most, and how long the daemon waited for a processor in
+ * all: what a probe takes while the one who asks is late, or while others of the machine have the processors,
+ * is not the daemon's doing. With fewer file descriptors than that (`ulimit -n`) the daemon keeps fewer open.
  */
 export async function run(): Promise<void> {
   await using redis = await startPrivateRedis('everysec');
@@ -58,7 +60,10 @@ function metricsUrl({ logs }: DaemonProcess): string {
   return String(logs.find(({ msg }) => msg === 'daemon.started')?.['metricsUrl']);
 }
 
-/** How long the main thread of a process has been ready to run and had no processor (Linux, Documentation/scheduler/sched-stats). */
+/**
+ * How long the main thread of a process has been ready to run and had no processor (Linux,
+ * Documentation/scheduler/sched-stats).
+ */
 function waitedMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 }

@@ -9,7 +9,10 @@ const eventsPerSecond = 100;
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 20);
 const batchMs = 100;
 
-/** Listeners to the event stream of one account at 100 events a second: processor time of the daemon, which does nothing else. */
+/**
+ * Listeners to the event stream of one account at 100 events a second: processor time of the daemon, which
+ * does nothing else.
+ */
 export async function run(): Promise<void> {
   for (const listeners of [1, 100, 1_000]) {
     // One after the other: they would disturb each other.

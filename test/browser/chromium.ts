@@ -12,8 +12,8 @@ const packages = ['chromium', 'fonts-dejavu-core'];
 export const browserMs = 300_000;
 
 /**
- * Starts a Chromium without a window that talks to nobody but the pages it is sent to. One that is not there is installed where that is possible:
- * on Debian, as root.
+ * Starts a Chromium without a window that talks to nobody but the pages it is sent to. One that is not there
+ * is installed where that is possible: on Debian, as root.
  */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = find() ?? (await install());

@@ -22,7 +22,10 @@ export interface Stage {
   settle(id: string, fields: { readonly status: string } & Record<string, unknown>): Promise<void>;
 }
 
-/** Sets the stage before the tests of the file and clears it after them. The account `default` has a complete baseline then. */
+/**
+ * Sets the stage before the tests of the file and clears it after them. The account `default` has a complete
+ * baseline then.
+ */
 export function setStage(filings = 0): Stage {
   const redis = testRedis();
   const parts: Partial<{ sandbox: TestSandbox; daemon: DaemonProcess; browser: Browser }> = {};

@@ -6,7 +6,10 @@ import { apiToken } from '../support/daemon-process.ts';
 /** A page of the dashboard that notes whatever a page must never do. */
 export interface WatchedPage extends AsyncDisposable {
   readonly page: Page;
-  /** Uncaught errors, dialogs, violations of the content security policy and requests to other hosts, in words. */
+  /**
+   * Uncaught errors, dialogs, violations of the content security policy and requests to other hosts, in
+   * words.
+   */
   readonly problems: readonly string[];
   /** Signs in with a token, as the operator unless one is given. */
   signIn(token?: string): Promise<void>;

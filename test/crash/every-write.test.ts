@@ -40,7 +40,8 @@ interface Sweep {
   survivals: number;
 }
 
-// One after the other of the writes that nobody else has taken, until some rounds end before their write comes.
+// One after the other of the writes that nobody else has taken, until some rounds end before their write
+// comes.
 async function sweep(
   file: string,
   shared: Sweep,

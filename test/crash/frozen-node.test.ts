@@ -29,8 +29,9 @@ function connect({ url }: PrivateRedis): Redis {
   return client;
 }
 
-// While a node stands still the others call the cluster failed, for its slots are not served. A client that connects then gets ready at a later
-// attempt only, and what waits for the first one, as BullMQ does by itself, waits for ever.
+// While a node stands still the others call the cluster failed, for its slots are not served. A client that
+// connects then gets ready at a later attempt only, and what waits for the first one, as BullMQ does by
+// itself, waits for ever.
 test('a worker takes jobs again within 15 s after the only node with its queue has stood still', async () => {
   await using cluster = await startCluster();
   await using connections = await open(cluster.url);

@@ -14,7 +14,8 @@ beforeAll(async () => {
 
 afterAll(() => redis.close());
 
-// One world's share of the kills. How long a process takes to start is the machine's affair, what follows is ours.
+// One world's share of the kills. How long a process takes to start is the machine's affair, what follows is
+// ours.
 async function killAndCheck(roles: readonly string[], share: number): Promise<Recovery[]> {
   await using world = await startWorld({ redisUrl: redis.url, roles });
   world.receiver.answer(() => ({ status: Math.random() < 0.03 ? 503 : 200, afterMs: Math.random() * 300 }));

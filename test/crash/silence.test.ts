@@ -10,7 +10,8 @@ import {
 } from './failovers/proxied-groups.ts';
 import { accounts, startWorld, type World } from './support/world.ts';
 
-// Milliseconds in which work has to go on after a connection has fallen silent, or after a successor was elected.
+// Milliseconds in which work has to go on after a connection has fallen silent, or after a successor was
+// elected.
 const goesOnMs = 15_000;
 const changesPerSecond = 10;
 
@@ -20,7 +21,10 @@ function longestGap(since: number, times: readonly number[], until: number): num
   return Math.max(...points.slice(1).map((time, i) => time - (points[i] ?? 0)));
 }
 
-/** The longest times in which no poll of an account ended, no callback of it came and the API did not answer; from `since` to now. */
+/**
+ * The longest times in which no poll of an account ended, no callback of it came and the API did not answer;
+ * from `since` to now.
+ */
 function standstills(world: World, since: number, answered: readonly number[]) {
   const now = Date.now();
   const { polls, callbacks } = world.journals();

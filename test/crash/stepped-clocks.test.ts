@@ -20,7 +20,10 @@ const steps: readonly [string, number][] = [
   ['ahead by a day', 86_400],
 ];
 
-/** A receiver that does not look at the time of a callback, which is wrong where the daemon's clock is. `busy` has it ask for a pause. */
+/**
+ * A receiver that does not look at the time of a callback, which is wrong where the daemon's clock is. `busy`
+ * has it ask for a pause.
+ */
 async function startLenientReceiver() {
   const answers: number[] = [];
   let busy = false;
@@ -44,7 +47,10 @@ async function startLenientReceiver() {
   };
 }
 
-/** A daemon and its Redis, each with a clock of its own, a healthy receiver and one that asks for a pause now and then. */
+/**
+ * A daemon and its Redis, each with a clock of its own, a healthy receiver and one that asks for a pause now
+ * and then.
+ */
 async function startWorld(prefix: string) {
   await using stack = new AsyncDisposableStack();
   const clocks = {

@@ -26,7 +26,10 @@ interface Told {
   readonly data: object;
 }
 
-/** The type and data of a verified callback, by the rules of its format; a message for Slack names its type first. */
+/**
+ * The type and data of a verified callback, by the rules of its format; a message for Slack names its type
+ * first.
+ */
 const read: Readonly<Record<CallbackFormat, (callback: Callback) => Told>> = {
   standard: ({ raw }) => JSON.parse(raw) as Told,
   cloudevents({ raw, headers, id }) {

@@ -25,7 +25,10 @@ function verifiesWith(secret: string, { raw, headers }: Callback): boolean {
   }
 }
 
-/** Resolves once the latest callbacks, one per filing, verify with each of the secrets: none that was signed before is under way. */
+/**
+ * Resolves once the latest callbacks, one per filing, verify with each of the secrets: none that was signed
+ * before is under way.
+ */
 async function untilSignedWith(receiver: Receiver, filings: number, ...secrets: string[]): Promise<void> {
   await vi.waitFor(() => {
     const latest = receiver.received.slice(-filings);
@@ -34,7 +37,10 @@ async function untilSignedWith(receiver: Receiver, filings: number, ...secrets: 
   }, slow);
 }
 
-/** Moves all filings again and again, each time once the events of the time before have arrived, until it is told to stop. */
+/**
+ * Moves all filings again and again, each time once the events of the time before have arrived, until it is
+ * told to stop.
+ */
 function keepMoving(stage: DeliveryStage, receiver: Receiver): () => Promise<number> {
   let rounds = 0;
   let stopped = false;
@@ -62,7 +68,8 @@ test('rotated again and again under load, every callback verifies with the secre
   const stopMoving = keepMoving(stage, receiver);
   let [current, former] = [receiverSecret, ''];
   for (let rotation = 1; rotation <= rotations; rotation += 1) {
-    // What a receiver knows that takes up a new secret before it is announced, and forgets the one before the last.
+    // What a receiver knows that takes up a new secret before it is announced, and forgets the one before the
+    // last.
     receiver.secrets = [current];
     [former, current] = [current, generateSecret()];
     const graceMs = rotation === rotations ? 5_000 : 60_000;

@@ -25,8 +25,8 @@ export interface ShownAttempt {
 }
 
 /**
- * A daemon that watches a sandbox with some filings, all of them PENDING at first. At its end it fails the test if the
- * daemon ever had more memory, files or sockets than it was allowed.
+ * A daemon that watches a sandbox with some filings, all of them PENDING at first. At its end it fails the
+ * test if the daemon ever had more memory, files or sockets than it was allowed.
  */
 export interface DeliveryStage extends AsyncDisposable {
   readonly daemon: DaemonProcess;

@@ -10,7 +10,9 @@ afterAll(() => redis.cleanup());
 const slow = { timeout: 40_000, interval: 50 };
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-/** How many callbacks came again, and whether any came more than twice or before a former event of its filing. */
+/**
+ * How many callbacks came again, and whether any came more than twice or before a former event of its filing.
+ */
 function judge({ received }: Receiver) {
   const first = received.filter(({ attempt }) => attempt === 1);
   const orders = Map.groupBy(first, ({ filingId }) => filingId).values();

@@ -40,7 +40,10 @@ afterAll(async () => {
   await redis.cleanup();
 });
 
-/** Another service: keeps the JSON and the headers that it is sent, answers with the statuses given in turn, then 200. */
+/**
+ * Another service: keeps the JSON and the headers that it is sent, answers with the statuses given in turn,
+ * then 200.
+ */
 async function startService(...statuses: number[]) {
   const bodies: unknown[] = [];
   const paths: string[] = [];

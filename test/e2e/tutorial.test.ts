@@ -52,7 +52,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The blocks of the tutorial in their order; one that names no terminal is for the same as the one before. */
+/**
+ * The blocks of the tutorial in their order; one that names no terminal is for the same as the one before.
+ */
 function stepsOf(text: string): Step[] {
   const found = text.matchAll(/^Terminal (\d)|^```(\w+)\n(.*?)\n```$/gms);
   let terminal = 0;
@@ -83,7 +85,10 @@ function open(terminal: number): void {
   shells.set(terminal, shell);
 }
 
-/** Types what the next block says where it belongs and waits until its terminal shows what the tutorial promises. */
+/**
+ * Types what the next block says where it belongs and waits until its terminal shows what the tutorial
+ * promises.
+ */
 async function follow(begins: string, shows: RegExp | null): Promise<void> {
   const step = steps.shift();
   expect(step?.text.slice(0, begins.length)).toBe(begins);

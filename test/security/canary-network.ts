@@ -86,7 +86,10 @@ async function callNames() {
   );
 }
 
-/** Two callbacks to one name, on a connection that may be used again; between them the name moves to a refused address. */
+/**
+ * Two callbacks to one name, on a connection that may be used again; between them the name moves to a refused
+ * address.
+ */
 async function callRebound() {
   hits = [];
   let address = publicAddress;

@@ -12,7 +12,10 @@ import corpus from '../unit/egress/ssrf-corpus.json' with { type: 'json' };
 const hasPython = spawnSync('python3', ['-c', 'import ipaddress']).status === 0;
 const policy = createEgressPolicy({ allowCidrs: [] });
 
-/** What the policy refuses although it is public: carriers of other addresses, anycast services, and Azure's metadata. */
+/**
+ * What the policy refuses although it is public: carriers of other addresses, anycast services, and Azure's
+ * metadata.
+ */
 const refusedBesides = [
   '168.63.129.16/32',
   '192.0.0.0/24',

@@ -18,7 +18,10 @@ const isolated = [
   'exec "$1" "$2"',
 ].join(' && ');
 
-/** Runs a script of this folder in a network of its own and returns what it prints, parsed. Throws what it says when it fails. */
+/**
+ * Runs a script of this folder in a network of its own and returns what it prints, parsed. Throws what it
+ * says when it fails.
+ */
 export function runIsolated(script: string): unknown {
   const folder = mkdtempSync(join(tmpdir(), 'filing-webhooks-network-'));
   writeFileSync(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n');

@@ -29,7 +29,10 @@ const given = {
   'token that is wrong': word(),
   'secret in a body that is no JSON': word(),
 };
-/** Stands in the URL of a subscription, as in those of Slack: in Redis and in answers to who may read it, and nowhere else. */
+/**
+ * Stands in the URL of a subscription, as in those of Slack: in Redis and in answers to who may read it, and
+ * nowhere else.
+ */
 const wordOfUrl = word();
 /** Everything secret of this run by its name, also what the daemon made. */
 const secrets: Record<string, string> = { ...given };

@@ -6,7 +6,10 @@ import { startDaemonProcess } from '../support/daemon-process.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { startStubResolver } from './stub-resolver.ts';
 
-/** What came of leading a whole daemon to inside addresses by names that move, in a network where everything would answer. */
+/**
+ * What came of leading a whole daemon to inside addresses by names that move, in a network where everything
+ * would answer.
+ */
 export interface RebindingReport {
   /** Status and errors of the attempts to register or to change to a name that leads inside. */
   readonly refused: readonly string[];

@@ -1,7 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** Answers every question for the IPv4 addresses of a name at port 53, each to be asked anew (no time to live); names nobody knows have none. */
+/**
+ * Answers every question for the IPv4 addresses of a name at port 53, each to be asked anew (no time to
+ * live); names nobody knows have none.
+ */
 export async function startStubResolver(
   addressesOf: (name: string) => readonly string[],
 ): Promise<Disposable> {
@@ -17,7 +20,8 @@ export async function startStubResolver(
 const headerBytes = 12;
 const typeA = 1;
 
-// RFC 1035 §4: the question is sent back with the records behind it, each naming it by a pointer to where it stands.
+// RFC 1035 §4: the question is sent back with the records behind it, each naming it by a pointer to where it
+// stands.
 function answerTo(message: Buffer, addressesOf: (name: string) => readonly string[]): Buffer {
   const labels: string[] = [];
   let at = headerBytes;

@@ -7,8 +7,9 @@ import { defineScript } from '../../src/redis/scripts.ts';
 const logLua = readFileSync(new URL('../../src/events/log.lua', import.meta.url), 'utf8');
 
 /**
- * Appends events of filings as commit-changes.lua does, without a snapshot. KEYS head, events, bodies, filing-events; ARGV six values for each
- * event: id, type, filing, state, recorded at (ms), body. Replies with the last position.
+ * Appends events of filings as commit-changes.lua does, without a snapshot. KEYS head, events, bodies,
+ * filing-events; ARGV six values for each event: id, type, filing, state, recorded at (ms), body. Replies
+ * with the last position.
  */
 export const appendScript = defineScript(`${logLua}
   local position

@@ -28,7 +28,10 @@ interface CutScene {
   readonly heard: readonly SeenEvent[];
 }
 
-/** Redis as it is when the transaction that committed changes of four filings was cut after a part of it (0 to 1), and was started on that. Gone with the test. */
+/**
+ * Redis as it is when the transaction that committed changes of four filings was cut after a part of it (0 to
+ * 1), and was started on that. Gone with the test.
+ */
 async function cutWithin(part: number): Promise<CutScene> {
   const partner = await startHostilePartner();
   onTestFinished(() => partner[Symbol.asyncDispose]());
@@ -66,7 +69,10 @@ async function cutWithin(part: number): Promise<CutScene> {
 
 const brief = ({ filingId, status, sequence }: SeenEvent) => `${filingId} ${status} ${sequence}`;
 
-/** Fails unless the last word on each filing is so, no number stands for two things, bodies are those of their entries, and counts and index are right. */
+/**
+ * Fails unless the last word on each filing is so, no number stands for two things, bodies are those of their
+ * entries, and counts and index are right.
+ */
 async function expectTrue({ partner, heard }: CutScene, { watched, client }: CutDaemon): Promise<void> {
   const events = await watched.events();
   const told = [...heard.filter(({ id }) => events.some((event) => event.id === id)), ...events];
@@ -120,7 +126,10 @@ export async function expectMendedBehindChanges(part: number): Promise<void> {
   expect(again.torn).toEqual([]);
 }
 
-/** Fails unless all comes right where nothing of the account was written after the cut, until the half was carried out. */
+/**
+ * Fails unless all comes right where nothing of the account was written after the cut, until the half was
+ * carried out.
+ */
 export async function expectMendedAlone(part: number): Promise<void> {
   const scene = await cutWithin(part);
   await scene.between.client.multi().set('fw:one', 1).set('fw:other', 1).exec();

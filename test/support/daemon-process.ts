@@ -32,8 +32,8 @@ const testEnvironment: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts the daemon as `npm start` does, with this environment and nothing of ours; resolves when its API listens, or when it logs another line. `openFiles` is how
- * many files it may have open.
+ * Starts the daemon as `npm start` does, with this environment and nothing of ours; resolves when its API
+ * listens, or when it logs another line. `openFiles` is how many files it may have open.
  */
 export async function startDaemonProcess(
   environment: Readonly<Record<string, string>>,

@@ -23,7 +23,10 @@ export interface DocumentedAnswer {
   readonly text: string;
 }
 
-/** What an answer has that the document does not say; empty when it is as documented. Paths that are not in the document are passed over. */
+/**
+ * What an answer has that the document does not say; empty when it is as documented. Paths that are not in
+ * the document are passed over.
+ */
 export function createDocumentCheck(document: ApiDocument): (answer: DocumentedAnswer) => string[] {
   const validators = new Map<string, ReturnType<typeof Compile>>();
   const routes = Object.entries(document.paths).map(([path, operations]) => ({

@@ -8,8 +8,8 @@ declare module 'vitest' {
 }
 
 /**
- * Gives the tests of a project one Redis for the whole run: the one TEST_REDIS_URL names, else one found or started here and removed
- * afterwards. Never an emulation: these tests are about the real thing.
+ * Gives the tests of a project one Redis for the whole run: the one TEST_REDIS_URL names, else one found or
+ * started here and removed afterwards. Never an emulation: these tests are about the real thing.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const redis = await provideRedis({

@@ -31,7 +31,9 @@ export interface RawPage {
 
 /** What to do with a request instead of answering it honestly. Everything left out is honest. */
 export interface Misbehaviour {
-  /** The answer, or that part of it which comes before the misbehaviour, waits for this. It is decided before. */
+  /**
+   * The answer, or that part of it which comes before the misbehaviour, waits for this. It is decided before.
+   */
   readonly after?: Promise<unknown>;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;

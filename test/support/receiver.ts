@@ -45,7 +45,10 @@ export interface Receiver extends AsyncDisposable {
   /** Filings of which two callbacks were ever unanswered at once. */
   readonly overlapping: readonly string[];
   answer(script: Script | Answer): void;
-  /** Stops listening and cuts every connection, as a host that goes down; `start` brings it back on the same port. */
+  /**
+   * Stops listening and cuts every connection, as a host that goes down; `start` brings it back on the same
+   * port.
+   */
   stop(): Promise<void>;
   start(): Promise<void>;
 }

@@ -87,7 +87,8 @@ export const subscriptionCases: Record<keyof SubscriptionKeys, Case> = {
   replayLanes: { garbage: addField, waits: nobodyWaits, silent: ['garbage'] },
 };
 
-// Those of the deployment are not an account's: `accounts`, `store` and `witness` have tests of their own, the others hold no record.
+// Those of the deployment are not an account's: `accounts`, `store` and `witness` have tests of their own,
+// the others hold no record.
 export const deploymentKeys: Record<keyof Keys, string> = {
   prefix: 'no key',
   queues: "BullMQ's",
@@ -116,7 +117,9 @@ interface World {
   beside: string;
 }
 
-/** A daemon with an account for each case and damage, all at once: so each account is beside all the others. */
+/**
+ * A daemon with an account for each case and damage, all at once: so each account is beside all the others.
+ */
 export interface RecordsStage extends AsyncDisposable {
   readonly daemon: DaemonProcess;
   readonly sandbox: TestSandbox;

@@ -4,9 +4,15 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** A way to Redis that listens to what is said, and breaks at will. */
 export interface RedisProxy extends AsyncDisposable {
   readonly url: string;
-  /** Connections end when a client sends one of these texts: each once, in this order. Resolves when the last was met. */
+  /**
+   * Connections end when a client sends one of these texts: each once, in this order. Resolves when the last
+   * was met.
+   */
   cutAt(texts: readonly string[]): Promise<void>;
-  /** Clients of a name that contains this hear nothing any more, on these connections and on new ones; null: connections without a voice are cut. */
+  /**
+   * Clients of a name that contains this hear nothing any more, on these connections and on new ones; null:
+   * connections without a voice are cut.
+   */
   mute(name: string | null): void;
 }
 

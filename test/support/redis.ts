@@ -57,7 +57,10 @@ export type PrivateRedisOptions = {
   readonly appendfsync?: 'always' | 'everysec';
 };
 
-/** A Redis that one test owns, for tests that stop it under the daemon. Data and port survive `kill` and `stop`. */
+/**
+ * A Redis that one test owns, for tests that stop it under the daemon. Data and port survive `kill` and
+ * `stop`.
+ */
 export type PrivateRedis = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
@@ -69,7 +72,10 @@ export type PrivateRedis = AsyncDisposable & {
   signal(signal: NodeJS.Signals): void;
   /** SIGTERM: an orderly end. */
   stop(): Promise<void>;
-  /** Starts it again on the same port and data (killing it first if it still runs); `args` are added for this start only. */
+  /**
+   * Starts it again on the same port and data (killing it first if it still runs); `args` are added for this
+   * start only.
+   */
   restart(args?: readonly string[]): Promise<void>;
   /** Ends it and removes its folder. */
   close(): Promise<void>;

@@ -2,8 +2,9 @@ import type { RedisClient } from '../../src/redis/connection/connect.ts';
 import { scanKeys } from '../../src/redis/scan-keys.ts';
 
 /**
- * Remembers the keys below a base as they are now and returns what sets them back, as a failover to a replica that has got nothing since does, or
- * a restart without the last writes. Keys elsewhere stay, and so do all connections.
+ * Remembers the keys below a base as they are now and returns what sets them back, as a failover to a replica
+ * that has got nothing since does, or a restart without the last writes. Keys elsewhere stay, and so do all
+ * connections.
  */
 export async function rememberKeys(redis: RedisClient, base: string): Promise<() => Promise<void>> {
   const keysNow = async () => {

@@ -1,14 +1,22 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A way to Redis on which connections stand and nothing comes back, as behind a lost route or a server that stands still. */
+/**
+ * A way to Redis on which connections stand and nothing comes back, as behind a lost route or a server that
+ * stands still.
+ */
 export interface SilencingProxy extends AsyncDisposable {
   readonly port: number;
   /** Names, as CLIENT SETNAME gave them, of the connections that are answered. */
   names(): string[];
-  /** Swallows all replies on the present connections whose name fits; later ones pass. Returns how many those are. */
+  /**
+   * Swallows all replies on the present connections whose name fits; later ones pass. Returns how many those
+   * are.
+   */
   silence(fits: (name: string) => boolean): number;
-  /** Swallows everything on present and later connections, in both directions, but on so many of the oldest. */
+  /**
+   * Swallows everything on present and later connections, in both directions, but on so many of the oldest.
+   */
   lose(kept?: number): void;
   /** Cuts what is silent; later connections pass. */
   mend(): void;

@@ -26,7 +26,10 @@ export interface LineQuality {
 export interface SlowLineOptions extends Partial<LineQuality> {
   /** What resets are drawn from, in [0, 1). */
   readonly random?: () => number;
-  /** Called with each command that comes over the line, before it is delayed; `connection` numbers them from 1. */
+  /**
+   * Called with each command that comes over the line, before it is delayed; `connection` numbers them from
+   * 1.
+   */
   readonly onCommand?: (command: string, connection: number, request: Buffer) => void;
 }
 

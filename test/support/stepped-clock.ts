@@ -17,7 +17,10 @@ export interface SteppedClock extends Disposable {
 const run = promisify(execFile);
 const library = 'faketime/libfaketimeMT.so.1';
 
-/** A clock that is right at first. libfaketime is installed where it is missing and that is possible, on Debian as root; otherwise rejects, saying so. */
+/**
+ * A clock that is right at first. libfaketime is installed where it is missing and that is possible, on
+ * Debian as root; otherwise rejects, saying so.
+ */
 export async function createSteppedClock(): Promise<SteppedClock> {
   const folder = findFolder() ?? (await install());
   const directory = mkdtempSync(join(tmpdir(), 'filing-webhooks-test-clock-'));

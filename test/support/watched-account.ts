@@ -82,7 +82,9 @@ export interface WatchOptions {
   readonly doubtLimits?: Partial<DoubtLimits>;
 }
 
-/** A poller of an account over stores with a prefix. Two of them with one name are two daemons on one account. */
+/**
+ * A poller of an account over stores with a prefix. Two of them with one name are two daemons on one account.
+ */
 export async function watchAccount(
   redis: RedisClient,
   prefix: string,

@@ -4,7 +4,10 @@ import type { ApiDeps, ApiLimits } from '../deps.ts';
 import { Problem } from '../shared/problem.ts';
 import { addressKey, createRateLimiter } from './rate-limit.ts';
 
-/** Used where `limits` says nothing else; docs/configuration.md names them. Nobody who has a valid token comes near. */
+/**
+ * Used where `limits` says nothing else; docs/configuration.md names them. Nobody who has a valid token comes
+ * near.
+ */
 export const defaultLimits: ApiLimits = {
   failures: { burst: 300, perSecond: 20 },
   open: { burst: 2_000, perSecond: 200 },
@@ -16,8 +19,8 @@ export const defaultLimits: ApiLimits = {
 /** How often whoever asks is answered. Every refusal is the problem `too_many_requests`. */
 export interface AccessLimits {
   /**
-   * Before a token is looked at: throws where its address has failed too often. A token that was valid before is let through: strangers
-   * behind the same proxy keep nobody out who is in.
+   * Before a token is looked at: throws where its address has failed too often. A token that was valid before
+   * is let through: strangers behind the same proxy keep nobody out who is in.
    */
   beforeToken(request: FastifyRequest, digest: string | null): void;
   /** The token turned out to be valid. */
@@ -58,7 +61,10 @@ export function createAccessLimits({ limits }: Pick<ApiDeps, 'limits'>): AccessL
   };
 }
 
-/** Limits what an address may ask of everything that needs no token, unknown paths included; probes of health have no limit. */
+/**
+ * Limits what an address may ask of everything that needs no token, unknown paths included; probes of health
+ * have no limit.
+ */
 export function limitOpenRoutes(app: Api, { limits }: Pick<ApiDeps, 'limits'>): void {
   const asked = createRateLimiter({ ...defaultLimits, ...limits }.open, () => performance.now());
   app.addHook('onRequest', async ({ ip, routeOptions: { url = '' } }) => {

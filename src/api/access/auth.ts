@@ -33,8 +33,8 @@ export interface Access {
 }
 
 /**
- * Why a caller may not have this, or null; pure. Whatever an account token may not have looks the same as what does not
- * exist, so that it tells nothing of other accounts (contract, HTTP API).
+ * Why a caller may not have this, or null; pure. Whatever an account token may not have looks the same as
+ * what does not exist, so that it tells nothing of other accounts (contract, HTTP API).
  */
 export function refusal(caller: Caller, access: Access): Problem | null {
   if (caller.kind === 'operator') return null;
@@ -58,8 +58,8 @@ export function addCallerDecorator(app: Api): void {
 }
 
 /**
- * Lets nobody pass without a valid token for what it asks for; before the body is read. A request without a token that `hasSession` knows is
- * the operator's, as long as it changes nothing.
+ * Lets nobody pass without a valid token for what it asks for; before the body is read. A request without a
+ * token that `hasSession` knows is the operator's, as long as it changes nothing.
  */
 export function addAuth(
   app: Api,
@@ -116,7 +116,8 @@ export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'
   });
 }
 
-// Before tokens and accounts are looked for: in an emptied store there are none, and 401 or 404 would tell a lie.
+// Before tokens and accounts are looked for: in an emptied store there are none, and 401 or 404 would tell a
+// lie.
 async function refuseEmptied({ storeProblem }: Pick<ApiDeps, 'storeProblem'>, method: string): Promise<void> {
   const reason = await storeProblem();
   if (reason !== null)

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Sessions of pages that browsers open by themselves, without an `Authorization` header. Nothing is stored: every process with the same operator's
- * token knows a session, and a new token ends them all.
+ * Sessions of pages that browsers open by themselves, without an `Authorization` header. Nothing is stored:
+ * every process with the same operator's token knows a session, and a new token ends them all.
  */
 export interface PageSessions {
   /** The `Set-Cookie` that begins a session; `secure` where the browser speaks TLS. */
@@ -16,7 +16,8 @@ export interface PageSessions {
 const name = 'filing_webhooks_queues';
 const sessionMs = 8 * 3_600_000;
 
-// Without `Path` it is sent to where it was set and below (RFC 6265 §5.1.4), also behind a proxy that cuts off a path.
+// Without `Path` it is sent to where it was set and below (RFC 6265 §5.1.4), also behind a proxy that cuts
+// off a path.
 const attributes = 'HttpOnly; SameSite=Strict';
 
 /** Sessions signed with the operator's token; `now` in milliseconds. */

@@ -6,7 +6,9 @@ export interface Rate {
   readonly perSecond: number;
 }
 
-/** Counts by key, in this process only. It remembers the latest so many keys: a forgotten one starts afresh. */
+/**
+ * Counts by key, in this process only. It remembers the latest so many keys: a forgotten one starts afresh.
+ */
 export interface RateLimiter {
   /** Counts one more, if there is room. The milliseconds until there is, 0 when it was counted. */
   take(key: string): number;
@@ -16,7 +18,10 @@ export interface RateLimiter {
 
 const keysMax = 10_000;
 
-/** A limiter by the generic cell rate algorithm (ITU-T I.371): one number per key. `now` is in milliseconds and never goes back. */
+/**
+ * A limiter by the generic cell rate algorithm (ITU-T I.371): one number per key. `now` is in milliseconds
+ * and never goes back.
+ */
 export function createRateLimiter({ burst, perSecond }: Rate, now: () => number): RateLimiter {
   const stepMs = 1000 / perSecond;
   const roomMs = (burst - 1) * stepMs;
@@ -39,9 +44,9 @@ export function createRateLimiter({ burst, perSecond }: Rate, now: () => number)
 }
 
 /**
- * What requests from an address are counted under; pure. An IPv6 network of 64 bits is one (RFC 6177 §2: a single site has at least that
- * much), an IPv4 address is the same in both notations and without the port that some proxies write behind it. Text that is no address stands
- * for itself.
+ * What requests from an address are counted under; pure. An IPv6 network of 64 bits is one (RFC 6177 §2: a
+ * single site has at least that much), an IPv4 address is the same in both notations and without the port
+ * that some proxies write behind it. Text that is no address stands for itself.
  */
 export function addressKey(text: string): string {
   const [, ipv4, ipv6] = /^(?:(\d+(?:\.\d+){3})|\[([^\]]+)\])(?::\d+)?$/.exec(text) ?? [];

@@ -7,7 +7,10 @@ import type { PollingMarks } from '../../polling/store/polling-store.ts';
 import type { accountSchema } from './schema.ts';
 import { isoOrNull } from '../shared/schema.ts';
 
-/** An account as the API shows it; pure. `now` is on Redis's clock, in milliseconds; `maxRps` the ceiling on requests in a second. */
+/**
+ * An account as the API shows it; pure. `now` is on Redis's clock, in milliseconds; `maxRps` the ceiling on
+ * requests in a second.
+ */
 export function accountView(
   account: Account,
   counts: Readonly<Record<string, number>>,

@@ -63,7 +63,8 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-// Nothing moves on the connection until the receiver has answered; without one (injected requests) there is nothing to keep.
+// Nothing moves on the connection until the receiver has answered; without one (injected requests) there is
+// nothing to keep.
 function keepOpen(socket: unknown): void {
   if (socket instanceof Socket) socket.setTimeout(pingMs);
 }

@@ -5,8 +5,8 @@ import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
 
 /**
- * An event as one line of JSON: the stored body, byte for byte, with the event's id put in front. Parsing the body and writing it again would
- * change numbers that doubles cannot hold.
+ * An event as one line of JSON: the stored body, byte for byte, with the event's id put in front. Parsing the
+ * body and writing it again would change numbers that doubles cannot hold.
  */
 export function eventJson({ id, body }: Pick<LogEntry, 'id' | 'body'>): string {
   return `{"id":${JSON.stringify(id)},${body.toString().slice(1)}`;
@@ -20,7 +20,10 @@ export function checkpointCursor(
   return encodeCursor(kind, timeline === '' ? String(position) : `${position} ${timeline}`);
 }
 
-/** The checkpoint that a cursor stands for, null without a cursor; see `decodeCursor`. Cursors of older versions have no timeline. */
+/**
+ * The checkpoint that a cursor stands for, null without a cursor; see `decodeCursor`. Cursors of older
+ * versions have no timeline.
+ */
 export function decodeCheckpoint(
   kind: CursorKind & ('events' | 'newest-events'),
   cursor: string | undefined,

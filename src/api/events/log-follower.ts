@@ -12,7 +12,10 @@ export interface Following {
 
 /** An account's log as one listener follows it. Dispose it when the listener is gone. */
 export interface FollowedLog extends Disposable {
-  /** The entries behind a checkpoint, as soon as there are any; after `waitMs` or an abort without. Null once following has ended. */
+  /**
+   * The entries behind a checkpoint, as soon as there are any; after `waitMs` or an abort without. Null once
+   * following has ended.
+   */
   next(after: Checkpoint, waitMs: number, signal: AbortSignal): Promise<Following | null>;
 }
 
@@ -46,7 +49,10 @@ const recentMax = 256;
 const recentBytesMax = 4 * 1024 * 1024;
 const catchUpBatch = 100;
 
-/** A follower that looks every `followMs`, for at most so many listeners per account and in all. While Redis is away it keeps looking; listeners that are behind fail and come again. */
+/**
+ * A follower that looks every `followMs`, for at most so many listeners per account and in all. While Redis
+ * is away it keeps looking; listeners that are behind fail and come again.
+ */
 export function createLogFollower(
   log: EventLog,
   followMs: number,
@@ -153,7 +159,8 @@ function latest(entries: readonly LogEntry[]): readonly LogEntry[] {
   return fitting(entries.slice(-recentMax).toReversed(), recentBytesMax).toReversed();
 }
 
-// Redis was set back: everybody goes on from where the two logs part, for other events may have taken the positions behind it.
+// Redis was set back: everybody goes on from where the two logs part, for other events may have taken the
+// positions behind it.
 async function setBack(log: EventLog, tail: Tail, from: Checkpoint): Promise<boolean> {
   const common = await log.commonWith(tail.account, from);
   tail.head = common;
@@ -188,7 +195,8 @@ function wake({ waiting }: Tail): void {
   for (const end of waiting) end();
 }
 
-// By hand: promises raced by signals made of signals cost more than all else that a listener does, and each one waits after every look.
+// By hand: promises raced by signals made of signals cost more than all else that a listener does, and each
+// one waits after every look.
 function untilChanged({ waiting }: Tail, waitMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -35,8 +35,9 @@ export function matchesFilter(
 }
 
 /**
- * Up to `limit` events behind a checkpoint, oldest first. Looks at no more than 2 000 entries of the log and returns no more than 8 MiB, so it
- * may come back with fewer, or none, though the log goes on. After Redis was set back it begins where the two logs part.
+ * Up to `limit` events behind a checkpoint, oldest first. Looks at no more than 2 000 entries of the log and
+ * returns no more than 8 MiB, so it may come back with fewer, or none, though the log goes on. After Redis
+ * was set back it begins where the two logs part.
  */
 export async function scanEvents(
   log: EventLog,

@@ -51,7 +51,10 @@ function lastEventId(headers: { readonly 'last-event-id'?: string }): string | u
   return headers['last-event-id'] === '' ? undefined : headers['last-event-id'];
 }
 
-/** The text of a stream that goes on until following ends or `signal` aborts. Only what is asked for is read, so a slow reader holds up itself alone. */
+/**
+ * The text of a stream that goes on until following ends or `signal` aborts. Only what is asked for is read,
+ * so a slow reader holds up itself alone.
+ */
 async function* streamText(
   followed: FollowedLog,
   start: Checkpoint,
@@ -59,7 +62,8 @@ async function* streamText(
   heartbeatMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  // The id says where the stream begins: who loses it before the first event resumes there and misses nothing.
+  // The id says where the stream begins: who loses it before the first event resumes there and misses
+  // nothing.
   yield Buffer.from(`retry: 3000\nid: ${checkpointCursor(start)}\n\n`);
   for (let after = start; ;) {
     // Each step begins where the one before ended.
@@ -72,7 +76,8 @@ async function* streamText(
   }
 }
 
-// An id without data moves the listener's last id past what its filter left out; a comment keeps a quiet connection open.
+// An id without data moves the listener's last id past what its filter left out; a comment keeps a quiet
+// connection open.
 function closing(after: Checkpoint, position: Checkpoint, last: LogEntry | undefined): Buffer {
   if (!isSameCheckpoint(after, position) && last?.position !== position.position)
     return Buffer.from(`id: ${checkpointCursor(position)}\n\n`);

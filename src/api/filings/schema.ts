@@ -60,7 +60,9 @@ const shown = {
 /** A filing as the daemon last saw it. */
 export const filingSchema = record(shown, { $id: 'Filing' });
 
-/** Answer of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were stored. */
+/**
+ * Answer of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were stored.
+ */
 export const filingWithEventsSchema = Type.Unsafe<string>(
   record(
     {

@@ -8,7 +8,10 @@ import { addHealthRoutes } from './health-routes.ts';
 import { recordRoutes, refuseOtherMethods } from '../server/method-not-allowed.ts';
 import { addMetricsRoutes } from './metrics-routes.ts';
 
-/** Health and metrics as the API has them and nothing else, for a port of their own: a Fastify instance that does not listen yet. */
+/**
+ * Health and metrics as the API has them and nothing else, for a port of their own: a Fastify instance that
+ * does not listen yet.
+ */
 export async function createMonitoring(
   deps: Pick<
     ApiDeps,

@@ -10,8 +10,9 @@ const prefix = '/queues';
 const hidden = { schema: { hide: true } } as const;
 
 /**
- * The page of the queues, for the operator alone, as is everything that names no account. A browser signs in by posting the operator's token to
- * `/queues/session`, for which it gets a cookie: opening a page sends no `Authorization`.
+ * The page of the queues, for the operator alone, as is everything that names no account. A browser signs in
+ * by posting the operator's token to `/queues/session`, for which it gets a cookie: opening a page sends no
+ * `Authorization`.
  */
 export async function addQueueBoardRoutes(
   app: Api,

@@ -2,7 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 
-/** The Fastify instance that routes are added to: bodies, queries and parameters have the types of their schemas. */
+/**
+ * The Fastify instance that routes are added to: bodies, queries and parameters have the types of their
+ * schemas.
+ */
 export type Api = FastifyInstance<
   RawServerDefault,
   IncomingMessage,

@@ -16,7 +16,8 @@ import { Problem } from '../shared/problem.ts';
 import { compileValidator } from './validator.ts';
 
 const bodyBytesMax = 256 * 1024;
-// From the first byte: a request has to be there within `requestMs` (`ApiTiming`), its answer a while after that.
+// From the first byte: a request has to be there within `requestMs` (`ApiTiming`), its answer a while after
+// that.
 const handlerMs = 20_000;
 const fullAgainMs = 60_000;
 

@@ -13,14 +13,21 @@ export interface Door extends AsyncDisposable {
   readonly sockets: ReadonlySet<Socket>;
   /** For Fastify's `serverFactory`: the server, which the handler is given only by `handOver`. */
   enter(handler: RequestListener): Server;
-  /** Makes the app that has entered answer from now on, on connections that are open already too. Closing the app closes the door. */
+  /**
+   * Makes the app that has entered answer from now on, on connections that are open already too. Closing the
+   * app closes the door.
+   */
   handOver(app: Api): Promise<void>;
-  /** Takes no more connections, and cuts those that are open unless an app has the door. Resolves when the last one has ended. */
+  /**
+   * Takes no more connections, and cuts those that are open unless an app has the door. Resolves when the
+   * last one has ended.
+   */
   close(): Promise<void>;
 }
 
-// Maximum number of connections that wait to be taken, as far as the system lets them (net.core.somaxconn): where thousands come at once, one for
-// whom there is no place tries again a second later. Node's own number is 511.
+// Maximum number of connections that wait to be taken, as far as the system lets them (net.core.somaxconn):
+// where thousands come at once, one for whom there is no place tries again a second later. Node's own number
+// is 511.
 const backlog = 4_096;
 // Maximum number of connections while nobody has the door; the app has limits of its own.
 const connectionsBefore = 1_000;
@@ -32,11 +39,11 @@ export async function addressesOf(host: string): Promise<string[]> {
 }
 
 /**
- * Listens at the first of these addresses and, where that can be done, at the others on the same port. Rejects when the first one cannot be
- * listened on. `answer` answers until an app has the door.
+ * Listens at the first of these addresses and, where that can be done, at the others on the same port.
+ * Rejects when the first one cannot be listened on. `answer` answers until an app has the door.
  *
- * All addresses lead into one server: Fastify would start one for each, and those after the first answer broken requests in their own way and
- * keep their connections when the app closes.
+ * All addresses lead into one server: Fastify would start one for each, and those after the first answer
+ * broken requests in their own way and keep their connections when the app closes.
  */
 export async function openDoor(
   [first = '127.0.0.1', ...others]: readonly string[],

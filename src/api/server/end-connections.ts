@@ -6,9 +6,10 @@ import type { OpenConnections } from './open-connections.ts';
 const underWayMs = 1_000;
 
 /**
- * Makes `close` end the connections as well, which Node would wait for: at once those on which no request is being answered (nothing may have
- * come on them yet), a second later those whose request is not all there or whose answer is not taken. Answers still being worked on are
- * sent, with `connection: close` (RFC 9112 §9.6).
+ * Makes `close` end the connections as well, which Node would wait for: at once those on which no request is
+ * being answered (nothing may have come on them yet), a second later those whose request is not all there or
+ * whose answer is not taken. Answers still being worked on are sent, with `connection: close` (RFC 9112
+ * §9.6).
  */
 export function endConnectionsOnClose(app: Api, connections: OpenConnections): void {
   let closing = false;

@@ -33,7 +33,10 @@ const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map
   ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
 ]);
 
-/** What an error means for the caller. What nobody expected is an `internal_error` that tells nothing of the inside. */
+/**
+ * What an error means for the caller. What nobody expected is an `internal_error` that tells nothing of the
+ * inside.
+ */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isStoreFailure(error)) return storeUnavailable();
@@ -107,7 +110,8 @@ function isForbiddenJson(error: unknown): boolean {
   return error instanceof SyntaxError && (error as Partial<FastifyError>).statusCode === 400;
 }
 
-// The caller went away, or its time was over, in the middle of the body: nothing of ours failed, and nobody reads the answer.
+// The caller went away, or its time was over, in the middle of the body: nothing of ours failed, and nobody
+// reads the answer.
 function cutOff(): Problem {
   return new Problem('request_timeout', 'The connection ended before the request did.');
 }

@@ -9,7 +9,10 @@ export function refuseWithoutHost({ httpVersion, rawHeaders }: IncomingMessage):
   throw new Problem('malformed_request', 'Send exactly one Host header.');
 }
 
-/** Answers a request whose `Expect` is not `100-continue` (RFC 9110 §10.1.1), and ends its connection: its body may be on the way. */
+/**
+ * Answers a request whose `Expect` is not `100-continue` (RFC 9110 §10.1.1), and ends its connection: its
+ * body may be on the way.
+ */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const problem = new Problem('expectation_failed', 'Only "Expect: 100-continue" is met; leave it out.');
   response.writeHead(problem.statusCode, { 'content-type': problemType, connection: 'close' });

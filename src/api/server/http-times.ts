@@ -1,11 +1,15 @@
 import { defaultTiming } from '../deps.ts';
 import type { ApiTiming } from '../deps.ts';
 
-// Milliseconds between two looks for connections whose request is late: so often that not too many are cut at once.
+// Milliseconds between two looks for connections whose request is late: so often that not too many are cut at
+// once.
 const checkConnectionsMs = 30;
 const keepAliveMs = 72_000;
 
-/** What Node's HTTP server is made with and what is set on it then, as Fastify would; one home for both who make servers. */
+/**
+ * What Node's HTTP server is made with and what is set on it then, as Fastify would; one home for both who
+ * make servers.
+ */
 export function httpTimes(timing: Partial<ApiTiming> = {}) {
   const { idleMs, requestMs } = { ...defaultTiming, ...timing };
   return {

@@ -6,9 +6,10 @@ type AnswerBroken = (error: Error & { code?: string }, socket: Socket) => void;
 const turnMs = 5;
 
 /**
- * Answers broken connections at once, but those whose request did not arrive in time for a few milliseconds in each turn of the event loop: slow
- * clients run out of their time by the thousand, and whoever asks for something would wait for the last of them. A request that is complete when its
- * turn comes is left to its answer.
+ * Answers broken connections at once, but those whose request did not arrive in time for a few milliseconds
+ * in each turn of the event loop: slow clients run out of their time by the thousand, and whoever asks for
+ * something would wait for the last of them. A request that is complete when its turn comes is left to its
+ * answer.
  */
 export function endLateInTurns(
   answer: AnswerBroken,

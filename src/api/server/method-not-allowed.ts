@@ -17,8 +17,8 @@ export function recordRoutes(app: Api): RouteTable {
 }
 
 /**
- * Answers 405 with `Allow` (RFC 9110 §15.5.6) to the methods that the paths under `prefix` do not have. The routes get the hooks of `scope`:
- * where a token is needed, it is needed for this as well.
+ * Answers 405 with `Allow` (RFC 9110 §15.5.6) to the methods that the paths under `prefix` do not have. The
+ * routes get the hooks of `scope`: where a token is needed, it is needed for this as well.
  */
 export function refuseOtherMethods(scope: Api, routes: RouteTable, prefix: string): void {
   const paths = [...routes].filter(([path]) => path.startsWith(`${prefix}/`));

@@ -1,10 +1,16 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The open connections of a server with the requests that are being answered on each; those on which something was done last come last. */
+/**
+ * The open connections of a server with the requests that are being answered on each; those on which
+ * something was done last come last.
+ */
 export type OpenConnections = Map<Socket, Set<ServerResponse>>;
 
-/** Follows the connections of a server from their beginning to their end, beside new ones those that are `open` already. */
+/**
+ * Follows the connections of a server from their beginning to their end, beside new ones those that are
+ * `open` already.
+ */
 export function followConnections(server: Server, open: Iterable<Socket> = []): OpenConnections {
   const connections: OpenConnections = new Map();
   const toEnd = (socket: Socket) => {
@@ -29,9 +35,9 @@ export function followConnections(server: Server, open: Iterable<Socket> = []): 
 }
 
 /**
- * Keeps at most `max` connections open: for one more, that one is cut on which no whole request has been waiting for the longest time. So clients
- * that send slowly, or nothing, make way for those that ask. Requests being answered and streams stay; where there is nothing else, the new
- * connection is cut.
+ * Keeps at most `max` connections open: for one more, that one is cut on which no whole request has been
+ * waiting for the longest time. So clients that send slowly, or nothing, make way for those that ask.
+ * Requests being answered and streams stay; where there is nothing else, the new connection is cut.
  */
 export function limitConnections(
   server: Server,

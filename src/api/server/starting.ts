@@ -12,7 +12,10 @@ export interface StartingDeps {
 // Seconds after which a client may ask again.
 const retryAfter = '5';
 
-/** Answers for a daemon that is still starting: live, not ready and why, its metrics; everything else is the problem `starting`. */
+/**
+ * Answers for a daemon that is still starting: live, not ready and why, its metrics; everything else is the
+ * problem `starting`.
+ */
 export function createStartingAnswers({ reason, metrics }: StartingDeps): RequestListener {
   return (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];

@@ -25,7 +25,8 @@ function toFieldErrors(errors: readonly TLocalizedValidationError[]): FieldError
   return all.filter((error, i) => all.findIndex(({ path }) => path === error.path) === i);
 }
 
-// What stands in a query is text; only whole numbers in plain digits become numbers, everything else is left to be refused.
+// What stands in a query is text; only whole numbers in plain digits become numbers, everything else is left
+// to be refused.
 function numbersFromText(schema: TSchema, given: unknown): Record<string, unknown> {
   const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> };
   const entries = Object.entries(given ?? {}).map(([name, text]: [string, unknown]) => {

@@ -1,15 +1,19 @@
-// What a spreadsheet may take for a formula: one of these, also as a full-width form or behind blanks (OWASP, CSV Injection).
+// What a spreadsheet may take for a formula: one of these, also as a full-width form or behind blanks (OWASP,
+// CSV Injection).
 const formula = /^[\s\0\uFEFF]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
 
 /**
- * One line of CSV (RFC 4180), with its line break; pure. Null is an empty cell. Texts that a spreadsheet would take for a formula get an
- * apostrophe in front, which spreadsheets do not show; numbers stay numbers.
+ * One line of CSV (RFC 4180), with its line break; pure. Null is an empty cell. Texts that a spreadsheet
+ * would take for a formula get an apostrophe in front, which spreadsheets do not show; numbers stay numbers.
  */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-/** Whether a client wants CSV rather than JSON, by its Accept header (RFC 9110 §12.5.1): only if it names `text/csv`; pure. */
+/**
+ * Whether a client wants CSV rather than JSON, by its Accept header (RFC 9110 §12.5.1): only if it names
+ * `text/csv`; pure.
+ */
 export function wantsCsv(accept: string | undefined): boolean {
   const csv = qualityOf(accept, 'text/csv');
   return csv > 0 && csv >= qualityOf(accept, 'application/json');

@@ -17,7 +17,8 @@ export type CursorKind =
 
 const checkpoint = /^\d{1,15}(?: [0-9a-f]{48})?$/;
 
-// What a position must look like where Redis or arithmetic would fail on anything else; elsewhere it is a text to compare with.
+// What a position must look like where Redis or arithmetic would fail on anything else; elsewhere it is a
+// text to compare with.
 const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   attempts: /^\d{1,15}-\d{1,15}$/,
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
@@ -36,9 +37,9 @@ export function encodeCursor(kind: CursorKind, position: string): string {
 }
 
 /**
- * The position that a cursor of this kind stands for, null without a cursor. Throws the problem `invalid_cursor` for anything but what
- * `encodeCursor` gave for such a list. A cursor grants nothing, so its checksum has no secret: whoever makes one up gets no further than with
- * one that was given.
+ * The position that a cursor of this kind stands for, null without a cursor. Throws the problem
+ * `invalid_cursor` for anything but what `encodeCursor` gave for such a list. A cursor grants nothing, so its
+ * checksum has no secret: whoever makes one up gets no further than with one that was given.
  */
 export function decodeCursor(kind: CursorKind, cursor: string | undefined): string | null {
   if (cursor === undefined) return null;

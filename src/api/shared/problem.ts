@@ -44,13 +44,19 @@ export const problemType = 'application/problem+json; charset=utf-8';
 /** The stable name of an error. */
 export type ProblemCode = keyof typeof problemCodes;
 
-/** One wrong value: the field's path with dots ("headers.X-Team", "eventTypes.0"; empty for the body itself) and what is wrong. */
+/**
+ * One wrong value: the field's path with dots ("headers.X-Team", "eventTypes.0"; empty for the body itself)
+ * and what is wrong.
+ */
 export interface FieldError {
   readonly path: string;
   readonly message: string;
 }
 
-/** An error answer: thrown where it is found, written by the error handler. `detail` says what to do and holds no secret. */
+/**
+ * An error answer: thrown where it is found, written by the error handler. `detail` says what to do and holds
+ * no secret.
+ */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;

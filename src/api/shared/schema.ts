@@ -111,7 +111,10 @@ export function problems(...statuses: readonly DocumentedStatus[]): Record<numbe
 /** The error answers that a route with a body adds. */
 export const bodyProblems = [400, 403, 413, 415, 422] as const;
 
-/** An answer whose body is the shared schema with this id (see `addOpenApi`), and the headers that it may have. */
+/**
+ * An answer whose body is the shared schema with this id (see `addOpenApi`), and the headers that it may
+ * have.
+ */
 export function answer(id: string, description: string, headers: Readonly<Record<string, string>> = {}) {
   const described = Object.entries(headers).map(([name, text]) => [
     name,

@@ -146,8 +146,8 @@ async function change(
 }
 
 /**
- * Moves a subscription's beginning. `earliest` where it was `now` replays the log; it is noted once that is begun, so that a request that is
- * repeated after a failure does all of it.
+ * Moves a subscription's beginning. `earliest` where it was `now` replays the log; it is noted once that is
+ * begun, so that a request that is repeated after a failure does all of it.
  */
 async function beginFrom(
   deps: ApiDeps,

@@ -13,10 +13,16 @@ export const everything: ReplayRequest = {
   deadLettersOnly: false,
 };
 
-/** How long beginning a replay may take, in milliseconds: finding what to deliver reads through the log, as far as half a million events. */
+/**
+ * How long beginning a replay may take, in milliseconds: finding what to deliver reads through the log, as
+ * far as half a million events.
+ */
 export const replaySearchMs = 60_000;
 
-/** Begins a replay of a subscription. Throws a Problem when there is no such subscription, or too many of its replays wait. */
+/**
+ * Begins a replay of a subscription. Throws a Problem when there is no such subscription, or too many of its
+ * replays wait.
+ */
 export async function startReplay(
   deps: Pick<ApiDeps, 'subscriptions' | 'hooks'>,
   account: string,

@@ -7,7 +7,10 @@ import { isoOrNull } from '../shared/schema.ts';
 import { maskedHeader } from './schema.ts';
 import type { registeredSchema, subscriptionSchema } from './schema.ts';
 
-/** A subscription as the API shows it: no secret, no header values; pure. `lag` is how many events it has not got yet. */
+/**
+ * A subscription as the API shows it: no secret, no header values; pure. `lag` is how many events it has not
+ * got yet.
+ */
 export function subscriptionView(
   { subscription, delivery, unreadable }: SubscriptionRecord,
   lag: number,
@@ -40,8 +43,8 @@ export function subscriptionView(
 }
 
 /**
- * The answer to a registration; pure. It shows the subscription as it was registered, not as it is by now, so that a repeated request gets
- * the same answer. `waiting` is how many events it started with.
+ * The answer to a registration; pure. It shows the subscription as it was registered, not as it is by now, so
+ * that a repeated request gets the same answer. `waiting` is how many events it started with.
  */
 export function registeredView(subscription: Subscription, waiting: number): Static<typeof registeredSchema> {
   const untouched = parseDeliveryState({});

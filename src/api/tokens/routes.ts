@@ -59,7 +59,10 @@ function makersEnd(request: FastifyRequest): number | null {
   return caller?.kind === 'account' ? caller.token.expiresAt : null;
 }
 
-/** When a new token ends; pure. It does not outlive the one that makes it, else whoever has a token for a week has one for ever. */
+/**
+ * When a new token ends; pure. It does not outlive the one that makes it, else whoever has a token for a week
+ * has one for ever.
+ */
 function endOf(asked: number | null, makersEndsAt: number | null, now: number): number | null {
   if (asked !== null && asked <= now) {
     throw invalidRequest([{ path: 'expiresAt', message: 'must lie in the future' }]);

@@ -8,7 +8,10 @@ interface SealingKey {
   readonly secrets: number;
 }
 
-/** `keys`: how many stored secrets each key of ENCRYPTION_KEY seals, and so which one is free. Ends with 1 while more than one is in use. */
+/**
+ * `keys`: how many stored secrets each key of ENCRYPTION_KEY seals, and so which one is free. Ends with 1
+ * while more than one is in use.
+ */
 export const keys: Command = {
   name: 'keys',
   summary: 'tell which keys of ENCRYPTION_KEY are in use, and which is free',

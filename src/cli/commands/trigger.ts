@@ -6,7 +6,10 @@ interface Filing {
   readonly status: string;
 }
 
-/** What has to happen to a filing for an event: the status it gets, and those it may have before, the likeliest first. */
+/**
+ * What has to happen to a filing for an event: the status it gets, and those it may have before, the
+ * likeliest first.
+ */
 interface Change {
   readonly status: string;
   readonly from: readonly string[];
@@ -24,7 +27,10 @@ const changes: Readonly<Record<string, Change | null>> = {
   'filing.removed': null,
 };
 
-/** `trigger`: makes the sandbox's filings do what leads to an event. Says at once what it did; the event comes with the next poll. */
+/**
+ * `trigger`: makes the sandbox's filings do what leads to an event. Says at once what it did; the event comes
+ * with the next poll.
+ */
 export const trigger: Command = {
   name: 'trigger',
   summary: 'have the sandbox do what leads to an event',

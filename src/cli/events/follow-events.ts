@@ -31,8 +31,9 @@ export interface StreamNews {
 const retryMs = { first: 500, most: 15_000 };
 
 /**
- * The events of an account as they come, until `signal` aborts. A stream that breaks is taken up where it ended, for as long as it takes;
- * `news` tells of that. Rejects with a CliError when the first stream cannot be had, or a later one is refused for good.
+ * The events of an account as they come, until `signal` aborts. A stream that breaks is taken up where it
+ * ended, for as long as it takes; `news` tells of that. Rejects with a CliError when the first stream cannot
+ * be had, or a later one is refused for good.
  */
 export async function* followEvents(
   client: ApiClient,
@@ -67,7 +68,10 @@ export async function* followEvents(
   }
 }
 
-/** The body of the callback, byte for byte, from an event as the API writes it: the same text without the id in front. */
+/**
+ * The body of the callback, byte for byte, from an event as the API writes it: the same text without the id
+ * in front.
+ */
 export function callbackBody({ id, json }: FollowedEvent): string {
   return `{${json.slice(`{"id":${JSON.stringify(id)},`.length)}`;
 }

@@ -10,7 +10,10 @@ export type Forwarded =
 
 const timeoutMs = 15_000;
 
-/** Posts an event as the daemon would post it (docs/webhooks.md), signed now with the key. A redirect is an answer like any other. */
+/**
+ * Posts an event as the daemon would post it (docs/webhooks.md), signed now with the key. A redirect is an
+ * answer like any other.
+ */
 export async function forwardEvent(
   event: FollowedEvent,
   to: string,

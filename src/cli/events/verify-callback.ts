@@ -14,8 +14,8 @@ export type Verification =
 const toleranceMs = 300_000;
 
 /**
- * Verifies as a receiver has to (Standard Webhooks, "Verifying webhook authenticity"): every header there, one of the `v1` signatures right,
- * the timestamp within five minutes of `nowMs` unless that is null. Pure.
+ * Verifies as a receiver has to (Standard Webhooks, "Verifying webhook authenticity"): every header there,
+ * one of the `v1` signatures right, the timestamp within five minutes of `nowMs` unless that is null. Pure.
  */
 export function verifyCallback(
   callback: CapturedCallback,

@@ -10,8 +10,8 @@ export interface ClockWatchDeps {
 }
 
 /**
- * Synchronises with Redis's clock every ten seconds, whatever the process does, and says when its own clock and Redis's begin, or cease, to differ. Returns
- * what ends it.
+ * Synchronises with Redis's clock every ten seconds, whatever the process does, and says when its own clock
+ * and Redis's begin, or cease, to differ. Returns what ends it.
  */
 export function watchClock({ clock, wallClock, logger, onError }: ClockWatchDeps): () => void {
   let differed = false;

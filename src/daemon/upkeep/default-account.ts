@@ -12,8 +12,9 @@ export interface DefaultAccountDeps {
 const name = 'default';
 
 /**
- * Makes the account `default` what the environment says, and has it polled, whoever does that. Where it is that already, nothing changes: not
- * its intervals, nor when it is polled. Safe when several processes do it at once.
+ * Makes the account `default` what the environment says, and has it polled, whoever does that. Where it is
+ * that already, nothing changes: not its intervals, nor when it is polled. Safe when several processes do it
+ * at once.
  */
 export async function putDefaultAccount(
   { accounts, pollQueue, now }: DefaultAccountDeps,

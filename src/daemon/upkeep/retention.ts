@@ -9,7 +9,8 @@ export interface RetentionInput {
   readonly retentionMs: number;
 }
 
-// Milliseconds by which Redis's and the process's own clock may differ for what is recorded to be deleted by them.
+// Milliseconds by which Redis's and the process's own clock may differ for what is recorded to be deleted by
+// them.
 const differenceMsMax = 5 * 60_000;
 // Milliseconds after a step of Redis's clock, or a start, before that.
 const believedAfterMs = 3_600_000;
@@ -20,8 +21,9 @@ export function clocksContradict({ now, wallNow }: Pick<RetentionInput, 'now' | 
 }
 
 /**
- * The time before which events, attempts and dead letters have been kept long enough, null while nobody can say; pure. What is deleted is gone, so a clock that went ahead
- * is not believed: the two must agree, and Redis's have run without a step for an hour, or for the retention where that is shorter.
+ * The time before which events, attempts and dead letters have been kept long enough, null while nobody can
+ * say; pure. What is deleted is gone, so a clock that went ahead is not believed: the two must agree, and
+ * Redis's have run without a step for an hour, or for the retention where that is shorter.
  */
 export function oldestKept(input: RetentionInput): number | null {
   const { now, steadySince, retentionMs } = input;

@@ -14,7 +14,10 @@ export class WrongKeyError extends Error {
 interface SecretUpkeep {
   /** To be called once, before anything is sealed. Writes nothing. Throws WrongKeyError. */
   begin(): Promise<void>;
-  /** Seals with the newest key what an older one sealed, counts again, and logs what has changed. Does nothing where there is nothing to do. */
+  /**
+   * Seals with the newest key what an older one sealed, counts again, and logs what has changed. Does nothing
+   * where there is nothing to do.
+   */
   pass(): Promise<void>;
   /** Why not everything that is sealed can be used, or null. Names no account. */
   problem(): string | null;
@@ -32,7 +35,10 @@ export interface SecretUpkeepDeps {
   readonly metrics: Pick<Metrics, 'sealedSecrets'>;
 }
 
-/** Checks the keys, then looks after the secrets every minute until it is disposed of. Throws WrongKeyError before anything is written. */
+/**
+ * Checks the keys, then looks after the secrets every minute until it is disposed of. Throws WrongKeyError
+ * before anything is written.
+ */
 export async function startSecretUpkeep(
   deps: SecretUpkeepDeps,
   onError: (error: Error) => void,
@@ -45,7 +51,10 @@ export async function startSecretUpkeep(
   return { problem: upkeep.problem, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Upkeep of the secrets of all accounts. Several processes may do it at once: each record is sealed anew by one of them. */
+/**
+ * Upkeep of the secrets of all accounts. Several processes may do it at once: each record is sealed anew by
+ * one of them.
+ */
 function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
   const { accounts, sealedSubscriptions, sealer, encryptionKeys, logger, metrics } = deps;
   const ids = encryptionKeys.map(({ id }) => id);

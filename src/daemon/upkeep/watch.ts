@@ -11,11 +11,14 @@ import { createWorkWatch, type WorkWatch } from '../../monitoring/due-work/work-
 
 /** Maximum number of polls of a process at once; they mostly wait for the partner service. */
 export const pollsAtOnce = 200;
-/** Maximum number of drains of a process at once: a drain whose endpoint hangs keeps its place until the callback times out. */
+/**
+ * Maximum number of drains of a process at once: a drain whose endpoint hangs keeps its place until the
+ * callback times out.
+ */
 export const drainsAtOnce = 2_000;
 
-// Milliseconds in which something of the work under way has to come to an end, beside the deadline of one request: a poll that the partner service
-// tells to wait does so for a minute.
+// Milliseconds in which something of the work under way has to come to an end, beside the deadline of one
+// request: a poll that the partner service tells to wait does so for a minute.
 const quietMs = 120_000;
 
 export interface WatchedParts {
@@ -28,7 +31,9 @@ export interface WatchedParts {
   readonly metrics: Metrics;
 }
 
-/** Watches the queues that the roles of this process work on. The workers count into the tallies what they do. */
+/**
+ * Watches the queues that the roles of this process work on. The workers count into the tallies what they do.
+ */
 export function watchWork(
   { roles, polling, delivery }: Config,
   { connections, keys, watch, pollQueue, drainQueue, logger, metrics }: WatchedParts,

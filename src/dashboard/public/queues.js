@@ -1,6 +1,6 @@
 /**
- * Goes to the page of the queues. Browsers send no token when they go to a page, so a cookie is asked for before; if there is none, the page
- * says why.
+ * Goes to the page of the queues. Browsers send no token when they go to a page, so a cookie is asked for
+ * before; if there is none, the page says why.
  * @param {string} token the operator's
  */
 export async function openQueues(token) {

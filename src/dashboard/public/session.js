@@ -30,7 +30,8 @@ export function keepSession(session) {
 }
 
 /**
- * Finds out whether a token is valid and what it opens. Rejects with ApiError, code `unauthorized` for a wrong one.
+ * Finds out whether a token is valid and what it opens. Rejects with ApiError, code `unauthorized` for a
+ * wrong one.
  * @param {string} text
  * @returns {Promise<Session>}
  */

@@ -3,7 +3,10 @@ import { SealError } from '../../secrets/seal.ts';
 import type { Block } from '../../subscriptions/subscription.ts';
 import { probeDelayMs, probeDelayMsMax } from '../schedule/endpoint-health.ts';
 
-/** Settings of a subscription that this process cannot use, however often it tries. The message says what to do. */
+/**
+ * Settings of a subscription that this process cannot use, however often it tries. The message says what to
+ * do.
+ */
 export class UnusableSettingsError extends Error {
   override readonly name = 'UnusableSettingsError';
   /** As they are stored. */
@@ -17,19 +20,28 @@ export class UnusableSettingsError extends Error {
 
 const firstDelayMs = 1_000;
 
-/** Whether opening stored settings failed for a reason that does not pass by itself: a key that is missing, a newer version's format, or garbage; pure. */
+/**
+ * Whether opening stored settings failed for a reason that does not pass by itself: a key that is missing, a
+ * newer version's format, or garbage; pure.
+ */
 export function isLasting(error: unknown): error is SealError | UnreadableError {
   return error instanceof SealError || isUnreadable(error);
 }
 
-/** The block after one more drain in vain; pure. The next one is due after a second, then after twice as long each time, up to five minutes. */
+/**
+ * The block after one more drain in vain; pure. The next one is due after a second, then after twice as long
+ * each time, up to five minutes.
+ */
 export function blockAfter(former: Block | null, reason: string, now: number, random: () => number): Block {
   const times = (former?.times ?? 0) + 1;
   const nextAt = now + probeDelayMs(times, { firstDelayMs, random });
   return { reason, since: former?.since ?? now, times, nextAt };
 }
 
-/** Whether a blocked subscription is to be left alone now; pure. No wait is so long that it ends later than this: that was decided by a clock that was ahead. */
+/**
+ * Whether a blocked subscription is to be left alone now; pure. No wait is so long that it ends later than
+ * this: that was decided by a clock that was ahead.
+ */
 export function isBlocking(block: Block | null, now: number): boolean {
   return block !== null && now < block.nextAt && block.nextAt <= now + probeDelayMsMax;
 }

@@ -4,15 +4,18 @@ import { loadScript } from '../../redis/scripts.ts';
 import { parseBlock } from '../../subscriptions/delivery-state.ts';
 import type { Block } from '../../subscriptions/subscription.ts';
 
-/** What keeps subscriptions from being drained. It survives restarts, and rests with the subscription: nothing wakes it before its time. */
+/**
+ * What keeps subscriptions from being drained. It survives restarts, and rests with the subscription: nothing
+ * wakes it before its time.
+ */
 export interface BlockStore {
   /** Null when nothing does. */
   read(account: string, id: string): Promise<Block | null>;
   /** The subscription's settings as stored; null when it is gone. */
   settings(account: string, id: string): Promise<string | null>;
   /**
-   * Writes a block, or with null ends it; `settings` are those that it is about, as stored. False, with nothing written, when they have
-   * changed since, or the subscription is disabled or gone.
+   * Writes a block, or with null ends it; `settings` are those that it is about, as stored. False, with
+   * nothing written, when they have changed since, or the subscription is disabled or gone.
    */
   set(account: string, id: string, settings: string, block: Block | null): Promise<boolean>;
 }

@@ -1,11 +1,17 @@
--- Makes the keys of a subscription's delivery readable again: what is garbage, or of another type, is set aside, and what is missing then follows
--- from the rest; where that does not say enough, delivery begins again further back: repeating rather than losing.
+-- Makes the keys of a subscription's delivery readable again: what is garbage, or of another type, is set
+-- aside, and what is missing then follows
+-- from the rest; where that does not say enough, delivery begins again further back: repeating rather than
+-- losing.
 --
--- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 lanes of the replay  8 head  9 events  10 filing-events
+-- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 lanes of the
+--       replay  8 head  9 events  10 filing-events
 --       11 resting  12 notes of unreadable records
--- ARGV  subscription id, first part of the names to which keys are renamed, now (ms), milliseconds and number of notes that are kept, events recorded before
---       this time (ms) were never the subscription's, then how many of the state's fields are numbers, their names, and those that are JSON
--- Reply what was mended, as triples of 'state', 'lanes', 'attempts', 'dead', 'replays' or 'replayLanes', the field ('' = the key) and '1' where it was
+-- ARGV  subscription id, first part of the names to which keys are renamed, now (ms), milliseconds and number
+--       of notes that are kept, events recorded before
+--       this time (ms) were never the subscription's, then how many of the state's fields are numbers, their
+--       names, and those that are JSON
+-- Reply what was mended, as triples of 'state', 'lanes', 'attempts', 'dead', 'replays' or 'replayLanes', the
+--       field ('' = the key) and '1' where it was
 --       rebuilt, '' where it was set aside. Nothing where there is no such subscription.
 -- @include ../../events/log.lua
 local names = { [2] = 'state', [3] = 'lanes', [4] = 'attempts', [5] = 'dead', [6] = 'replays', [7] = 'replayLanes' }
@@ -70,7 +76,8 @@ if done and not string.match(done, '^[%d,-]*$') then
   tell(2, 'done', true)
 end
 
--- The last position before anything that may be the subscription's: entries have gapless positions, and are recorded in their order.
+-- The last position before anything that may be the subscription's: entries have gapless positions, and are
+-- recorded in their order.
 local function beginning()
   local first = oldest_position(events)
   local last = read_head(head)

@@ -14,9 +14,11 @@ export interface MendedRecord {
 }
 
 /**
- * Mends what delivery keeps of a subscription, all in one step. What was of another type, or garbage, is set aside for a week. A lost lane holds
- * the filing's events up to the cursor afterwards; where state or lanes as a whole are lost, delivery begins again with the oldest event in the log that was recorded
- * at `since` (ms) or later. So events may be delivered again, and none is lost. A running drain is fenced off. Returns what was mended.
+ * Mends what delivery keeps of a subscription, all in one step. What was of another type, or garbage, is set
+ * aside for a week. A lost lane holds the filing's events up to the cursor afterwards; where state or lanes
+ * as a whole are lost, delivery begins again with the oldest event in the log that was recorded at `since`
+ * (ms) or later. So events may be delivered again, and none is lost. A running drain is fenced off. Returns
+ * what was mended.
  */
 export type MendSubscription = (
   account: string,

@@ -56,7 +56,10 @@ export type Stop = 'fenced' | 'set_back' | 'disabled' | 'slice_over' | 'shutdown
 
 /** The steps of one drain; `drainSubscription` calls them in their order. */
 export interface DrainRun {
-  /** Takes in what comes next in the log and in replays, as far as there is room for it. Says if the drain has to stop instead. */
+  /**
+   * Takes in what comes next in the log and in replays, as far as there is room for it. Says if the drain has
+   * to stop instead.
+   */
   readOn(): Promise<Stop | null>;
   /** Sends all that may be sent now. */
   startAll(): void;
@@ -64,7 +67,10 @@ export interface DrainRun {
   isIdle(): boolean;
   /** Resolves when there is something to write or it is time to look at Redis again. */
   waitForResults(): Promise<void>;
-  /** Writes the results so far, or looks, and takes up what others have changed. Tells if the drain has to stop for that. */
+  /**
+   * Writes the results so far, or looks, and takes up what others have changed. Tells if the drain has to
+   * stop for that.
+   */
   settle(): Promise<Stop | null>;
   /** When to drain again (milliseconds), null when nothing is left to do. */
   wakeAt(stop: Stop | null): number | null;
@@ -81,15 +87,18 @@ export function entriesAtOnce({ maxInFlight }: Pick<DrainRunDeps, 'maxInFlight'>
   return 4 * maxInFlight;
 }
 
-// While callbacks are under way without a result, Redis is looked at for new events and changed settings: soon at first,
-// then less often, for hundreds of hanging endpoints would otherwise keep it busy.
+// While callbacks are under way without a result, Redis is looked at for new events and changed settings:
+// soon at first, then less often, for hundreds of hanging endpoints would otherwise keep it busy.
 const firstLookMs = 250;
 const lookMsMax = 1_000;
 
 // What is read at once of the log, so that results are not kept waiting.
 const readsMax = 10;
 
-/** Prepares a drain from what its claim returned, with the lanes as they were then, and the replay if an earlier drain left it. */
+/**
+ * Prepares a drain from what its claim returned, with the lanes as they were then, and the replay if an
+ * earlier drain left it.
+ */
 export function createDrainRun(
   deps: DrainRunDeps,
   account: string,
@@ -151,7 +160,8 @@ export function createDrainRun(
     dirty = true;
   }
 
-  // Waits and judgements keep to the time that has passed, whatever Redis's clock has done since the last look.
+  // Waits and judgements keep to the time that has passed, whatever Redis's clock has done since the last
+  // look.
   function followClock(expectedAt: number, at: number): void {
     const aheadMs = aheadMsOf(settledAt, at);
     if (aheadMs > 0) {

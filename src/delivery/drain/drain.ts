@@ -5,7 +5,10 @@ import type { KeptLanes, LanesOfDrain } from '../schedule/lane-cache.ts';
 import { createLaneSet } from '../schedule/lane-set.ts';
 import type { Lane } from '../schedule/lanes.ts';
 
-/** A drain's end: when the subscription wants to be drained again (milliseconds), or null when nothing is left to do. */
+/**
+ * A drain's end: when the subscription wants to be drained again (milliseconds), or null when nothing is left
+ * to do.
+ */
 export interface DrainResult {
   readonly wakeAt: number | null;
 }
@@ -22,12 +25,13 @@ const timeSliceMs = 5_000;
 const sliceExtensionMs = 1_000;
 
 /**
- * Delivers what a subscription has not got yet: first tries from the log after its cursor, lanes that are due, and
- * replays. Each outcome is written before its filing's next event goes. Ends when nothing can be sent now, when its
- * time slice is over and others wait, or when the signal aborts; what is in flight is finished first. Two drains of one
- * subscription at once are harmless: the earlier one's writes are refused and it stops. Rejects when Redis fails, once
- * nothing is in flight any more; what was in flight is then sent again by the next drain, under the same ids. So it does
- * when `open` throws, for these settings or for later ones.
+ * Delivers what a subscription has not got yet: first tries from the log after its cursor, lanes that are
+ * due, and replays. Each outcome is written before its filing's next event goes. Ends when nothing can be
+ * sent now, when its time slice is over and others wait, or when the signal aborts; what is in flight is
+ * finished first. Two drains of one subscription at once are harmless: the earlier one's writes are refused
+ * and it stops. Rejects when Redis fails, once nothing is in flight any more; what was in flight is then sent
+ * again by the next drain, under the same ids. So it does when `open` throws, for these settings or for later
+ * ones.
  */
 export async function drainSubscription(
   deps: DrainDeps,

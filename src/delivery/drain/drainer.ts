@@ -16,8 +16,8 @@ import {
 /** Delivery to subscriptions by name. */
 export interface SubscriptionDrainer {
   /**
-   * One drain; see `drainSubscription`. Settings that cannot be used block the subscription: then nothing is sent, and it wants to be drained
-   * again after a pause that grows with each time.
+   * One drain; see `drainSubscription`. Settings that cannot be used block the subscription: then nothing is
+   * sent, and it wants to be drained again after a pause that grows with each time.
    */
   drain(
     account: string,
@@ -44,7 +44,8 @@ interface Opened {
   readonly send: CallbackSender;
 }
 
-// Opening a subscription's secrets costs more than signing a callback; those of so many subscriptions are kept open.
+// Opening a subscription's secrets costs more than signing a callback; those of so many subscriptions are
+// kept open.
 const openedMax = 20_000;
 // Milliseconds until a subscription is drained again of which something was mended.
 const firstRetryMs = 1_000;
@@ -74,7 +75,8 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   ): Promise<DrainResult> {
     const now = deps.now();
     const block = blockAfter(await deps.blocks.read(account, id), message, now, deps.random);
-    // Somebody has changed it meanwhile: perhaps it can be drained now. Bytes that are no text never are what was read.
+    // Somebody has changed it meanwhile: perhaps it can be drained now. Bytes that are no text never are what
+    // was read.
     const isText = !settings.includes('\uFFFD');
     if (!(await deps.blocks.set(account, id, settings, block)))
       return { wakeAt: isText ? now : block.nextAt };
@@ -96,7 +98,8 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
     }
   }
 
-  // What is mended is drained again soon. What cannot be blocks the subscription, as far as there is a place to note that.
+  // What is mended is drained again soon. What cannot be blocks the subscription, as far as there is a place
+  // to note that.
   async function mendOrHoldBack(account: string, id: string, error: UnreadableError): Promise<DrainResult> {
     const again = { wakeAt: deps.now() + firstRetryMs };
     try {

@@ -1,4 +1,6 @@
-/** Picks out of a record the fields that differ from those given the last time, so that only they are written. */
+/**
+ * Picks out of a record the fields that differ from those given the last time, so that only they are written.
+ */
 export interface FieldChanges<T extends object> {
   since(fields: T): Partial<T>;
   /** What was given so far was not written: everything counts as changed. */

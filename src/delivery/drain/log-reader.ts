@@ -17,9 +17,15 @@ export interface LogFeed {
   mayRead(): boolean;
   /** Reads what comes next, without taking it in. */
   read(): Promise<FedRead>;
-  /** Whether all of a stretch was in the log when the head was last heard of, on the timeline of what was taken in. */
+  /**
+   * Whether all of a stretch was in the log when the head was last heard of, on the timeline of what was
+   * taken in.
+   */
   isKnown(read: FedRead): boolean;
-  /** Takes a stretch in. Redis must not have been set back since before it was read: a settle or a look afterwards finds that out. */
+  /**
+   * Takes a stretch in. Redis must not have been set back since before it was read: a settle or a look
+   * afterwards finds that out.
+   */
   takeIn(read: FedRead): void;
   /** The newest event that was taken in or found trimmed away. */
   known(): Checkpoint;

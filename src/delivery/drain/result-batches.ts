@@ -6,8 +6,9 @@ export interface Flights<T> {
   /** Nothing is under way and nothing waits to be collected. */
   areOver(): boolean;
   /**
-   * Resolves when there is something to collect, at once if nothing is under way, or after `timeoutMs`. From the first result on it waits a
-   * moment for others, until half of what was under way is there: writing results together is what makes them cheap.
+   * Resolves when there is something to collect, at once if nothing is under way, or after `timeoutMs`. From
+   * the first result on it waits a moment for others, until half of what was under way is there: writing
+   * results together is what makes them cheap.
    */
   waitForResult(timeoutMs: number): Promise<void>;
   /** Resolves when nothing is under way any more, whatever comes of it. */

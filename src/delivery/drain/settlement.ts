@@ -16,7 +16,10 @@ export interface AttemptReport {
   readonly deadLetter: boolean;
 }
 
-/** An event that was in flight: sent to the subscription as it was then, or found to be trimmed away or unwanted. */
+/**
+ * An event that was in flight: sent to the subscription as it was then, or found to be trimmed away or
+ * unwanted.
+ */
 export type Landed =
   | {
       readonly kind: 'sent';

@@ -1,12 +1,15 @@
 -- Takes in a replay, unless an unfinished one of the same request goes before it.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 replays  4 head  5 events
--- ARGV  subscription id, replay id, its request as text, replay (JSON), state (JSON), '1' = there is nothing to do,
+-- ARGV  subscription id, replay id, its request as text, replay (JSON), state (JSON), '1' = there is nothing
+--       to do,
 --       replays kept, the cursor before which its events were chosen, and that one's timeline
--- Reply the id of the replay that counts; 0 when there is no such subscription; 1 when all that are kept are unfinished; 2 when the log is not
+-- Reply the id of the replay that counts; 0 when there is no such subscription; 1 when all that are kept are
+--       unfinished; 2 when the log is not
 --       the one that the events were chosen from.
 --
--- The hash of replays holds for each its JSON under its id, `<id>:request` and `<id>:state`, and the ids, oldest
+-- The hash of replays holds for each its JSON under its id, `<id>:request` and `<id>:state`, and the ids,
+-- oldest
 -- first, separated by spaces: all of them under `kept`, the unfinished ones under `running`.
 -- @include ../../events/log.lua
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end

@@ -12,18 +12,30 @@ export interface OpenReplay extends ReplayRecord {
   readonly lanes: LaneSet;
 }
 
-/** One replay within a drain: reads its events from the log and keeps its account. Decides nothing about sending. */
+/**
+ * One replay within a drain: reads its events from the log and keeps its account. Decides nothing about
+ * sending.
+ */
 export interface ReplayRun {
   readonly id: string;
   readonly progress: Progress;
   readonly lanes: LaneSet;
   /** Takes in its next entries if `track` has room; true when there were any. */
   read(track: DeliveryTrack): Promise<boolean>;
-  /** Counts an event that was delivered, or given up once more. Returns the id of the dead letter that is thereby done with. */
+  /**
+   * Counts an event that was delivered, or given up once more. Returns the id of the dead letter that is
+   * thereby done with.
+   */
   count(position: number, outcome: 'delivered' | 'failed'): string | null;
-  /** What changed since the last call, to be written. `rest` is until when its lanes have nothing to do, see `ReplayState`. */
+  /**
+   * What changed since the last call, to be written. `rest` is until when its lanes have nothing to do, see
+   * `ReplayState`.
+   */
   changes(rest: Rest): ReplayChanges;
-  /** The replay as it stands, for a later drain, once everything is written; null while its lanes are stored in the former way. */
+  /**
+   * The replay as it stands, for a later drain, once everything is written; null while its lanes are stored
+   * in the former way.
+   */
   leave(): OpenReplay | null;
 }
 
@@ -60,7 +72,8 @@ export function createReplayRun(deps: ReplayRunDeps, { replay, state, lanes }: O
   let current: StoredReplayState = state;
   let written = JSON.stringify(state);
 
-  // The next entries, and the position up to which there are no others to deliver: what is between has been trimmed away.
+  // The next entries, and the position up to which there are no others to deliver: what is between has been
+  // trimmed away.
   async function readBatch(): Promise<{ entries: readonly LogEntry[]; upTo: number }> {
     if (positions === null) {
       const after = { position: readTo, timeline: '' };

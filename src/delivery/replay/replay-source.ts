@@ -11,7 +11,10 @@ import { correctedLane } from '../schedule/stepped-clock.ts';
 export interface ReplayFeed {
   /** The unfinished replays, oldest first. */
   set(ids: readonly string[]): void;
-  /** Redis's clock was ahead by so much (milliseconds) when replays were last written: what is opened from now on was decided by it. */
+  /**
+   * Redis's clock was ahead by so much (milliseconds) when replays were last written: what is opened from now
+   * on was decided by it.
+   */
   setBack(aheadMs: number): void;
   /** Reads on in the current replay while the window has room; true when it took anything in. */
   readOn(): Promise<boolean>;

@@ -14,15 +14,21 @@ export interface ReplayRecord {
 
 /** A state as stored. */
 export interface StoredReplayState extends ReplayState {
-  /** The replay's lanes where a former version kept them; they move to the hash of lanes when the state is next written. */
+  /**
+   * The replay's lanes where a former version kept them; they move to the hash of lanes when the state is
+   * next written.
+   */
   readonly lanes?: readonly (readonly [filingId: string, lane: Lane])[];
 }
 
-/** The replays of all subscriptions. Their states are written by the drains that work on them, under their fence. */
+/**
+ * The replays of all subscriptions. Their states are written by the drains that work on them, under their
+ * fence.
+ */
 export interface ReplayStore {
   /**
-   * Takes a replay in, to be worked on after those before it; atomic. Returns the id of the one that counts: an
-   * unfinished one of the same request goes before it. Its events were chosen from the log up to `cursor`.
+   * Takes a replay in, to be worked on after those before it; atomic. Returns the id of the one that counts:
+   * an unfinished one of the same request goes before it. Its events were chosen from the log up to `cursor`.
    */
   add(account: string, subscription: string, replay: Replay, cursor: Checkpoint): Promise<AddedReplay>;
   /** Null when there is none, or none any more: finished ones make room for newer ones. */

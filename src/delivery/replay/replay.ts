@@ -25,13 +25,22 @@ export interface Replay {
   readonly first: number;
   /** … up to here, both included. Later events are still on their way to the subscription anyway. */
   readonly last: number;
-  /** The positions themselves, in order, where an index knows them; null: all from `first` to `last` that match. */
+  /**
+   * The positions themselves, in order, where an index knows them; null: all from `first` to `last` that
+   * match.
+   */
   readonly positions: readonly number[] | null;
-  /** Ids of the dead letters at those positions, which leave the list when their event is delivered; null for other replays. */
+  /**
+   * Ids of the dead letters at those positions, which leave the list when their event is delivered; null for
+   * other replays.
+   */
   readonly letters: readonly string[] | null;
 }
 
-/** How far a replay has got, of a size that does not depend on how much it replays: its lanes are kept beside it. */
+/**
+ * How far a replay has got, of a size that does not depend on how much it replays: its lanes are kept beside
+ * it.
+ */
 export interface ReplayState {
   readonly cursor: number;
   /** Positions done beyond the cursor, as `Progress` writes them. */
@@ -40,8 +49,8 @@ export interface ReplayState {
   readonly failed: number;
   readonly finished: boolean;
   /**
-   * Until when nothing of it is to be done, milliseconds on Redis's clock, if the subscription was not released since
-   * `releasedAt`; 0 when that is not known.
+   * Until when nothing of it is to be done, milliseconds on Redis's clock, if the subscription was not
+   * released since `releasedAt`; 0 when that is not known.
    */
   readonly restsUntil: number;
   readonly releasedAt: number;
@@ -53,7 +62,10 @@ export function newReplayState({ first, last }: Pick<Replay, 'first' | 'last'>):
   return { ...nothingDone, finished: last < first, restsUntil: 0, releasedAt: 0 };
 }
 
-/** Whether a replay has nothing to do now, so that its lanes need not be read; pure. `releasedAt` is the subscription's. */
+/**
+ * Whether a replay has nothing to do now, so that its lanes need not be read; pure. `releasedAt` is the
+ * subscription's.
+ */
 export function isAtRest(
   state: Pick<ReplayState, 'restsUntil' | 'releasedAt'>,
   releasedAt: number,
@@ -62,7 +74,9 @@ export function isAtRest(
   return now < state.restsUntil && state.releasedAt === releasedAt;
 }
 
-/** Whether an event of the log is asked for; pure. What the subscription itself asks for is another question. */
+/**
+ * Whether an event of the log is asked for; pure. What the subscription itself asks for is another question.
+ */
 export function isAskedFor(
   request: ReplayRequest,
   entry: Pick<LogEntry, 'type' | 'filingId' | 'recordedAt'>,

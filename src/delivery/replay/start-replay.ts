@@ -11,8 +11,8 @@ import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
 import { replaysKept, type ReplayStore } from './replay-store.ts';
 
 /**
- * How far a replay has got. `matched` counts also what is passed over later, and in very long logs what does not match in the end, so the
- * others need not add up to it.
+ * How far a replay has got. `matched` counts also what is passed over later, and in very long logs what does
+ * not match in the end, so the others need not add up to it.
  */
 export interface ReplayProgress {
   readonly id: string;
@@ -28,10 +28,11 @@ export interface ReplayProgress {
 /** Delivers events again. */
 export interface Replayer {
   /**
-   * Begins to deliver again what a request asks for, under the same webhook-ids and with the same bodies, when nothing
-   * else is to be sent. Only events that the subscription itself asks for and has been through with are matched: the
-   * others are still on their way to it. The same request asked again while it runs is the same replay. Throws
-   * ReplayRefusedError. A crash leaves the replay either taken in, to be worked on, or not begun at all.
+   * Begins to deliver again what a request asks for, under the same webhook-ids and with the same bodies,
+   * when nothing else is to be sent. Only events that the subscription itself asks for and has been through
+   * with are matched: the others are still on their way to it. The same request asked again while it runs is
+   * the same replay. Throws ReplayRefusedError. A crash leaves the replay either taken in, to be worked on,
+   * or not begun at all.
    */
   start(
     account: string,
@@ -64,7 +65,10 @@ export interface ReplayerDeps {
   readonly delivery: DeliveryStore;
   readonly replays: ReplayStore;
   readonly queue: Pick<DrainQueue, 'wake'>;
-  /** So many events are looked at one by one, so that the answer comes in seconds however long the log is; those behind count as matching. */
+  /**
+   * So many events are looked at one by one, so that the answer comes in seconds however long the log is;
+   * those behind count as matching.
+   */
   readonly countMax: number;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;

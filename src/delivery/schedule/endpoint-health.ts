@@ -13,7 +13,10 @@ export interface EndpointHealth {
   readonly probes: number;
 }
 
-/** What one attempt says about the endpoint. `probe` is true when it was sent to find out whether a down endpoint is back. */
+/**
+ * What one attempt says about the endpoint. `probe` is true when it was sent to find out whether a down
+ * endpoint is back.
+ */
 export interface Evidence {
   readonly outcome: CallbackOutcome;
   readonly filingId: string;
@@ -27,7 +30,10 @@ export interface Evidence {
 export interface PauseRules {
   /** Before the first probe, in milliseconds; doubled for each one in vain, up to five minutes. */
   readonly firstDelayMs: number;
-  /** In [0, 1); shortens each delay by up to a fifth, so that the subscriptions of one endpoint do not probe as one. */
+  /**
+   * In [0, 1); shortens each delay by up to a fifth, so that the subscriptions of one endpoint do not probe
+   * as one.
+   */
   readonly random: () => number;
 }
 
@@ -67,8 +73,8 @@ export function healthyAgain(health: EndpointHealth): EndpointHealth {
 }
 
 /**
- * Whether callbacks are to wait now; pure. A pause that ends later than any may last was decided by a clock that was ahead: it is `impossible`, and
- * nothing waits for it.
+ * Whether callbacks are to wait now; pure. A pause that ends later than any may last was decided by a clock
+ * that was ahead: it is `impossible`, and nothing waits for it.
  */
 export function pauseAt(
   { pausedUntil: until }: Pick<EndpointHealth, 'pausedUntil'>,
@@ -78,22 +84,26 @@ export function pauseAt(
   return until > now + pauseMsMax ? 'impossible' : 'pausing';
 }
 
-/** Whether the endpoint counts as down: one probe at a time is sent, and failures cost no retry budget; pure. */
+/**
+ * Whether the endpoint counts as down: one probe at a time is sent, and failures cost no retry budget; pure.
+ */
 export function isDown(health: EndpointHealth): boolean {
   return health.probes > 0;
 }
 
 /**
- * Whether an attempt failed for a reason that cannot lie in the event: nothing of it was sent, or it is ours; pure.
+ * Whether an attempt failed for a reason that cannot lie in the event: nothing of it was sent, or it is ours;
+ * pure.
  */
 export function isBlameless(outcome: CallbackOutcome): boolean {
   return outcome.kind === 'retry' && (!outcome.sent || outcome.code === 'sender_error');
 }
 
 /**
- * The endpoint's health after an attempt; pure. Several filings failing in a row pause the whole subscription, and so
- * does a failure after another one if nothing could be sent; each probe in vain doubles the pause; a success ends that.
- * `Retry-After` pauses it for as long as it says, also if callbacks that were under way succeed meanwhile.
+ * The endpoint's health after an attempt; pure. Several filings failing in a row pause the whole
+ * subscription, and so does a failure after another one if nothing could be sent; each probe in vain doubles
+ * the pause; a success ends that. `Retry-After` pauses it for as long as it says, also if callbacks that were
+ * under way succeed meanwhile.
  */
 export function healthAfter(
   health: EndpointHealth,
@@ -121,7 +131,10 @@ export function healthAfter(
   return pausedUntil({ ...failed, probes }, now + probeDelayMs(probes, rules));
 }
 
-/** Why a subscription is to be disabled after this, or null; pure. An endpoint that failed only in the past is not judged again. */
+/**
+ * Why a subscription is to be disabled after this, or null; pure. An endpoint that failed only in the past is
+ * not judged again.
+ */
 export function disablingReason(
   outcomes: readonly CallbackOutcome[],
   { failingSince }: EndpointHealth,

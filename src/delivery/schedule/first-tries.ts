@@ -9,13 +9,15 @@ export interface Untried {
 }
 
 /**
- * Events read from the log and not sent yet. At most one of a filing is ready; the others wait behind it, or behind
- * the one that is in flight, in the order of the log.
+ * Events read from the log and not sent yet. At most one of a filing is ready; the others wait behind it, or
+ * behind the one that is in flight, in the order of the log.
  */
 export interface FirstTries {
   /** `busy` tells that an event of its filing is in flight. */
   add(entry: LogEntry, busy: boolean): void;
-  /** The oldest that is ready and whose filing is not busy, from now on in flight; null when there is none. */
+  /**
+   * The oldest that is ready and whose filing is not busy, from now on in flight; null when there is none.
+   */
   take(isBusy: (filingId: string) => boolean): Untried | null;
   /** Gives up the positions behind the filing's event in flight: they are waited for elsewhere. */
   leaveFollowers(filingId: string): number[];
@@ -27,7 +29,8 @@ export interface FirstTries {
   followers(): number;
 }
 
-// Bytes of bodies kept of events that wait behind others of their filing; beyond that a busy filing costs a number per event.
+// Bytes of bodies kept of events that wait behind others of their filing; beyond that a busy filing costs a
+// number per event.
 const keptBytesMax = 1024 * 1024;
 
 /** No events yet. */

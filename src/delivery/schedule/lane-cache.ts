@@ -2,7 +2,10 @@ import type { DrainFence } from '../store/delivery-store.ts';
 import type { LaneSet } from './lane-set.ts';
 import type { OpenReplay } from '../replay/replay-run.ts';
 
-/** The lanes of a subscription as a drain left them, all of it written: while its last write is the latest they are what Redis holds. */
+/**
+ * The lanes of a subscription as a drain left them, all of it written: while its last write is the latest
+ * they are what Redis holds.
+ */
 export interface LanesOfDrain extends DrainFence {
   readonly lanes: LaneSet;
   /** The replay it worked on, with its lanes; null when there was none. */
@@ -10,9 +13,9 @@ export interface LanesOfDrain extends DrainFence {
 }
 
 /**
- * Keeps large sets of lanes from one drain to the next. Reading ten thousand of them for every event takes Redis and this
- * process 50 ms, and an endpoint that fails for part of its filings only may have as many. Nothing depends on it: what is
- * not kept is read from Redis.
+ * Keeps large sets of lanes from one drain to the next. Reading ten thousand of them for every event takes
+ * Redis and this process 50 ms, and an endpoint that fails for part of its filings only may have as many.
+ * Nothing depends on it: what is not kept is read from Redis.
  */
 export interface KeptLanes {
   /** Takes them out; null when there are none. */

@@ -1,18 +1,27 @@
 import { laneReleased, type Lane } from './lanes.ts';
 
-/** The lanes of a subscription or of a replay, in the order in which they are due. A lane that was taken is in flight until it is put back. */
+/**
+ * The lanes of a subscription or of a replay, in the order in which they are due. A lane that was taken is in
+ * flight until it is put back.
+ */
 export interface LaneSet {
   get(filingId: string): Lane | undefined;
   /** Puts a new event behind the others of a filing that has a lane. */
   append(filingId: string, position: number): void;
   /** Puts back a lane that was taken, or in a new one; null when nothing waits in it any more. */
   put(filingId: string, lane: Lane | null): void;
-  /** The lane due first at `now` among those whose filing is not busy, from now on in flight; null when there is none. */
+  /**
+   * The lane due first at `now` among those whose filing is not busy, from now on in flight; null when there
+   * is none.
+   */
   take(
     now: number,
     isBusy: (filingId: string) => boolean,
   ): { readonly filingId: string; readonly lane: Lane } | null;
-  /** Releases every lane, see `laneReleased`. It is written by way of `releasedAt`, not as a change of each lane. */
+  /**
+   * Releases every lane, see `laneReleased`. It is written by way of `releasedAt`, not as a change of each
+   * lane.
+   */
   release(now: number): void;
   /** Releases one, unless it is in flight. */
   releaseOne(filingId: string, now: number): void;
@@ -20,7 +29,9 @@ export interface LaneSet {
   correct(change: (lane: Lane) => Lane): void;
   /** When the first of those not in flight is due, in milliseconds; null when there is none. */
   nextDueAt(): number | null;
-  /** Until when no lane has anything to do, in milliseconds; 0 while one is in flight, and when there is none. */
+  /**
+   * Until when no lane has anything to do, in milliseconds; 0 while one is in flight, and when there is none.
+   */
   restsUntil(): number;
   /** Events in all lanes. */
   parked(): number;
@@ -34,7 +45,9 @@ interface Due {
   readonly filingId: string;
 }
 
-/** Takes up lanes as stored. Those decided before `releasedAt` (milliseconds, 0 = never) are due since then. */
+/**
+ * Takes up lanes as stored. Those decided before `releasedAt` (milliseconds, 0 = never) are due since then.
+ */
 export function createLaneSet(stored: ReadonlyMap<string, Lane>, releasedAt: number): LaneSet {
   const lanes = new Map<string, Lane>();
   const changed = new Map<string, Lane | null>();

@@ -1,7 +1,9 @@
 import { parseShaped } from '../../redis/unreadable-record.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 
-/** Events of one filing that wait behind a failed one, oldest first. The operational events share the lane ''. */
+/**
+ * Events of one filing that wait behind a failed one, oldest first. The operational events share the lane ''.
+ */
 export interface Lane {
   /** Positions in the log; the first is the one that failed. */
   readonly positions: readonly number[];
@@ -12,8 +14,8 @@ export interface Lane {
   /** When the first position may be tried again, milliseconds on Redis's clock. */
   readonly dueAt: number;
   /**
-   * Whether the endpoint is known to have worked between two failed attempts of the first position: then these are the
-   * event's own fault, and no recovery of the endpoint is a reason to try it earlier.
+   * Whether the endpoint is known to have worked between two failed attempts of the first position: then
+   * these are the event's own fault, and no recovery of the endpoint is a reason to try it earlier.
    */
   readonly proven?: boolean;
   /** When `dueAt` was decided; a release of the whole subscription after that makes the lane due at once. */
@@ -47,8 +49,8 @@ export function newLane(positions: readonly number[], now: number): Lane {
 }
 
 /**
- * The lane after a failed attempt of its first position that is charged to the schedule; pure. When the schedule is
- * exhausted the position is given up and the next one is due at once.
+ * The lane after a failed attempt of its first position that is charged to the schedule; pure. When the
+ * schedule is exhausted the position is given up and the next one is due at once.
  */
 export function laneAfterFailure(
   lane: Lane,
@@ -62,22 +64,25 @@ export function laneAfterFailure(
   return { lane: { ...laneKept(lane, now, now + delayMs), spent }, exhausted: false };
 }
 
-/** The lane after an attempt that is not the event's fault (a down or busy endpoint) and costs it nothing; pure. */
+/**
+ * The lane after an attempt that is not the event's fault (a down or busy endpoint) and costs it nothing;
+ * pure.
+ */
 export function laneKept(lane: Lane, now: number, dueAt: number): Lane {
   return { ...lane, tried: lane.tried + 1, dueAt, decidedAt: now };
 }
 
 /**
- * The lane once the endpoint is found to work again, due at once; pure. What it spent while that was in doubt comes back
- * to it, unless its event is proven to be at fault.
+ * The lane once the endpoint is found to work again, due at once; pure. What it spent while that was in doubt
+ * comes back to it, unless its event is proven to be at fault.
  */
 export function laneReleased(lane: Lane, now: number): Lane {
   return { ...lane, spent: lane.proven === true ? lane.spent : 0, dueAt: Math.min(lane.dueAt, now) };
 }
 
 /**
- * Whether failing now proves the event to be at fault; pure. `workedAt` is when the newest callback that the endpoint
- * accepted was sent, milliseconds.
+ * Whether failing now proves the event to be at fault; pure. `workedAt` is when the newest callback that the
+ * endpoint accepted was sent, milliseconds.
  */
 export function isProven(lane: Lane | undefined, workedAt: number): boolean {
   return lane !== undefined && (lane.proven === true || (lane.tried > 0 && workedAt > lane.decidedAt));

@@ -40,9 +40,10 @@ export interface WindowRules {
 }
 
 /**
- * One drain's picture of its subscription: what is ready, in flight, behind another event of its filing or in a lane,
- * and how the endpoint does. Decides what is sent next; does no I/O. First tries go before retries, those before
- * replays, and neither of them starves. A filing never has two events in flight, whatever they come from.
+ * One drain's picture of its subscription: what is ready, in flight, behind another event of its filing or in
+ * a lane, and how the endpoint does. Decides what is sent next; does no I/O. First tries go before retries,
+ * those before replays, and neither of them starves. A filing never has two events in flight, whatever they
+ * come from.
  */
 export interface DrainWindow {
   /** Takes in the next entry of the log; `wanted` false passes it over. */
@@ -52,19 +53,24 @@ export interface DrainWindow {
   /** A replay that is not begun now has something to do at that time, milliseconds. */
   restReplay(until: number): void;
   /**
-   * Until when the replay's lanes have nothing to do, in milliseconds; 0 when they have now, and while it is open whether
-   * the endpoint works: they may serve as probes, or be tried early.
+   * Until when the replay's lanes have nothing to do, in milliseconds; 0 when they have now, and while it is
+   * open whether the endpoint works: they may serve as probes, or be tried early.
    */
   replayRestsUntil(): number;
   /** The next thing to send, now in flight; null when nothing may be sent now. */
   next(now: number): Work | null;
-  /** Takes in what came of it. Its filing stays in flight until `free`. What was aborted stays undone, for the next drain: this one starts nothing more. */
+  /**
+   * Takes in what came of it. Its filing stays in flight until `free`. What was aborted stays undone, for the
+   * next drain: this one starts nothing more.
+   */
   settle(work: Work, outcome: CallbackOutcome, now: number): Verdict;
   /** The event was not sent, for it is no longer in the log or no longer wanted: it is done with. */
   drop(work: Work, now: number): void;
   /** Lets the filing's next event go, once the outcome of the former is written. */
   free(work: Work): void;
-  /** Everything that waits is due now, and what was under way before says nothing about the endpoint any more. */
+  /**
+   * Everything that waits is due now, and what was under way before says nothing about the endpoint any more.
+   */
   release(now: number): void;
   /** Redis's clock was ahead by so much (milliseconds) when all this was decided, and has been set right. */
   setBack(aheadMs: number, now: number): void;
@@ -142,8 +148,9 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     replay?.lanes.release(now);
   }
 
-  // Filings that failed repeatedly with no success between: now that there is one, they need not wait much longer. Those that are due as soon
-  // as a probe would be keep to their schedule, for they may fail by themselves.
+  // Filings that failed repeatedly with no success between: now that there is one, they need not wait much
+  // longer. Those that are due as soon as a probe would be keep to their schedule, for they may fail by
+  // themselves.
   function releaseDoubted(filings: readonly string[], now: number): void {
     for (const { lanes } of [start, ...(replay === null ? [] : [replay])])
       for (const filingId of filings) {
@@ -246,13 +253,14 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
   };
 }
 
-// Failed more than once: if the filing is among those that failed with no success between, the endpoint may be to blame.
+// Failed more than once: if the filing is among those that failed with no success between, the endpoint may
+// be to blame.
 function isDoubted(lane: Lane | undefined): lane is Lane {
   return lane !== undefined && lane.tried > 1;
 }
 
-// First tries, retries, replays; but every so often what comes last comes first, so that it never waits for ever. Probes
-// take turns: if all of them were the same poison event, a good endpoint would never be found.
+// First tries, retries, replays; but every so often what comes last comes first, so that it never waits for
+// ever. Probes take turns: if all of them were the same poison event, a good endpoint would never be found.
 function turnOrder(start: number, probe: boolean): readonly Kind[] {
   if (start % replaysEvery === 0 && !probe) return replayFirst;
   return start % (probe ? 2 : retriesEvery) === 0 ? retryFirst : usualOrder;

@@ -15,15 +15,15 @@ export interface Turn {
 }
 
 /**
- * What a failed attempt costs the event: one of its retries, or nothing but the wait until `dueAt` (milliseconds),
- * because the endpoint is to blame and not the event.
+ * What a failed attempt costs the event: one of its retries, or nothing but the wait until `dueAt`
+ * (milliseconds), because the endpoint is to blame and not the event.
  */
 export type Charge = 'retry' | { readonly dueAt: number };
 
 /**
- * Events on their way to a subscription in the order of the log: those of the log itself, or those of a replay. Order
- * per filing holds because whoever starts a turn keeps the filing busy until `free`, and because nothing of a filing
- * is started while another one of it waits in its lane.
+ * Events on their way to a subscription in the order of the log: those of the log itself, or those of a
+ * replay. Order per filing holds because whoever starts a turn keeps the filing busy until `free`, and
+ * because nothing of a filing is started while another one of it waits in its lane.
  */
 export interface DeliveryTrack {
   /** Takes in the next entry; one that is not wanted is done with. */
@@ -35,7 +35,10 @@ export interface DeliveryTrack {
   finish(turn: Turn, now: number): void;
   /** Whether failing now proves the event itself to be at fault, see `isProven`. */
   isProven(turn: Turn, workedAt: number): boolean;
-  /** The event was not delivered: it goes to its filing's lane with those behind it. True when that exhausts its retries. */
+  /**
+   * The event was not delivered: it goes to its filing's lane with those behind it. True when that exhausts
+   * its retries.
+   */
   fail(turn: Turn, failure: { readonly charge: Charge; readonly proven: boolean }, now: number): boolean;
   /** The outcome of the filing's event in flight is written: the next one may go. */
   free(filingId: string): void;
@@ -56,7 +59,8 @@ export interface DeliveryTrackDeps {
   readonly places: () => number;
 }
 
-// Maximum of events behind others of their filing. What was delivered between them is written with each outcome, range by range.
+// Maximum of events behind others of their filing. What was delivered between them is written with each
+// outcome, range by range.
 const followersMax = 1_000;
 // Maximum of bytes of bodies that wait for a place in flight.
 const readyBytesMax = 1024 * 1024;

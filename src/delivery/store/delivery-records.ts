@@ -31,11 +31,14 @@ export interface DeadLetter {
   readonly position: number;
   readonly attempts: number;
   /**
-   * Outcome code of the last attempt; `expired` where retention took the event before it was delivered, `unreadable` where what was to be sent
-   * cannot be read any more.
+   * Outcome code of the last attempt; `expired` where retention took the event before it was delivered,
+   * `unreadable` where what was to be sent cannot be read any more.
    */
   readonly lastOutcome: string;
-  /** How many events it stands for, the last of them at `position`: more than one where retention took a stretch of the log. */
+  /**
+   * How many events it stands for, the last of them at `position`: more than one where retention took a
+   * stretch of the log.
+   */
   readonly events: number;
   /** When it was given up, milliseconds on Redis's clock. */
   readonly at: number;
@@ -93,8 +96,8 @@ export function toUnreadableLetter(
 }
 
 /**
- * What is left of events that retention took before they were delivered, the last of them at `position`; pure. They
- * are told as given up, not skipped in silence.
+ * What is left of events that retention took before they were delivered, the last of them at `position`;
+ * pure. They are told as given up, not skipped in silence.
  */
 export function toExpiredLetter(
   lost: { readonly position: number; readonly filingId: string; readonly attempts: number },

@@ -77,7 +77,10 @@ export interface Settlement {
   readonly replay: ReplayChanges | null;
   /** Told of the subscription in the account's log; null = nothing. */
   readonly announced: { readonly event: NewEvent; readonly at: number } | null;
-  /** Disables the subscription, if the endpoint is still of that version, and puts the event about it into the log. */
+  /**
+   * Disables the subscription, if the endpoint is still of that version, and puts the event about it into the
+   * log.
+   */
   readonly disabling: { readonly reason: string; readonly event: NewEvent; readonly at: number } | null;
 }
 
@@ -112,14 +115,16 @@ export interface Listed<T> {
 /** What delivery writes about a subscription, and what the API reads of it. */
 export interface DeliveryStore {
   /**
-   * Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are wanted at most, `known` the drain after
-   * whose last write the caller has the lanes, if any. A cursor that is not of the log's timeline is brought back to where the two part.
+   * Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are
+   * wanted at most, `known` the drain after whose last write the caller has the lanes, if any. A cursor that
+   * is not of the log's timeline is brought back to where the two part.
    */
   claim(account: string, id: string, entries: number, known: DrainFence | null): Promise<Claim | null>;
   /**
-   * Writes all of it or, for a drain that is no longer the latest or under which Redis was set back, nothing; null only looks. `version` and
-   * `endpointVersion` are those of the settings which the drain works with, `known` the newest event that it has taken in, `foundAt` the log's head when that was last found in it, null when it was not yet;
-   * `now` milliseconds on Redis's clock.
+   * Writes all of it or, for a drain that is no longer the latest or under which Redis was set back, nothing;
+   * null only looks. `version` and `endpointVersion` are those of the settings which the drain works with,
+   * `known` the newest event that it has taken in, `foundAt` the log's head when that was last found in it,
+   * null when it was not yet; `now` milliseconds on Redis's clock.
    */
   settle(
     account: string,
@@ -164,8 +169,8 @@ const claimedBytesMax = bodiesAtOnceMax / 4;
 const claimedMax = 200;
 
 /**
- * Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters of before `oldestKept` (milliseconds on Redis's clock, null: none) may go with
- * each write.
+ * Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters of before
+ * `oldestKept` (milliseconds on Redis's clock, null: none) may go with each write.
  */
 export function createDeliveryStore(
   redis: RedisClient,

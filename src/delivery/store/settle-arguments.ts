@@ -1,7 +1,9 @@
 import type { NewEvent } from '../../events/event.ts';
 import type { Settlement } from './delivery-store.ts';
 
-/** A settlement as settle.lua takes it, from the length of the progress on; null is nothing to write. Pure. */
+/**
+ * A settlement as settle.lua takes it, from the length of the progress on; null is nothing to write. Pure.
+ */
 export function settleArguments(settlement: Settlement | null): (string | number)[] {
   if (settlement === null) return [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   const { progress, endpoint, lanes, attempts, deadLetters, recovered, replay, announced, disabling } =

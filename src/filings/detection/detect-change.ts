@@ -13,7 +13,10 @@ export interface ReadFiling {
 export interface Window {
   readonly start: number;
   readonly end: number;
-  /** When it is compared, right after Redis was asked for its time; missing: by the clock that told start and end. */
+  /**
+   * When it is compared, right after Redis was asked for its time; missing: by the clock that told start and
+   * end.
+   */
   readonly compared?: Compared;
 }
 
@@ -40,7 +43,10 @@ export type FilingEventType =
 /** What one read means for what is known. */
 export type Detection =
   | { readonly kind: 'unchanged' }
-  /** The read started before the end of the one that last changed the state: what it shows may be older than what is known. */
+  /**
+   * The read started before the end of the one that last changed the state: what it shows may be older than
+   * what is known.
+   */
   | { readonly kind: 'outdated' }
   /** The state moves on without an event: the baseline, or a field that no event type speaks of. */
   | { readonly kind: 'silent'; readonly next: FilingState }
@@ -48,14 +54,17 @@ export type Detection =
       readonly kind: 'change';
       readonly type: FilingEventType;
       readonly changed: readonly string[];
-      /** True where what is seen proves a round trip nobody saw, e.g. COMPLETED with another `completedAt`. */
+      /**
+       * True where what is seen proves a round trip nobody saw, e.g. COMPLETED with another `completedAt`.
+       */
       readonly inferred: boolean;
       readonly next: FilingState;
     };
 
 /**
- * Compares one read with what is known; pure and total. `previous` null means never seen; with `announceNew` false
- * (the baseline) such a filing is taken in silently. One detection is at most one event (contract, Callbacks).
+ * Compares one read with what is known; pure and total. `previous` null means never seen; with `announceNew`
+ * false (the baseline) such a filing is taken in silently. One detection is at most one event (contract,
+ * Callbacks).
  */
 export function detectChange(
   previous: FilingState | null,
@@ -133,8 +142,8 @@ function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
 }
 
 /**
- * A read's window as it is to be compared; pure. Where Redis's clock was set during or since the read, nobody knows by how much its times are wrong: then it has begun before
- * that, and ends with the comparison.
+ * A read's window as it is to be compared; pure. Where Redis's clock was set during or since the read, nobody
+ * knows by how much its times are wrong: then it has begun before that, and ends with the comparison.
  */
 export function comparedWindow({ start, end }: Window, compared: Compared): Window {
   const { at, steadySince } = compared;
@@ -143,9 +152,10 @@ export function comparedWindow({ start, end }: Window, compared: Compared): Wind
 }
 
 /**
- * Whether the read gives way to what is known; pure. Within one millisecond nobody knows which came first, and nobody does where Redis's clock was set between the two; the
- * next one will tell. A state from the future was written while that clock was ahead, before it was set right: every read that began since is newer, and the filing
- * need not wait until the clock gets there.
+ * Whether the read gives way to what is known; pure. Within one millisecond nobody knows which came first,
+ * and nobody does where Redis's clock was set between the two; the next one will tell. A state from the
+ * future was written while that clock was ahead, before it was set right: every read that began since is
+ * newer, and the filing need not wait until the clock gets there.
  */
 function isOutdated({ readAt }: FilingState, { start, compared }: Window): boolean {
   if (compared === undefined) return start <= readAt;
@@ -167,8 +177,8 @@ function eventType(before: string, after: string, statusMoved: boolean): FilingE
   return type ?? 'filing.status_changed';
 }
 
-// `completedAt` is set when the status becomes COMPLETED (partner specification, States and transitions): where it
-// moved although the status looks the same, the filing has been through COMPLETED in between.
+// `completedAt` is set when the status becomes COMPLETED (partner specification, States and transitions):
+// where it moved although the status looks the same, the filing has been through COMPLETED in between.
 function provesRoundTrip(previous: ReadFiling, read: ReadFiling): boolean {
   if (read.completedAt === null || isSameInstant(previous.completedAt, read.completedAt)) return false;
   return read.status === 'REJECTED' || previous.completedAt !== null;

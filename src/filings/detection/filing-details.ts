@@ -4,12 +4,18 @@ import type { FilingDetails } from '../filing-commit.ts';
 
 const textLengthMax = 200;
 
-/** Whether details are kept of a filing in this state: those that are COMPLETED, or gone, are the bulk, and nobody looks through them. */
+/**
+ * Whether details are kept of a filing in this state: those that are COMPLETED, or gone, are the bulk, and
+ * nobody looks through them.
+ */
 export function isLookedFor({ status, removed }: Pick<FilingState, 'status' | 'removed'>): boolean {
   return status !== 'COMPLETED' && !removed;
 }
 
-/** The details in a filing's document (partner specification, Filing); null without a document. Texts are cut after 200 characters. */
+/**
+ * The details in a filing's document (partner specification, Filing); null without a document. Texts are cut
+ * after 200 characters.
+ */
 export function toDetails(document: Readonly<Record<string, unknown>> | null): FilingDetails | null {
   if (document === null) return null;
   const text = (key: string) => {

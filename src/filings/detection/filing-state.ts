@@ -1,8 +1,8 @@
 import { NewerFormatError } from '../../redis/durability/newer-format-error.ts';
 
 /**
- * What the daemon remembers of one filing: enough to tell the next change, no document. Times are milliseconds on
- * Redis's clock.
+ * What the daemon remembers of one filing: enough to tell the next change, no document. Times are
+ * milliseconds on Redis's clock.
  */
 export interface FilingState {
   readonly status: string;
@@ -18,7 +18,10 @@ export interface FilingState {
   readonly readAt: number;
   /** True once the partner service did not know the filing on two polls. */
   readonly removed: boolean;
-  /** True where receivers may have heard of something else: the next read leads to an event, whether or not anything changed. */
+  /**
+   * True where receivers may have heard of something else: the next read leads to an event, whether or not
+   * anything changed.
+   */
   readonly restate?: boolean;
 }
 
@@ -42,7 +45,10 @@ const short = new Map([
 ]);
 const long = new Map([...short].map(([status, letter]) => [letter, status]));
 
-/** The state as stored: a JSON array that starts with the format's version, about 75 bytes. Equal states encode equally. */
+/**
+ * The state as stored: a JSON array that starts with the format's version, about 75 bytes. Equal states
+ * encode equally.
+ */
 export function encodeState(state: FilingState): string {
   return JSON.stringify([
     format,
@@ -58,8 +64,8 @@ export function encodeState(state: FilingState): string {
 }
 
 /**
- * Whether a stored state is that of a filing that has not been removed and that shows just this. It is told from the text, so false
- * may only mean that this takes decoding.
+ * Whether a stored state is that of a filing that has not been removed and that shows just this. It is told
+ * from the text, so false may only mean that this takes decoding.
  */
 export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
   if (!text.startsWith(codeStart) || text.endsWith(removedEnd) || text.endsWith(restateEnd)) return false;
@@ -69,7 +75,8 @@ export function isShownBy(text: string, { status, completedAt, rejectionReason }
   return end > 0 && endOf(text, end, rejectionReason) > 0;
 }
 
-// Where the value that begins there ends with its comma; 0 when it is another one, or one that is written with escapes.
+// Where the value that begins there ends with its comma; 0 when it is another one, or one that is written
+// with escapes.
 function endOf(text: string, at: number, value: string | null): number {
   if (value === null) return text.startsWith('null,', at) ? at + 5 : 0;
   const end = at + 1 + value.length;
@@ -81,7 +88,10 @@ function endOf(text: string, at: number, value: string | null): number {
 const plain =
   /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"restate")?)?\]$/;
 
-/** Whether a stored text is a state that `decodeState` reads, told without decoding it: false may only mean that this takes decoding. */
+/**
+ * Whether a stored text is a state that `decodeState` reads, told without decoding it: false may only mean
+ * that this takes decoding.
+ */
 export function isPlainState(text: string): boolean {
   return plain.test(text);
 }
@@ -97,7 +107,10 @@ export function isReadableState(text: string): boolean {
   }
 }
 
-/** Reads what `encodeState` wrote. Throws NewerFormatError on a version it does not know, so that a newer format is never overwritten, and SyntaxError on anything else. */
+/**
+ * Reads what `encodeState` wrote. Throws NewerFormatError on a version it does not know, so that a newer
+ * format is never overwritten, and SyntaxError on anything else.
+ */
 export function decodeState(text: string): FilingState {
   const parsed: unknown = JSON.parse(text);
   const [version, status, completedAt, rejectionReason, ...rest] = Array.isArray(parsed)

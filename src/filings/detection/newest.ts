@@ -11,7 +11,10 @@ export interface Newest {
   next(): string | null;
 }
 
-/** Picks `limit` filings behind `after`, the `next` of the page before. Throws RangeError when that is no such text. */
+/**
+ * Picks `limit` filings behind `after`, the `next` of the page before. Throws RangeError when that is no such
+ * text.
+ */
 export function createNewest(limit: number, after: string | null): Newest {
   const begin = after === null ? null : readPlace(after);
   let found: Known[] = [];

@@ -13,9 +13,14 @@ export interface LogStretch {
   readonly head: Checkpoint;
   /** The newest entry of the log; null where it holds none. */
   readonly newest: Checkpoint | null;
-  /** The head when the log was looked at last, at the start of a run of the server; 0 where nobody knows. What is torn before it is known of. */
+  /**
+   * The head when the log was looked at last, at the start of a run of the server; 0 where nobody knows. What
+   * is torn before it is known of.
+   */
   readonly checkedTo: number;
-  /** Whether half a transaction may have been carried out right behind it: that run's file was not rewritten. */
+  /**
+   * Whether half a transaction may have been carried out right behind it: that run's file was not rewritten.
+   */
   readonly isOpen: boolean;
 }
 
@@ -39,8 +44,9 @@ export interface Tear {
 }
 
 /**
- * Finds where half a transaction was carried out; pure. Entries that it appended keep later ones from their positions: the bodies there
- * are of others, and the timeline does not go on, neither to the next entry nor to the head. Null where nothing speaks for it.
+ * Finds where half a transaction was carried out; pure. Entries that it appended keep later ones from their
+ * positions: the bodies there are of others, and the timeline does not go on, neither to the next entry nor
+ * to the head. Null where nothing speaks for it.
  */
 export function findTear({ entries, told, head, newest, checkedTo, isOpen }: LogStretch): Tear | null {
   const to = Math.max(lastBreak(entries), isBehind(head, newest) ? (newest?.position ?? 0) : 0);

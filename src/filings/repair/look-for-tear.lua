@@ -1,9 +1,12 @@
--- Looks whether an account's log is on a server that was started since the last look, or on another one: half a transaction may have been carried out
--- there, behind the head at the start of the former run, or behind the newest entry where nobody looked in the run before.
+-- Looks whether an account's log is on a server that was started since the last look, or on another one: half
+-- a transaction may have been carried out
+-- there, behind the head at the start of the former run, or behind the newest entry where nobody looked in
+-- the run before.
 --
 -- KEYS  1 checked  2 polling  3 head  4 events
 -- ARGV  the generation of the account's snapshot, entries to look at on each side of a place
--- Reply { run of the server, head at the start of the former run, -1 where it is not known, whether that run's file was rewritten, head as stored,
+-- Reply { run of the server, head at the start of the former run, -1 where it is not known, whether that
+--       run's file was rewritten, head as stored,
 --       the newest entry, if any, the entries around those places, oldest first };
 --       nil when there is nothing to look for, or the snapshot is of another generation.
 local checked, polling, head, events = unpack(KEYS)

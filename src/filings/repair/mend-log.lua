@@ -1,10 +1,14 @@
--- Mends an account's log where half a transaction was carried out: the head is the newest entry's, entries whose bodies are of other events go, and the
+-- Mends an account's log where half a transaction was carried out: the head is the newest entry's, entries
+-- whose bodies are of other events go, and the
 -- filings of a stretch stand in the indexes as their states say.
 --
 -- KEYS  1 head  2 events  3 bodies  4 filing-events  5 filings  6 index  7 counts
--- ARGV  head as it was found, first and last position of the stretch, number of positions that go, these, then for each filing four values:
---       id, its state as it was found ('' = none), its status in the index ('' = in none), its positions in the stretch, separated by commas
--- Reply { the head's position, whether the counts are those of the index }; nil, with nothing written, when the log has moved on meanwhile.
+-- ARGV  head as it was found, first and last position of the stretch, number of positions that go, these,
+--       then for each filing four values:
+--       id, its state as it was found ('' = none), its status in the index ('' = in none), its positions in
+--       the stretch, separated by commas
+-- Reply { the head's position, whether the counts are those of the index }; nil, with nothing written, when
+--       the log has moved on meanwhile.
 local head, events, bodies, of_filing, filings, index, counts = unpack(KEYS)
 local found = redis.call('GET', head) or '0'
 if found ~= ARGV[1] then return nil end

@@ -11,20 +11,28 @@ import { around, findTear, readTold, type Tear, type ToldEvent } from './find-te
 /** What was found torn in a log, and mended. */
 export interface LogMending {
   readonly account: string;
-  /** First and last position where entries and bodies may be of different events; null where only states were missing. */
+  /**
+   * First and last position where entries and bodies may be of different events; null where only states were
+   * missing.
+   */
   readonly from: number | null;
   readonly to: number | null;
   /** Entries that were taken out of the log. */
   readonly removed: number;
-  /** Filings of which receivers may have heard what is not so: the next read of each leads to an event in any case. */
+  /**
+   * Filings of which receivers may have heard what is not so: the next read of each leads to an event in any
+   * case.
+   */
   readonly restated: readonly string[];
 }
 
 /** Mends logs in which Redis has carried out half a transaction at its start. */
 export interface LogMender {
   /**
-   * One script while the server is the same run as before; after each start some hundred entries are looked at. Filings are counted anew only
-   * where something is torn, or the former run's file was not rewritten. Null when nothing was torn. `onTorn` is called before it is noted that the log is whole; a crash until then leads to all of it once more.
+   * One script while the server is the same run as before; after each start some hundred entries are looked
+   * at. Filings are counted anew only where something is torn, or the former run's file was not rewritten.
+   * Null when nothing was torn. `onTorn` is called before it is noted that the log is whole; a crash until
+   * then leads to all of it once more.
    */
   mend(account: string, generation: string): Promise<LogMending | null>;
 }
@@ -34,7 +42,10 @@ export interface LogMenderDeps {
   readonly keys: Keys;
   readonly log: Pick<EventLog, 'load'>;
   readonly read: (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
-  /** Raises the sequences of filings to those of these events, and has the next read lead to an event; returns which. */
+  /**
+   * Raises the sequences of filings to those of these events, and has the next read lead to an event; returns
+   * which.
+   */
   readonly restate: (
     account: string,
     generation: string,
@@ -184,7 +195,8 @@ function positionsOf(entries: readonly OutlinedEntry[], id: string): number[] {
 }
 
 /**
- * Of each filing that an entry or a body in the tear names, and of each whose state knows less than the log: what receivers may have heard of it at most.
+ * Of each filing that an entry or a body in the tear names, and of each whose state knows less than the log:
+ * what receivers may have heard of it at most.
  */
 function doubtedEvents(
   entries: readonly OutlinedEntry[],
@@ -197,7 +209,8 @@ function doubtedEvents(
     if (event !== null && (heard.get(event.filingId)?.sequence ?? -1) < event.sequence)
       heard.set(event.filingId, event);
   const inTear = new Set<string>();
-  // Of filings whose own body was overwritten nobody knows the sequence; a transaction commits one event of each.
+  // Of filings whose own body was overwritten nobody knows the sequence; a transaction commits one event of
+  // each.
   const bodiless = new Set<string>();
   entries.forEach(({ position, filingId }, i) => {
     if (tear === null || position < tear.from || position > tear.to) return;

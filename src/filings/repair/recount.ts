@@ -9,7 +9,10 @@ export type Scan = (account: string) => AsyncIterable<(readonly [id: string, sta
 
 const triesMax = 3;
 
-/** Counts an account's filings by status anew, from their states, and corrects what is kept; leaves it where others write all the time. */
+/**
+ * Counts an account's filings by status anew, from their states, and corrects what is kept; leaves it where
+ * others write all the time.
+ */
 export function createRecount(
   redis: RedisClient,
   keys: Keys,

@@ -8,16 +8,23 @@ export interface Evidence {
     readonly entry: Pick<OutlinedEntry, 'type' | 'recordedAt'>;
     readonly body: unknown;
   } | null;
-  /** The status under which the index has it; null where it is in none: COMPLETED ones and removed ones are not. */
+  /**
+   * The status under which the index has it; null where it is in none: COMPLETED ones and removed ones are
+   * not.
+   */
   readonly indexed: string | null;
-  /** Maximum events that the filing can have had so far: those that were trimmed from the account's log, and its own in it. */
+  /**
+   * Maximum events that the filing can have had so far: those that were trimmed from the account's log, and
+   * its own in it.
+   */
   readonly eventsMax: number;
 }
 
 /**
- * The state of a filing as far as the store still knows it; pure. An event of it says all. Without one its status is known from the index alone,
- * and its sequence is one that it cannot have reached: then a COMPLETED or REJECTED one is told once more with its next read, for nobody knows
- * whether receivers have heard of it as it is.
+ * The state of a filing as far as the store still knows it; pure. An event of it says all. Without one its
+ * status is known from the index alone, and its sequence is one that it cannot have reached: then a COMPLETED
+ * or REJECTED one is told once more with its next read, for nobody knows whether receivers have heard of it
+ * as it is.
  */
 export function recoverState({ newest, indexed, eventsMax }: Evidence): FilingState {
   const told = newest === null ? null : toldState(newest);

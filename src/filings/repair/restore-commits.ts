@@ -10,7 +10,10 @@ export interface Restoration {
   readonly account: string;
   /** Events that were put into the log again, under their own ids. */
   readonly restored: number;
-  /** Filings of which an event is missing that this process does not have: the next read of each leads to an event in any case. */
+  /**
+   * Filings of which an event is missing that this process does not have: the next read of each leads to an
+   * event in any case.
+   */
   readonly restated: readonly string[];
 }
 
@@ -25,9 +28,11 @@ export interface RestoreDeps {
 const commitsMax = 200;
 
 /**
- * Finds out whether Redis was set back since the commits that this or another process has made, and makes up for it: what this process
- * remembers is committed anew, and of the rest the sequence is raised to what may have been delivered, so that the next event of each such
- * filing has a greater one. `at` is when, milliseconds on Redis's clock. Null when nothing was lost. A crash in the middle leaves what is missing to the processes that know of it.
+ * Finds out whether Redis was set back since the commits that this or another process has made, and makes up
+ * for it: what this process remembers is committed anew, and of the rest the sequence is raised to what may
+ * have been delivered, so that the next event of each such filing has a greater one. `at` is when,
+ * milliseconds on Redis's clock. Null when nothing was lost. A crash in the middle leaves what is missing to
+ * the processes that know of it.
  */
 export async function restoreCommits(
   deps: RestoreDeps,
@@ -72,7 +77,8 @@ async function commonWithKnown(
   return parted.toSorted((a, b) => a.position - b.position)[0] ?? null;
 }
 
-// Of lost commits: those to be made again, and those whose sequence another process has given to something else meanwhile.
+// Of lost commits: those to be made again, and those whose sequence another process has given to something
+// else meanwhile.
 async function stillMissing(
   { read }: RestoreDeps,
   account: string,
@@ -100,8 +106,9 @@ function showsTheSame(a: FilingState, b: FilingState): boolean {
 }
 
 /**
- * Raises the sequences of filings to those of events that may have been delivered, and has the next read of each lead to an event in any case. Returns
- * of which; states that are beyond their event, or show it, stay as they are.
+ * Raises the sequences of filings to those of events that may have been delivered, and has the next read of
+ * each lead to an event in any case. Returns of which; states that are beyond their event, or show it, stay
+ * as they are.
  */
 export async function restate(
   deps: Pick<RestoreDeps, 'read' | 'write'>,

@@ -10,8 +10,8 @@ import { recoverState, type Evidence } from './recover-state.ts';
 /** Puts a state in place of one that cannot be read. */
 export interface UnreadableStates {
   /**
-   * The state of a filing as it stands in the store afterwards; null when it was removed meanwhile. Where somebody else was quicker, it is theirs.
-   * One of a newer format stays as it is.
+   * The state of a filing as it stands in the store afterwards; null when it was removed meanwhile. Where
+   * somebody else was quicker, it is theirs. One of a newer format stays as it is.
    */
   toReadable(account: string, id: string, text: string): Promise<string | null>;
 }

@@ -8,7 +8,8 @@ export type QueueKey = (part: string) => string;
 const scorePerMs = 0x1000;
 
 /**
- * Looks at a queue; its cost does not depend on how much is in it. `now` in milliseconds on the wall clock, by which workers promote delayed jobs.
+ * Looks at a queue; its cost does not depend on how much is in it. `now` in milliseconds on the wall clock,
+ * by which workers promote delayed jobs.
  */
 export async function lookAtQueue(
   redis: RedisClient,

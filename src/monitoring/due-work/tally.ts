@@ -2,7 +2,9 @@
 export interface WorkTally {
   /** A job was taken and its work begins. */
   started(): void;
-  /** Something of the work under way has come to an end, well or badly: however long a job takes, it gets on. */
+  /**
+   * Something of the work under way has come to an end, well or badly: however long a job takes, it gets on.
+   */
   gotOn(): void;
   /** The work of a job has ended, well or badly. */
   ended(): void;
@@ -23,7 +25,10 @@ export interface OwnWork {
 }
 
 export interface WorkTallyOptions {
-  /** Jobs under way from which on no others have to be taken: 1 where one that is due may find its like at work, else all places. */
+  /**
+   * Jobs under way from which on no others have to be taken: 1 where one that is due may find its like at
+   * work, else all places.
+   */
   readonly busyFrom: number;
   /** Milliseconds after which work of which nothing came to an end hangs. */
   readonly quietMsMax: number;

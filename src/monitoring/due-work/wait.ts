@@ -4,7 +4,10 @@ import type { OwnWork } from './tally.ts';
 export interface QueueLook {
   /** Changes whenever some process takes work of it, or is busy with it. */
   readonly taken: number;
-  /** Whether it holds work that is due: waiting, delayed until a moment that has passed, or given to a worker that is gone. */
+  /**
+   * Whether it holds work that is due: waiting, delayed until a moment that has passed, or given to a worker
+   * that is gone.
+   */
   readonly due: boolean;
   /** Jobs that wait for a worker. */
   readonly waiting: number;
@@ -24,9 +27,11 @@ export interface Wait {
   readonly dueSince: number | null;
 }
 
-// Milliseconds between two looks after which nothing is concluded from both: the process, or its machine, stood still.
+// Milliseconds between two looks after which nothing is concluded from both: the process, or its machine,
+// stood still.
 const gapMsMax = 10_000;
-// Milliseconds that due work may wait at least: a killed process's jobs are taken up after 9 s, polls that ceased to come after 13 s.
+// Milliseconds that due work may wait at least: a killed process's jobs are taken up after 9 s, polls that
+// ceased to come after 13 s.
 const marginMs = 30_000;
 // Milliseconds of an interval, or in place of one, that are added to it.
 const intervalMsMax = 30_000;
@@ -34,8 +39,9 @@ const intervalMsMax = 30_000;
 const restartAfterMs = 5 * 60_000;
 
 /**
- * The wait after one more look; pure. It begins anew when something is taken, when the interval changes, while the queue is paused, and when
- * nothing can be concluded: without a look before, or after looks that failed or came late.
+ * The wait after one more look; pure. It begins anew when something is taken, when the interval changes,
+ * while the queue is paused, and when nothing can be concluded: without a look before, or after looks that
+ * failed or came late.
  */
 export function nextWait(before: Wait | null, look: QueueLook, everyMs: number | null, at: number): Wait {
   const isAnew =
@@ -54,7 +60,10 @@ export function nextWait(before: Wait | null, look: QueueLook, everyMs: number |
   };
 }
 
-/** Whether the last look is new enough for what it showed to be still so: Redis answers, and the process did not stand still. Pure. */
+/**
+ * Whether the last look is new enough for what it showed to be still so: Redis answers, and the process did
+ * not stand still. Pure.
+ */
 export function isCurrent(wait: Wait, at: number): boolean {
   return at - wait.at <= gapMsMax;
 }
@@ -65,7 +74,10 @@ export function waitedMs({ at, everyMs, idleSince, dueSince }: Wait): number {
   return Math.max(0, overdue, dueSince === null ? 0 : at - dueSince);
 }
 
-/** Milliseconds that due work may wait before the daemon is not ready: an interval, at most half a minute, and half a minute more. Pure. */
+/**
+ * Milliseconds that due work may wait before the daemon is not ready: an interval, at most half a minute, and
+ * half a minute more. Pure.
+ */
 export function patienceMs(everyMs: number | null): number {
   return Math.min(everyMs ?? intervalMsMax, intervalMsMax) + marginMs;
 }
@@ -85,7 +97,10 @@ export function waitsTooLong(wait: Wait): boolean {
   return waitedMs(wait) > patienceMs(wait.everyMs);
 }
 
-/** Whether starting this process again may help: it could have taken the work for minutes, and nobody else is in its way. Pure. */
+/**
+ * Whether starting this process again may help: it could have taken the work for minutes, and nobody else is
+ * in its way. Pure.
+ */
 export function needsRestart(wait: Wait, cause: WaitCause): boolean {
   return cause !== 'lease' && waitedMs(wait) > patienceMs(wait.everyMs) + restartAfterMs;
 }

@@ -25,9 +25,15 @@ export interface WatchedQueue {
 
 /** Watches that work which is due is taken, by this process or another. */
 export interface WorkWatch {
-  /** Looks once; rejects when Redis does. What this process has done since the last look is told to the others. */
+  /**
+   * Looks once; rejects when Redis does. What this process has done since the last look is told to the
+   * others.
+   */
   look(): Promise<void>;
-  /** Some work of a queue has to come every so many milliseconds, whatever the queue holds; null, as before the first call: only when it holds some. */
+  /**
+   * Some work of a queue has to come every so many milliseconds, whatever the queue holds; null, as before
+   * the first call: only when it holds some.
+   */
   expect(name: QueueName, everyMs: number | null): void;
   /** For each queue whose work has waited for too long, what waits and why. */
   problems(): readonly string[];

@@ -1,7 +1,7 @@
 /**
- * What one account's polls make of a difference between the service's count of a list and ours. A difference may be a change
- * between two requests, a filing to be found, or nothing that ever goes away (a record that cannot be read, a service
- * that counts wrongly). Kept in memory; losing it costs one needless search.
+ * What one account's polls make of a difference between the service's count of a list and ours. A difference
+ * may be a change between two requests, a filing to be found, or nothing that ever goes away (a record that
+ * cannot be read, a service that counts wrongly). Kept in memory; losing it costs one needless search.
  */
 export interface CountDoubt {
   /** The difference that a search has left over: it means nothing any more. */
@@ -44,8 +44,8 @@ export function concludeSearch(doubt: CountDoubt, left: number, fruitful: boolea
 export type CountDoubts = Map<string, CountDoubt>;
 
 /**
- * Weighs one poll's difference in a list and says whether to search now; `atOnce` where a search is cheap. Null, when
- * the service's count is not to be relied on, changes nothing.
+ * Weighs one poll's difference in a list and says whether to search now; `atOnce` where a search is cheap.
+ * Null, when the service's count is not to be relied on, changes nothing.
  */
 export function isSearchDue(
   doubts: CountDoubts,
@@ -59,7 +59,10 @@ export function isSearchDue(
   return verdict === 'search' || (verdict === 'wait' && atOnce && doubt.needed === neededMin);
 }
 
-/** Notes what a search in a list has left over; `fruitful` when it found something or what is left is accounted for. */
+/**
+ * Notes what a search in a list has left over; `fruitful` when it found something or what is left is
+ * accounted for.
+ */
 export function concludeListSearch(
   doubts: CountDoubts,
   status: string,

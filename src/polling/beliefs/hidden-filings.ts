@@ -9,14 +9,18 @@ export interface Newcomer {
 export interface Doubt {
   /** When the poll that completed the baseline began, milliseconds. */
   readonly baselinedAt: number;
-  /** So many filings more does the service count than before: that many births and no more. Null without a count. */
+  /**
+   * So many filings more does the service count than before: that many births and no more. Null without a
+   * count.
+   */
   readonly counted: number | null;
 }
 
 /**
- * Which of these newcomers were there before the baseline ended, to be taken in silently; pure. Created since then by its own account,
- * a filing is new; of the others as many as the count has grown by, the latest first. Where neither speaks for a birth there
- * was none: a list that is mended must not announce what it hid.
+ * Which of these newcomers were there before the baseline ended, to be taken in silently; pure. Created since
+ * then by its own account, a filing is new; of the others as many as the count has grown by, the latest
+ * first. Where neither speaks for a birth there was none: a list that is mended must not announce what it
+ * hid.
  */
 export function oldNewcomers(
   newcomers: readonly Newcomer[],

@@ -9,7 +9,10 @@ import type { PollingStore } from '../store/polling-store.ts';
 export interface MissRecord {
   remember(id: string, miss: Miss): Promise<void>;
   forget(ids: readonly string[]): Promise<void>;
-  /** Takes note of records that cannot be read, by id or digest: those of known filings are to be read by themselves. */
+  /**
+   * Takes note of records that cannot be read, by id or digest: those of known filings are to be read by
+   * themselves.
+   */
   missUnreadable(names: readonly string[]): Promise<void>;
   /** Number of known filings that answered 404 when last asked for. */
   gone(): number;

@@ -6,7 +6,9 @@ export interface Miss {
   readonly since: number;
   /** End of the last read that missed it. */
   readonly lastAt: number;
-  /** Latest time at which the filing is known to have been as stored; marks earned later do not speak of it. */
+  /**
+   * Latest time at which the filing is known to have been as stored; marks earned later do not speak of it.
+   */
   readonly knownUntil: number;
   /** Failed reads in a row. */
   readonly failures: number;
@@ -25,8 +27,9 @@ export function missByAbsence(before: Miss | undefined, now: number, knownUntil:
 }
 
 /**
- * After a failed read; pure. The first is repeated in the next poll, further ones ever less often, up to a quarter of an hour: one
- * filing that cannot be read does not hold up its account. A 404 seen before stays on record.
+ * After a failed read; pure. The first is repeated in the next poll, further ones ever less often, up to a
+ * quarter of an hour: one filing that cannot be read does not hold up its account. A 404 seen before stays on
+ * record.
  */
 export function missByFailure(
   before: Miss | undefined,
@@ -52,14 +55,17 @@ export function missByDoubt(now: number): Miss {
 }
 
 /**
- * Whether a 404 now, in a poll that began at `pollStartedAt`, is the second one of two polls (contract: 404 on two
- * polls); pure.
+ * Whether a 404 now, in a poll that began at `pollStartedAt`, is the second one of two polls (contract: 404
+ * on two polls); pure.
  */
 export function isSecondAbsence(before: Miss | undefined, pollStartedAt: number): boolean {
   return before?.gone === true && before.since < pollStartedAt;
 }
 
-/** Whether the filing is to be asked for by itself now; pure. A time further away than any retry was set by a clock that was ahead. */
+/**
+ * Whether the filing is to be asked for by itself now; pure. A time further away than any retry was set by a
+ * clock that was ahead.
+ */
 export function isRetryDue({ retryAt }: Miss, now: number): boolean {
   return retryAt <= now || retryAt > now + retryMsMax;
 }

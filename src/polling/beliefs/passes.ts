@@ -11,9 +11,14 @@ export interface Pass {
   readonly unreadable: number;
   /** Filings that this pass saw for the first time ever. */
   readonly added: number;
-  /** Share of the rows served that repeated others: 0 for a stable order, about 0.37 for a random one. So much was not shown. */
+  /**
+   * Share of the rows served that repeated others: 0 for a stable order, about 0.37 for a random one. So much
+   * was not shown.
+   */
   readonly repeatShare: number;
-  /** Known filings that no pass of this poll has shown, at most: those removed meanwhile may have been shown. */
+  /**
+   * Known filings that no pass of this poll has shown, at most: those removed meanwhile may have been shown.
+   */
   readonly unseen: number;
   readonly pages: number;
 }
@@ -44,7 +49,10 @@ export function isAnotherPassWorthwhile(pass: Pass, history: PassHistory): boole
   return searching && (unexplained(pass) ?? 0) > 0 && passes <= extraMax;
 }
 
-/** The service's count less what is known and what cannot be read: filings still to be found. Null when there is no count. */
+/**
+ * The service's count less what is known and what cannot be read: filings still to be found. Null when there
+ * is no count.
+ */
 export function unexplained({ difference, unreadable }: Pass): number | null {
   return difference === null ? null : difference - unreadable;
 }
@@ -56,9 +64,9 @@ const oddsMax = 1e-5;
 const unstableShareMin = 0.4;
 
 /**
- * So many looks in a row that find nothing new mean that nothing is left, although the counts differ; pure. A look overlooks
- * a filing with the probability that its rows repeat each other, all of them with less than 1 in 100 000. At least three,
- * because a list may be cut short for a while.
+ * So many looks in a row that find nothing new mean that nothing is left, although the counts differ; pure. A
+ * look overlooks a filing with the probability that its rows repeat each other, all of them with less than 1
+ * in 100 000. At least three, because a list may be cut short for a while.
  */
 export function dryLooks(repeatShare: number): number {
   if (repeatShare <= stableShareMax) return dryMin;
@@ -67,8 +75,8 @@ export function dryLooks(repeatShare: number): number {
 }
 
 /**
- * Whether the account now has its baseline; `dryPolls` is the number of polls in a row that found nothing new, `hidden` the fewest filings
- * that the service counted in these and did not show.
+ * Whether the account now has its baseline; `dryPolls` is the number of polls in a row that found nothing
+ * new, `hidden` the fewest filings that the service counted in these and did not show.
  */
 export interface BaselineVerdict {
   readonly baselined: boolean;
@@ -77,10 +85,11 @@ export interface BaselineVerdict {
 }
 
 /**
- * Decides after a poll without a baseline; pure. It is complete when the known filings number the service's count. Where they do not
- * and cannot (records that cannot be read, wrong counts, none at all), it is complete after enough polls that found
- * nothing new. A count that is too high and a list that ends too early look alike, so the difference is kept as `hidden`: as many
- * filings may come to light later without being new. Pages that are missing or repeat themselves never complete a baseline.
+ * Decides after a poll without a baseline; pure. It is complete when the known filings number the service's
+ * count. Where they do not and cannot (records that cannot be read, wrong counts, none at all), it is
+ * complete after enough polls that found nothing new. A count that is too high and a list that ends too early
+ * look alike, so the difference is kept as `hidden`: as many filings may come to light later without being
+ * new. Pages that are missing or repeat themselves never complete a baseline.
  */
 export function baselineVerdict(
   last: Pass,
@@ -95,8 +104,8 @@ export function baselineVerdict(
 }
 
 /**
- * How many filings that the baseline left out may still come to light, after a later pass; pure. A count that has come down counts no
- * more of them.
+ * How many filings that the baseline left out may still come to light, after a later pass; pure. A count that
+ * has come down counts no more of them.
  */
 export function stillHidden(last: Pass, hidden: number): number {
   if (last.end === 'broken' || last.added > 0 || last.difference === null) return hidden;

@@ -8,11 +8,15 @@ import type { Miss } from '../beliefs/missed-reads.ts';
 /** Reads filings by themselves, and removes those that are gone, as far as the poll's lists are believed. */
 export interface CarefulReads {
   /**
-   * Reads filings one by one. Of those that need not be the account's to ask for any more (its lists are doubted, or too many answer 404 already) a few are
-   * asked for, and the others only when one of them answers.
+   * Reads filings one by one. Of those that need not be the account's to ask for any more (its lists are
+   * doubted, or too many answer 404 already) a few are asked for, and the others only when one of them
+   * answers.
    */
   read(ids: readonly string[]): Promise<void>;
-  /** Removes the filings that answered 404 on two polls, unless that is doubted: then they stay on record as missed. */
+  /**
+   * Removes the filings that answered 404 on two polls, unless that is doubted: then they stay on record as
+   * missed.
+   */
   removeAbsent(): Promise<void>;
 }
 

@@ -1,12 +1,19 @@
 /** From where on a poll's findings are doubted; see docs/configuration.md. */
 export interface DoubtLimits {
-  /** Known filings that answer 404: more than both are doubted. The second one is a percentage of the known ones. */
+  /**
+   * Known filings that answer 404: more than both are doubted. The second one is a percentage of the known
+   * ones.
+   */
   readonly removedMin: number;
   readonly removedPercent: number;
-  /** Filings never seen before: more than both are doubted. The second one is a percentage of the known ones. */
+  /**
+   * Filings never seen before: more than both are doubted. The second one is a percentage of the known ones.
+   */
   readonly unknownMin: number;
   readonly unknownPercent: number;
-  /** Percentage of the known filings that a list has to show to count as the account's own; 0: none has to. */
+  /**
+   * Percentage of the known filings that a list has to show to count as the account's own; 0: none has to.
+   */
   readonly shownPercent: number;
 }
 
@@ -42,7 +49,9 @@ export interface Evidence {
   readonly unknown: number;
   /** Known filings that answered 404 when last asked for. */
   readonly gone: number;
-  /** Whether an earlier poll was doubted, and is yet: then a list has to show that it is the account's own. */
+  /**
+   * Whether an earlier poll was doubted, and is yet: then a list has to show that it is the account's own.
+   */
   readonly isDoubted: boolean;
 }
 
@@ -71,7 +80,10 @@ export function removalDoubt(
   return gone > Math.max(limits.removedMin, (known * limits.removedPercent) / 100) ? 'removal_wave' : null;
 }
 
-/** Maximum number of filings never seen before that a poll of an account with so many known ones is believed to have found; pure. */
+/**
+ * Maximum number of filings never seen before that a poll of an account with so many known ones is believed
+ * to have found; pure.
+ */
 export function unknownMax(known: number, { unknownMin, unknownPercent }: DoubtLimits): number {
   return Math.max(unknownMin, (known * unknownPercent) / 100);
 }
@@ -86,8 +98,8 @@ export interface Sighted {
 }
 
 /**
- * Whether filings never seen before have to wait until the lists have been read; pure. They do while more of them than known ones have
- * come, or where the service counts more than can be believed.
+ * Whether filings never seen before have to wait until the lists have been read; pure. They do while more of
+ * them than known ones have come, or where the service counts more than can be believed.
  */
 export function isWaitNeeded({ known, shown, unknown, counted }: Sighted, limits: DoubtLimits): boolean {
   if (known < doubtedFrom) return false;

@@ -4,7 +4,10 @@ import type { PollingMarks } from '../store/polling-store.ts';
 /** What a poll has found that is not believed, and therefore held back. */
 export interface Doubt {
   readonly reason: DoubtReason;
-  /** Known filings, those of them that the lists have shown, filings never seen before on them, and known ones that answer 404. */
+  /**
+   * Known filings, those of them that the lists have shown, filings never seen before on them, and known ones
+   * that answer 404.
+   */
   readonly known: number;
   readonly shown: number;
   readonly unknown: number;

@@ -18,8 +18,9 @@ export interface SeenIdentity {
 const notAsked: SeenIdentity = { asked: false, digest: null, earned: {} };
 
 /**
- * Asks `GET /partner/me` who the account is, where that is due: the first time, once in a sweep interval, and in each poll while findings are
- * doubted. A service that does not answer it is asked again when it is due again. Rejects only when the signal aborts.
+ * Asks `GET /partner/me` who the account is, where that is due: the first time, once in a sweep interval, and
+ * in each poll while findings are doubted. A service that does not answer it is asked again when it is due
+ * again. Rejects only when the signal aborts.
  */
 export async function askIdentity(
   client: Pick<PartnerClient, 'checkAccount'>,
@@ -37,7 +38,10 @@ export async function askIdentity(
   };
 }
 
-/** Digest of the account that `GET /partner/me` names; null when it names none, or is not answered. Rejects only when the signal aborts. */
+/**
+ * Digest of the account that `GET /partner/me` names; null when it names none, or is not answered. Rejects
+ * only when the signal aborts.
+ */
 export async function readIdentity(
   client: Pick<PartnerClient, 'checkAccount'>,
   signal: AbortSignal,

@@ -11,8 +11,9 @@ import {
 import type { PollingMarks } from '../store/polling-store.ts';
 
 /**
- * Keeps one poll from telling what it has read of lists that are not the account's own. Filings never seen before wait, as long as more of them than
- * known ones have come, until the lists have been read and weighed; filings that answer 404 wait for the end of the poll.
+ * Keeps one poll from telling what it has read of lists that are not the account's own. Filings never seen
+ * before wait, as long as more of them than known ones have come, until the lists have been read and weighed;
+ * filings that answer 404 wait for the end of the poll.
  */
 export interface ListGuard {
   /** Counts what a page has shown for the first time; true: what was never seen before is to be kept back. */
@@ -26,8 +27,8 @@ export interface ListGuard {
   /** Whether a delta poll has to look closer before it ends. */
   isOpen(): boolean;
   /**
-   * Weighs the lists read, which must have shown so many known filings if they are the account's own. Null: they are, and what was kept back is told. Asks
-   * for the account's identity where there is a doubt.
+   * Weighs the lists read, which must have shown so many known filings if they are the account's own. Null:
+   * they are, and what was kept back is told. Asks for the account's identity where there is a doubt.
    */
   weigh(expected: number): Promise<DoubtReason | null>;
   /** Nothing that the lists alone have shown is told in this poll. */
@@ -44,7 +45,10 @@ export interface ListGuard {
   found(): Doubt | null;
   /** True when something would be held back had the operator not accepted it. */
   isOverridden(): boolean;
-  /** True when more was kept back than can be kept, and the lists are the account's own: they are to be read again. */
+  /**
+   * True when more was kept back than can be kept, and the lists are the account's own: they are to be read
+   * again.
+   */
   isToBeRepeated(): boolean;
 }
 
@@ -57,7 +61,10 @@ export interface ListGuardDeps {
   readonly isTrusted: boolean;
   /** Known filings that were 404 when last asked for. */
   readonly gone: () => number;
-  /** Digest of the account that `GET /partner/me` names; null when it names none. Does not reject but for an abort. */
+  /**
+   * Digest of the account that `GET /partner/me` names; null when it names none. Does not reject but for an
+   * abort.
+   */
   readonly askAccount: () => Promise<string | null>;
 }
 

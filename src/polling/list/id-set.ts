@@ -9,8 +9,9 @@ export interface IdPart {
 }
 
 /**
- * A set of ids that keeps 53-bit hashes of them: 18 to 36 bytes an id instead of about a hundred, so that a sweep of a
- * million filings fits. Two ids may be taken for one, at odds of one in 10^10 per million, which costs a filing one look in a sweep.
+ * A set of ids that keeps 53-bit hashes of them: 18 to 36 bytes an id instead of about a hundred, so that a
+ * sweep of a million filings fits. Two ids may be taken for one, at odds of one in 10^10 per million, which
+ * costs a filing one look in a sweep.
  */
 export interface IdSet {
   readonly size: number;
@@ -89,7 +90,8 @@ export function createIdSet(): IdSet {
   };
 }
 
-// Two multiplicative 32-bit hashes side by side, the upper one cut to 21 bits; never 0, which marks a free slot.
+// Two multiplicative 32-bit hashes side by side, the upper one cut to 21 bits; never 0, which marks a free
+// slot.
 function hashOf(id: string): number {
   let low = 0x9e3779b1;
   let high = 0x85ebca6b;

@@ -32,9 +32,14 @@ export interface SeenPage extends PageAnswer {
 }
 
 export interface ScanDeps {
-  /** Rejects with PartnerError and nothing else. `onArrival` is called as PartnerClient's `listFilings` does. */
+  /**
+   * Rejects with PartnerError and nothing else. `onArrival` is called as PartnerClient's `listFilings` does.
+   */
   readonly fetchPage: (query: ListQuery, onArrival: () => void) => Promise<PageAnswer>;
-  /** Called with each page in order, while the work on those before may go on and the next ones be on their way. */
+  /**
+   * Called with each page in order, while the work on those before may go on and the next ones be on their
+   * way.
+   */
   readonly onPage: (seen: SeenPage) => Promise<void>;
   /** Ids that the poll has shown; the list's are added, those of quarantined records included. */
   readonly shown: IdSet;
@@ -52,10 +57,10 @@ export interface ScanRequest {
 const pageSize = 100;
 
 /**
- * Reads a list page by page (partner specification, `GET /partner/filings`), advancing by what each page held and
- * never by the limit asked for. A page that cannot be had is left out and asked for once more at the end. Rejects with
- * PartnerError when not even the first page can be had, or when the service refuses the account, and as `onPage` does. No request and no
- * work on a page outlives it.
+ * Reads a list page by page (partner specification, `GET /partner/filings`), advancing by what each page held
+ * and never by the limit asked for. A page that cannot be had is left out and asked for once more at the end.
+ * Rejects with PartnerError when not even the first page can be had, or when the service refuses the account,
+ * and as `onPage` does. No request and no work on a page outlives it.
  */
 export async function scanList(deps: ScanDeps, request: ScanRequest): Promise<ScanResult> {
   const list = deps.shown.part();

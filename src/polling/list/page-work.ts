@@ -1,8 +1,11 @@
-/** Work on the pages of one list that goes on while later pages are read: a slow line to Redis holds up none of them. */
+/**
+ * Work on the pages of one list that goes on while later pages are read: a slow line to Redis holds up none
+ * of them.
+ */
 export interface PageWork {
   /**
-   * Takes in the work on a page of so many bytes, and resolves when there is room for another page. Rejects with the first failure of any, as soon as
-   * it is known.
+   * Takes in the work on a page of so many bytes, and resolves when there is room for another page. Rejects
+   * with the first failure of any, as soon as it is known.
    */
   begin(bytes: number, work: Promise<unknown>): Promise<void>;
   /** Resolves when all work has ended; rejects with the first failure of any. */
@@ -11,8 +14,8 @@ export interface PageWork {
   settled(): Promise<void>;
 }
 
-// Maximum of pages, and of bytes of pages, that are compared at once. With a round trip of half a second, two of which a changed page takes, that is
-// sixteen pages a second.
+// Maximum of pages, and of bytes of pages, that are compared at once. With a round trip of half a second, two
+// of which a changed page takes, that is sixteen pages a second.
 const pagesMax = 16;
 const bytesMax = 2 * 1024 * 1024;
 

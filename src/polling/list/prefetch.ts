@@ -2,7 +2,10 @@
 export interface PagesAhead<T> {
   /** The answer to the page whose turn it is, which is asked for now unless that has been done. */
   take(): Promise<T>;
-  /** To be called when the turn has moved on. A page that was asked for in the belief that its turn would come is dropped if another's has. */
+  /**
+   * To be called when the turn has moved on. A page that was asked for in the belief that its turn would come
+   * is dropped if another's has.
+   */
   turn(): void;
   /** True when the page whose turn it is has been asked for. */
   isAsked(): boolean;
@@ -13,7 +16,10 @@ export interface PagesAhead<T> {
 }
 
 export interface PagesAheadDeps<T> {
-  /** Asks for a page. `onArrival` is called when it is here and not parsed yet, once more when it had to be read again. Does not reject. */
+  /**
+   * Asks for a page. `onArrival` is called when it is here and not parsed yet, once more when it had to be
+   * read again. Does not reject.
+   */
   readonly fetch: (offset: number, onArrival: () => void) => Promise<T>;
   /** Where the page begins whose turn it is. */
   readonly offset: () => number;
@@ -28,8 +34,8 @@ interface Asked<T> {
 }
 
 /**
- * Nothing asked for yet. While one page is parsed and compared, the service works on the next. Two are never on their way at once: served
- * out of turn they would hide what moves from one to the other meanwhile.
+ * Nothing asked for yet. While one page is parsed and compared, the service works on the next. Two are never
+ * on their way at once: served out of turn they would hide what moves from one to the other meanwhile.
  */
 export function createPagesAhead<T>(deps: PagesAheadDeps<T>): PagesAhead<T> {
   let asked: Asked<T> | null = null;

@@ -1,7 +1,10 @@
 import type { PartnerClient } from '../../partner/partner-client.ts';
 import { isRefusal, PartnerError } from '../../partner/partner-error.ts';
 
-/** The lists by status that the service refuses to serve, each with its answer and when that came. Kept in memory; losing it costs a request. */
+/**
+ * The lists by status that the service refuses to serve, each with its answer and when that came. Kept in
+ * memory; losing it costs a request.
+ */
 export type RefusedLists = Map<string, { readonly refusal: PartnerError; readonly at: number }>;
 
 export interface RefusedListsDeps {
@@ -12,7 +15,10 @@ export interface RefusedListsDeps {
   readonly forMs: number;
 }
 
-/** Lists filings as the client does; a list that was refused rejects at once with the same refusal until its time is over. */
+/**
+ * Lists filings as the client does; a list that was refused rejects at once with the same refusal until its
+ * time is over.
+ */
 export function createListing({ client, refused, now, forMs }: RefusedListsDeps): {
   readonly listFilings: PartnerClient['listFilings'];
   readonly isRefused: (status: string) => boolean;

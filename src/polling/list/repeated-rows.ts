@@ -4,7 +4,10 @@ import type { PartnerFiling } from '../../partner/filing-schema.ts';
 export interface Sights {
   /** Shown for the first time in this poll, each once. */
   readonly first: readonly PartnerFiling[];
-  /** Shown before in this poll, or twice on this page and not alike. Only reading it by itself tells which copy is the later one. */
+  /**
+   * Shown before in this poll, or twice on this page and not alike. Only reading it by itself tells which
+   * copy is the later one.
+   */
   readonly again: readonly PartnerFiling[];
 }
 

@@ -2,15 +2,15 @@ import type { PartnerPage } from '../../partner/filing-schema.ts';
 import { isNewestFirst } from './newest-first.ts';
 
 /**
- * How far a list's `total` is believed where it says that the list has ended. A total that is too low must not hide what follows;
- * looking behind it costs a request.
+ * How far a list's `total` is believed where it says that the list has ended. A total that is too low must
+ * not hide what follows; looking behind it costs a request.
  */
 export interface TotalTrust {
   /** Lower totals are believed only where the list itself shows its end. Infinity: none is. */
   readonly atLeast: number;
   /**
-   * Whether it is believed after a last page that is full: `newest_first` where the list stood still and that page shows its filings newest
-   * first, so that nothing born since the baseline can follow.
+   * Whether it is believed after a last page that is full: `newest_first` where the list stood still and that
+   * page shows its filings newest first, so that nothing born since the baseline can follow.
    */
   readonly afterFullPage: 'never' | 'newest_first' | 'always';
 }
@@ -40,7 +40,10 @@ export interface ScanProgress {
   readonly totalMin: number | null;
   /** True once two pages told different totals. */
   readonly totalMoved: boolean;
-  /** True when the last page shows its filings newest first, where that decides whether it was the last of the list. */
+  /**
+   * True when the last page shows its filings newest first, where that decides whether it was the last of the
+   * list.
+   */
   readonly newestFirst: boolean;
   readonly trust: TotalTrust;
 }
@@ -131,7 +134,10 @@ export function skipPage(progress: ScanProgress): ScanProgress {
   };
 }
 
-/** Where the page after the next one begins if nothing changes; null where the list may have ended by then; pure. */
+/**
+ * Where the page after the next one begins if nothing changes; null where the list may have ended by then;
+ * pure.
+ */
 export function likelyNext({ offset, pages, lastLength, total, skippedInARow }: ScanProgress): number | null {
   if (pages === 0 || skippedInARow > 0 || total === null) return null;
   return lastLength > 0 && offset + lastLength < total ? offset + lastLength : null;
@@ -149,13 +155,15 @@ export function nextStep(progress: ScanProgress): ScanStep {
   return isTotalBelieved(progress, total) ? 'complete' : 'continue';
 }
 
-// Some services answer an offset behind the end with their last page; one that ignores offsets altogether repeats its first.
+// Some services answer an offset behind the end with their last page; one that ignores offsets altogether
+// repeats its first.
 function repeatedEnd({ distinct, firstLength }: ScanProgress): ScanEnd {
   return distinct > firstLength ? 'short' : 'broken';
 }
 
-// The specification's rule for the last page, `offset + limit >= total`, where exactly as many as the total were served. A total may lie, so the
-// list has to bear it out: by a page that is short (shorter than an earlier one, if the total is below what is known), or full and newest first.
+// The specification's rule for the last page, `offset + limit >= total`, where exactly as many as the total
+// were served. A total may lie, so the list has to bear it out: by a page that is short (shorter than an
+// earlier one, if the total is below what is known), or full and newest first.
 function isTotalBelieved(progress: ScanProgress, total: number): boolean {
   const { pages, lastLength, fullLength, newestFirst, trust } = progress;
   const isShort = lastLength < fullLength;
@@ -165,8 +173,8 @@ function isTotalBelieved(progress: ScanProgress, total: number): boolean {
 }
 
 /**
- * Whether the list provably stood still while it was read and was read as a whole; pure. Then a filing that was not on it did
- * not exist.
+ * Whether the list provably stood still while it was read and was read as a whole; pure. Then a filing that
+ * was not on it did not exist.
  */
 export function isSteady(progress: ScanProgress): boolean {
   const { rows, distinct, total, totalMoved, skipped } = progress;
@@ -174,8 +182,8 @@ export function isSteady(progress: ScanProgress): boolean {
 }
 
 /**
- * The service's count of the list, null when there is none to be relied on: it gave none, or served more filings than it
- * counts. Of several the highest counts.
+ * The service's count of the list, null when there is none to be relied on: it gave none, or served more
+ * filings than it counts. Of several the highest counts.
  */
 export function reliableTotal({ totalMax, rows }: ScanProgress): number | null {
   return totalMax !== null && rows <= totalMax ? totalMax : null;

@@ -1,6 +1,6 @@
 /**
- * The results of work done side by side, once all of it has ended. Rejects with the first failure in the order given, also only then: a
- * poll that has failed must not go on reading behind the next one's back.
+ * The results of work done side by side, once all of it has ended. Rejects with the first failure in the
+ * order given, also only then: a poll that has failed must not go on reading behind the next one's back.
  */
 export async function allEnded<T extends readonly unknown[] | []>(
   work: T,

@@ -10,8 +10,9 @@ import { readStrange } from './unknown-statuses.ts';
 import { readVanished } from './vanished.ts';
 
 /**
- * Reads what may have changed since the last poll: the unsettled lists, the filings that left them, and the counts that
- * tell whether anything settled moved. Null when only a sweep can tell, as where the service refuses one of these lists.
+ * Reads what may have changed since the last poll: the unsettled lists, the filings that left them, and the
+ * counts that tell whether anything settled moved. Null when only a sweep can tell, as where the service
+ * refuses one of these lists.
  */
 export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutcome | null> {
   if (knownUnsettled.some(run.isRefused)) return null;
@@ -40,7 +41,8 @@ export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutco
 // Of the whole list each of its ends shows that many filings at the most.
 const pageSize = 100;
 
-// The lists of a delta need not show anything that is known; the ends of the whole one do. False when a sweep has to decide.
+// The lists of a delta need not show anything that is known; the ends of the whole one do. False when a sweep
+// has to decide.
 async function weigh(run: PollRun): Promise<boolean> {
   await readEnds(run, (await run.countOf()) ?? run.knownBefore);
   const reason = await run.guard.weigh(Math.min(run.knownBefore, pageSize));
@@ -56,8 +58,8 @@ async function unsettledIds(run: PollRun, { snapshot }: ReadDeps): Promise<strin
   return (await Promise.all(lists)).flat();
 }
 
-// All at once: the budget says how many really are, and a filing that moves between two of them meanwhile is either on one of
-// them or among the vanished. Null when the service refuses one of them.
+// All at once: the budget says how many really are, and a filing that moves between two of them meanwhile is
+// either on one of them or among the vanished. Null when the service refuses one of them.
 async function readLists(run: PollRun, counts: Readonly<Record<string, number>>): Promise<boolean | null> {
   const scans = await allEnded(
     knownUnsettled.map((status) => {
@@ -69,8 +71,8 @@ async function readLists(run: PollRun, counts: Readonly<Record<string, number>>)
 }
 
 /**
- * The unfiltered total tells of filings born settled, that of REJECTED of moves between the settled statuses; the one of
- * COMPLETED follows from the two. Searches where they differ for good.
+ * The unfiltered total tells of filings born settled, that of REJECTED of moves between the settled statuses;
+ * the one of COMPLETED follows from the two. Searches where they differ for good.
  */
 async function compareCounts(run: PollRun, deps: ReadDeps): Promise<'none' | 'some' | 'sweep'> {
   const [all, rejected] = await allEnded([run.countOf(), run.countOf('REJECTED')]);

@@ -14,8 +14,8 @@ import type { PollRunInput } from './poll-reads.ts';
 /** Reads filings one by one, and keeps record of those that cannot be read. */
 export interface FilingReader {
   /**
-   * Asks for each filing that is not to be left alone yet. One that cannot be read is counted and the others go on; several in
-   * a row reject with the last PartnerError, as does a refusal of the whole account.
+   * Asks for each filing that is not to be left alone yet. One that cannot be read is counted and the others
+   * go on; several in a row reject with the last PartnerError, as does a refusal of the whole account.
    */
   read(ids: readonly string[]): Promise<void>;
   /** Number of filings that `takeAbsences` would return. */
@@ -40,7 +40,10 @@ export interface FilingReaderDeps {
   readonly observe: (observations: readonly Observation[], window: ReadWindow) => Promise<unknown>;
   readonly remember: (id: string, miss: Miss) => Promise<void>;
   readonly forget: (ids: readonly string[]) => Promise<void>;
-  /** Latest time at which a filing is known to have been as stored; null for one that is not known, or removed. */
+  /**
+   * Latest time at which a filing is known to have been as stored; null for one that is not known, or
+   * removed.
+   */
   readonly knownUntil: (id: string) => Promise<number | null>;
   /** A filing that a list has shown in this poll; null when none has. */
   readonly witness: () => string | null;

@@ -28,15 +28,16 @@ export interface ReadDeps {
   readonly random: () => number;
 }
 
-// So many of the filings that the list did not show are asked for one by one, or twice its pages if that is more.
+// So many of the filings that the list did not show are asked for one by one, or twice its pages if that is
+// more.
 const unseenReadsMin = 700;
 const namesMax = 1000;
 // Up to here reading the whole list once more is no matter.
 const cheapPages = 40;
 
 /**
- * Reads everything: the whole list, as often as its order calls for, then each known filing that was not on it. Without a baseline
- * this is what completes it.
+ * Reads everything: the whole list, as often as its order calls for, then each known filing that was not on
+ * it. Without a baseline this is what completes it.
  */
 export async function readEverything(run: PollRun, deps: ReadDeps): Promise<ReadOutcome> {
   const { marks, startedAt } = run;
@@ -86,7 +87,10 @@ interface Passes {
   readonly added: number;
   /** Known filings that none of them showed. */
   readonly unseen: number;
-  /** Whether filings that only the service's count tells of were searched for, and whether passes after the first found any. */
+  /**
+   * Whether filings that only the service's count tells of were searched for, and whether passes after the
+   * first found any.
+   */
   readonly searched: boolean;
   readonly found: boolean;
 }
@@ -99,7 +103,8 @@ async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
   let addedAtFirst = 0;
   for (let count = 1; ; count += 1) {
     const addedBefore = run.tally().added;
-    // What a baseline overlooks would be announced as new later. Where it had to leave some out, the count has proved wrong.
+    // What a baseline overlooks would be announced as new later. Where it had to leave some out, the count
+    // has proved wrong.
     const atLeast = baselined ? await run.known() : Infinity;
     const afterFullPage = hidden === 0 ? 'newest_first' : 'never';
     const scan = await run.readList({ trust: { atLeast, afterFullPage } });

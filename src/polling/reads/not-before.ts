@@ -9,8 +9,8 @@ import type { PollingMarks } from '../store/polling-store.ts';
 export type SeenMarks = Pick<PollingMarks, 'unsettledSeenAt' | 'allSeenAt' | 'bornSeenAt' | 'countedAt'>;
 
 /**
- * Latest time (ms, Redis's clock) at which a filing is known to have been as stored, the `observed.notBefore` of its
- * next change; pure. 0 when nothing is known.
+ * Latest time (ms, Redis's clock) at which a filing is known to have been as stored, the `observed.notBefore`
+ * of its next change; pure. 0 when nothing is known.
  */
 export function knownUntil(
   marks: SeenMarks,
@@ -28,7 +28,8 @@ export function knownUntil(
   return previous.readAt <= seenAt ? Math.max(seenAt, previous.readFrom) : previous.readFrom;
 }
 
-// Matching counts alone do not prove that a filing was not there (another may have gone); with its own createdAt they do.
+// Matching counts alone do not prove that a filing was not there (another may have gone); with its own
+// createdAt they do.
 function unknownUntil({ bornSeenAt, countedAt }: SeenMarks, document: FilingDocument): number {
   const createdAt = createdAtOf(document);
   return Number.isNaN(createdAt) ? bornSeenAt : Math.max(bornSeenAt, Math.min(countedAt, createdAt));

@@ -12,9 +12,9 @@ import type { PollingMarks, PollingStore } from '../store/polling-store.ts';
 /** Compares the pages of one poll with the snapshot. */
 export interface PageObserver {
   /**
-   * Takes a page of the list in a status, or of the whole one. A filing counts as its first page in this poll shows it; where a later one
-   * contradicts that (rows shift while a list is paged, a cache answers), it is read by itself. Returns the number of filings on it
-   * that were never seen before.
+   * Takes a page of the list in a status, or of the whole one. A filing counts as its first page in this poll
+   * shows it; where a later one contradicts that (rows shift while a list is paged, a cache answers), it is
+   * read by itself. Returns the number of filings on it that were never seen before.
    */
   observe(seen: SeenPage, status: string | undefined): Promise<number>;
   /** The filing shown last; null when none was. */
@@ -28,7 +28,10 @@ export interface PageObserverDeps {
   readonly account: string;
   readonly marks: PollingMarks;
   readonly signal: AbortSignal;
-  /** Compares and writes; `announces` says which filings never seen before are new, `holdsBack` whether they are handed back instead. */
+  /**
+   * Compares and writes; `announces` says which filings never seen before are new, `holdsBack` whether they
+   * are handed back instead.
+   */
   readonly commit: (
     observations: readonly Observation[],
     window: ReadWindow,

@@ -53,7 +53,10 @@ export interface PollRunInput {
   readonly marks: PollingMarks;
   /** Number of known filings, removed ones left out, before the poll. */
   readonly known: number;
-  /** Known filings that could not be read, as they stood after the marks were read; kept up to date by this run. */
+  /**
+   * Known filings that could not be read, as they stood after the marks were read; kept up to date by this
+   * run.
+   */
   readonly misses: Map<string, Miss>;
   /** Start of the poll, before its first read. */
   readonly startedAt: number;
@@ -94,13 +97,21 @@ export interface PollRun {
   readPage(offset: number, status?: string): Promise<PageRead>;
   /** Ids on any page that this run has read, those of records that cannot be read included. */
   readonly shown: IdSet;
-  /** Whether the service has refused the list of a status within the sweep interval: reading it rejects with that refusal. */
+  /**
+   * Whether the service has refused the list of a status within the sweep interval: reading it rejects with
+   * that refusal.
+   */
   isRefused(status: string): boolean;
-  /** The service's count of filings in a status, or of all; null when it gives none or refuses that list. One request. */
+  /**
+   * The service's count of filings in a status, or of all; null when it gives none or refuses that list. One
+   * request.
+   */
   countOf(status?: string): Promise<number | null>;
   /** Reads filings one by one. */
   readFilings(ids: readonly string[]): Promise<void>;
-  /** Removes filings that answered 404 on two polls, while the account itself answers, unless that is doubted. */
+  /**
+   * Removes filings that answered 404 on two polls, while the account itself answers, unless that is doubted.
+   */
   removeAbsent(): Promise<void>;
   /** Of the ids on record as missed, those to be asked for now. */
   dueMisses(): string[];
@@ -125,7 +136,10 @@ export interface RunTally {
   readonly absent: number;
   /** The last failure that did not end the poll; null when there was none. */
   readonly failure: PartnerError | null;
-  /** True when a read met a newer one by somebody who started before this run: then it proves nothing about its time. */
+  /**
+   * True when a read met a newer one by somebody who started before this run: then it proves nothing about
+   * its time.
+   */
   readonly overtaken: boolean;
 }
 

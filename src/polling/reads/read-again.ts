@@ -1,7 +1,10 @@
 import { missByDoubt } from '../beliefs/missed-reads.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
-/** Has filings read one by one by the next poll, in whatever status they are. Rejects with SnapshotLostError when the generation is another. */
+/**
+ * Has filings read one by one by the next poll, in whatever status they are. Rejects with SnapshotLostError
+ * when the generation is another.
+ */
 export async function readAgain(
   { polling, now }: { readonly polling: Pick<PollingStore, 'setMiss'>; readonly now: () => number },
   account: string,

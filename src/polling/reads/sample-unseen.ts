@@ -4,8 +4,8 @@ import { isUnreadable } from '../../redis/unreadable-record.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
 
 /**
- * The known filings that are not in `seen`, removed ones left out: how many there are, and up to `max` of them, each set
- * of that size with the same odds, so that over the polls all get their turn.
+ * The known filings that are not in `seen`, removed ones left out: how many there are, and up to `max` of
+ * them, each set of that size with the same odds, so that over the polls all get their turn.
  */
 export async function sampleUnseen(
   snapshot: SnapshotStore,

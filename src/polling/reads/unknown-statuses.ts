@@ -9,9 +9,10 @@ const readSinglyMax = 20;
 const pageSize = 100;
 
 /**
- * Looks after the filings in statuses that the partner specification does not name. Nobody knows whether these are final, whether the
- * service lists by them, or how many filings gather in them, so a poll spends little: the list of each, or where there is none to be
- * had, or a long one, some of its filings. Returns those that left their list; they are to be read by themselves.
+ * Looks after the filings in statuses that the partner specification does not name. Nobody knows whether
+ * these are final, whether the service lists by them, or how many filings gather in them, so a poll spends
+ * little: the list of each, or where there is none to be had, or a long one, some of its filings. Returns
+ * those that left their list; they are to be read by themselves.
  */
 export async function readStrange(
   run: PollRun,

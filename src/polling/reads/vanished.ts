@@ -11,8 +11,9 @@ const pagesMax = 50;
 const sweepReadsMin = 200;
 
 /**
- * Reads the filings that left the unsettled lists: the newest pages of the settled lists first, as long as they show some, then
- * the rest one by one. A false alarm costs a request, never an event. False when a sweep would be cheaper.
+ * Reads the filings that left the unsettled lists: the newest pages of the settled lists first, as long as
+ * they show some, then the rest one by one. A false alarm costs a request, never an event. False when a sweep
+ * would be cheaper.
  */
 export async function readVanished(run: PollRun, vanished: readonly string[]): Promise<boolean> {
   const left = new Set(vanished);

@@ -3,8 +3,8 @@ const retryAfterMsMax = 3_600_000;
 const jitter = 0.2;
 
 /**
- * How long to wait after the n-th failed poll in a row (1 and up), in milliseconds: the poll interval doubled each
- * time up to five minutes, ±20 %. `Retry-After` is a floor, believed up to an hour (RFC 9110 §10.2.3).
+ * How long to wait after the n-th failed poll in a row (1 and up), in milliseconds: the poll interval doubled
+ * each time up to five minutes, ±20 %. `Retry-After` is a floor, believed up to an hour (RFC 9110 §10.2.3).
  */
 export function backoffMs(
   failures: number,

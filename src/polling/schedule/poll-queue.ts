@@ -24,20 +24,27 @@ export interface PollQueue {
   /** The queue itself, for whoever only looks at it. */
   readonly queue: Queue<PollJob>;
   /**
-   * Polls an account every so often from now on, at a phase of its own, and once now if it was not scheduled before. Safe to
-   * repeat, also with another interval.
+   * Polls an account every so often from now on, at a phase of its own, and once now if it was not scheduled
+   * before. Safe to repeat, also with another interval.
    */
   schedule(account: string, everyMs: number): Promise<void>;
   isScheduled(account: string): Promise<boolean>;
   /**
-   * Those accounts of which the next poll is due at no time that their interval explains: it should have come, or is too far away. BullMQ hangs each
-   * poll on the one before, so a Redis that was set back, or a process that ended between two writes, leaves the last one without a successor; and it
-   * goes by the clocks of the processes, of which one may be, or have been, wrong.
+   * Those accounts of which the next poll is due at no time that their interval explains: it should have
+   * come, or is too far away. BullMQ hangs each poll on the one before, so a Redis that was set back, or a
+   * process that ended between two writes, leaves the last one without a successor; and it goes by the clocks
+   * of the processes, of which one may be, or have been, wrong.
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
-  /** Schedules an account anew, from now on, whenever its next poll was to come; once now too. A crash leaves it unscheduled, and so a suspect. */
+  /**
+   * Schedules an account anew, from now on, whenever its next poll was to come; once now too. A crash leaves
+   * it unscheduled, and so a suspect.
+   */
   reschedule(account: Scheduled): Promise<void>;
-  /** Frees an account of which a poll was lost half-way that keeps others from being asked for. See `releaseLostJobs`. */
+  /**
+   * Frees an account of which a poll was lost half-way that keeps others from being asked for. See
+   * `releaseLostJobs`.
+   */
   release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
   /** Polls once, as soon as a worker is free; asked for again before that, it stays once. */
@@ -48,7 +55,8 @@ export interface PollQueue {
 /** Name of the queue, for its worker. */
 export const pollQueueName = 'poll';
 
-// Milliseconds by which a poll may be late because a killed process's job has to be taken over (9 s), or because all places are taken.
+// Milliseconds by which a poll may be late because a killed process's job has to be taken over (9 s), or
+// because all places are taken.
 const overdueMs = 10_000;
 // Milliseconds by which the clocks of processes may differ without a doubt about who schedules when.
 const aheadMs = 5_000;
@@ -109,7 +117,10 @@ export function createPollQueue(
   return polls;
 }
 
-/** Whether a next poll at that time (milliseconds on this process's clock, undefined when there is none) is not what a schedule that works would say; pure. */
+/**
+ * Whether a next poll at that time (milliseconds on this process's clock, undefined when there is none) is
+ * not what a schedule that works would say; pure.
+ */
 export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, now: number): boolean {
   return nextAt === undefined || nextAt < now - overdueMs || nextAt > now + pollIntervalMs + aheadMs;
 }

@@ -19,7 +19,9 @@ export interface PollWorkerDeps {
   readonly holder: string;
   /** Polls under way at once; they mostly wait for the partner service. */
   readonly concurrency: number;
-  /** Rejects when the poll cannot go on; the next one starts over. False: it had no place, nothing was read. */
+  /**
+   * Rejects when the poll cannot go on; the next one starts over. False: it had no place, nothing was read.
+   */
   readonly poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>;
   /** A job found the account's former poll at work. */
   readonly onSkipped: () => void;
@@ -27,12 +29,16 @@ export interface PollWorkerDeps {
 }
 
 const leaseMs = 5_000;
-// A job whose worker is gone, or never heard that it got it, is taken up again after both at the latest. Doing so too early does no harm.
+// A job whose worker is gone, or never heard that it got it, is taken up again after both at the latest.
+// Doing so too early does no harm.
 const lockMs = 5_000;
 const stalledMs = 2_000;
 const askAgainMs = 250;
 
-/** Starts the worker of the queue `poll`. A tick that finds the account's former poll still at work is skipped. */
+/**
+ * Starts the worker of the queue `poll`. A tick that finds the account's former poll still at work is
+ * skipped.
+ */
 export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   const running = new Set<AbortController>();
   let closing = false;

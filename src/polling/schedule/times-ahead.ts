@@ -24,8 +24,9 @@ const counted = [
 ] as const satisfies readonly (keyof PollingMarks)[];
 
 /**
- * What to write in place of marks that lie ahead of the clock, which was ahead itself when they were made; pure. Empty when none does. Otherwise no sweep
- * would be due, and no later mark be written, until the clock gets there.
+ * What to write in place of marks that lie ahead of the clock, which was ahead itself when they were made;
+ * pure. Empty when none does. Otherwise no sweep would be due, and no later mark be written, until the clock
+ * gets there.
  */
 export function timesAhead(marks: PollingMarks, now: number, pollIntervalMs: number): MarksUpdate {
   const isAhead = (name: keyof PollingMarks) => Number(marks[name]) > now + aheadMsMax;

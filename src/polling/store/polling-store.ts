@@ -11,15 +11,17 @@ import { encodeDoubt, type StandingDoubt } from '../doubt/doubt.ts';
 
 /** How polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
 export interface PollingMarks {
-  /** Drawn when the account's snapshot began; whoever works on the snapshot writes only while it is the same. */
+  /**
+   * Drawn when the account's snapshot began; whoever works on the snapshot writes only while it is the same.
+   */
   readonly generation: string;
   /** Once true it stays so. */
   readonly baselined: boolean;
   /** Polls in a row that have read the whole list and found nothing new although the counts differ. */
   readonly dryPolls: number;
   /**
-   * Filings that the service counts and no list has shown: the fewest of the dry polls while the baseline goes on, from then on those that may
-   * still come to light without being new. Only falls then.
+   * Filings that the service counts and no list has shown: the fewest of the dry polls while the baseline
+   * goes on, from then on those that may still come to light without being new. Only falls then.
    */
   readonly hidden: number;
   /** Start of the poll that completed the baseline. */
@@ -40,7 +42,10 @@ export interface PollingMarks {
   readonly backoffUntil: number;
   /** What the last poll could not read; empty when it read everything. */
   readonly lastError: string;
-  /** What of the account's stored records could not be read when they were last looked at; empty when all could. */
+  /**
+   * What of the account's stored records could not be read when they were last looked at; empty when all
+   * could.
+   */
   readonly unreadable: string;
   /** True from the `account.auth_failed` event until the next complete poll. */
   readonly authFailed: boolean;
@@ -48,13 +53,18 @@ export interface PollingMarks {
   readonly staleReported: boolean;
   /** What is held back and since when, see `standingDoubt`; empty when nothing is. */
   readonly doubt: string;
-  /** Digest of the account that the service last named before anything was doubted; empty when it has named none. */
+  /**
+   * Digest of the account that the service last named before anything was doubted; empty when it has named
+   * none.
+   */
   readonly identity: string;
   /** When the service was last asked for it with nothing being doubted. */
   readonly identityAt: number;
   /** When the last operational event of the account was appended. */
   readonly toldAt: number;
-  /** Start of the last poll that has seen every filing known to be unsettled, those on record as missed aside. */
+  /**
+   * Start of the last poll that has seen every filing known to be unsettled, those on record as missed aside.
+   */
   readonly unsettledSeenAt: number;
   /** Start of the last poll that has seen every known filing, those on record as missed aside. */
   readonly allSeenAt: number;
@@ -87,8 +97,9 @@ export interface Telling {
 export interface PollingStore {
   read(account: string): Promise<PollingMarks>;
   /**
-   * Begins the snapshot of an account that has none yet, and returns the marks either way. Rejects with SnapshotLostError, with nothing written,
-   * when the account was removed, or removed and created again: its incarnation is another.
+   * Begins the snapshot of an account that has none yet, and returns the marks either way. Rejects with
+   * SnapshotLostError, with nothing written, when the account was removed, or removed and created again: its
+   * incarnation is another.
    */
   begin(account: string, incarnation: string): Promise<PollingMarks>;
   /**
@@ -96,21 +107,27 @@ export interface PollingStore {
    * generation is another.
    */
   write(account: string, generation: string, marks: MarksUpdate, requests: number): Promise<void>;
-  /** Writes marks although they go back in time. Rejects with SnapshotLostError when the generation is another. */
+  /**
+   * Writes marks although they go back in time. Rejects with SnapshotLostError when the generation is
+   * another.
+   */
   correct(account: string, generation: string, marks: MarksUpdate): Promise<void>;
   /**
-   * Appends an operational event and writes its flags in one step, unless somebody else has told it already (the flags are no
-   * longer those in `before`): then null. Otherwise the event's position in the log.
+   * Appends an operational event and writes its flags in one step, unless somebody else has told it already
+   * (the flags are no longer those in `before`): then null. Otherwise the event's position in the log.
    */
   tell(account: string, generation: string, telling: Telling): Promise<number | null>;
   /** Writes `unreadable` of the marks where there are any and it is another one. */
   tellUnreadable(account: string, text: string): Promise<void>;
   /**
-   * Accepts a doubt as it stands in the marks; where another account is the reason, that one is the account's own from then on. False, with nothing
-   * written, when the doubt in the marks is another one.
+   * Accepts a doubt as it stands in the marks; where another account is the reason, that one is the account's
+   * own from then on. False, with nothing written, when the doubt in the marks is another one.
    */
   accept(account: string, doubt: StandingDoubt): Promise<boolean>;
-  /** Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does, who takes it for no longer. */
+  /**
+   * Takes the account's lease for `ms`, or keeps it when `holder` has it; false when somebody else does, who
+   * takes it for no longer.
+   */
   lease(account: string, holder: string, ms: number): Promise<boolean>;
   /** Gives the lease back if it is still the holder's. */
   release(account: string, holder: string): Promise<void>;
@@ -159,8 +176,9 @@ export const numericMarks: readonly string[] = Object.entries(noMarks).flatMap((
   typeof value === 'number' ? [name] : [],
 );
 
-// Each of these does nothing and says so when the marks are not of the generation in ARGV[1]. Times only move forward: polls overlap,
-// and each of them speaks the truth. What a baseline has left out only comes to light.
+// Each of these does nothing and says so when the marks are not of the generation in ARGV[1]. Times only move
+// forward: polls overlap, and each of them speaks the truth. What a baseline has left out only comes to
+// light.
 const writeMarks = defineScript(`
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HINCRBY', KEYS[1], 'requestsTotal', ARGV[2])
@@ -174,7 +192,8 @@ for i = 3, #ARGV, 2 do
 end
 return 1`);
 
-// KEYS 1 the marks  2 incarnation. ARGV incarnation, generation. Replies the marks as fields and values, nil when the incarnation is another.
+// KEYS 1 the marks  2 incarnation. ARGV incarnation, generation. Replies the marks as fields and values, nil
+// when the incarnation is another.
 const beginScript = defineScript(`
 local incarnation = redis.call('GET', KEYS[2])
 if incarnation and string.sub(incarnation, 1, 5 + #ARGV[1]) ~= 'open ' .. ARGV[1] then return nil end
@@ -199,15 +218,16 @@ const dropMiss = defineScript(
   `if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end`,
 );
 
-// KEYS 1 the marks. ARGV the doubt as it is, as it becomes, the identity that is the account's from then on or ''. Replies 1 when it was so.
+// KEYS 1 the marks. ARGV the doubt as it is, as it becomes, the identity that is the account's from then on
+// or ''. Replies 1 when it was so.
 const acceptDoubt = defineScript(`
 if redis.call('HGET', KEYS[1], 'doubt') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'doubt', ARGV[2])
 if ARGV[3] ~= '' then redis.call('HSET', KEYS[1], 'identity', ARGV[3]) end
 return 1`);
 
-// A lease that no holder can have written, of another type or without an end, is nobody's. Replies 2 then. One that lasts longer than any is of a
-// holder that died before Redis's clock was set back.
+// A lease that no holder can have written, of another type or without an end, is nobody's. Replies 2 then.
+// One that lasts longer than any is of a holder that died before Redis's clock was set back.
 const keepLease = defineScript(`
 local holder, taken = redis.pcall('GET', KEYS[1]), 1
 if type(holder) == 'table' then

@@ -1,10 +1,13 @@
--- Appends one operational event to an account's log, once per occurrence: the flags that say what has been told are
+-- Appends one operational event to an account's log, once per occurrence: the flags that say what has been
+-- told are
 -- compared and written in the same step.
 --
 -- KEYS  1 head  2 events  3 bodies  4 polling
--- ARGV  1 generation  2 authFailed, 3 staleReported, 4 doubt before  5 authFailed, 6 staleReported, 7 doubt after
+-- ARGV  1 generation  2 authFailed, 3 staleReported, 4 doubt before  5 authFailed, 6 staleReported, 7 doubt
+--       after
 --       8 recorded at (ms)  9 event id  10 event type  11 body
--- Reply the event's position in the log, or 0 when the marks are of another generation or the flags are not as before.
+-- Reply the event's position in the log, or 0 when the marks are of another generation or the flags are not
+--       as before.
 -- @include ../../events/log.lua
 local head, events, bodies, polling = unpack(KEYS)
 local marks = redis.call('HMGET', polling, 'generation', 'authFailed', 'staleReported', 'doubt')

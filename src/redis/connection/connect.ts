@@ -12,7 +12,9 @@ export type { RedisClient, RedisStateChange };
 
 /** What `createRedisConnections` needs. */
 export type RedisConnectionsOptions = {
-  /** Called on a change only: once when Redis is lost, however many errors follow, and once when it is back. */
+  /**
+   * Called on a change only: once when Redis is lost, however many errors follow, and once when it is back.
+   */
   readonly onStateChange: (change: RedisStateChange) => void;
   /** Shown by CLIENT LIST, followed by what the client is for. */
   readonly connectionName: string;
@@ -20,32 +22,50 @@ export type RedisConnectionsOptions = {
   readonly replicaWait?: ReplicaWait;
 };
 
-/** The process's clients, each made when first asked for and kept until `close`. All of them reconnect by themselves, for ever. */
+/**
+ * The process's clients, each made when first asked for and kept until `close`. All of them reconnect by
+ * themselves, for ever.
+ */
 export type RedisConnections = AsyncDisposable & {
   /** The address without user and password. */
   readonly describe: string;
   /**
-   * For stores and scripts. A command is sent at most once: when the connection breaks or 10 s pass without a reply it rejects, and
-   * whether Redis carried it out is unknown. A command given while Redis is away waits for the next attempt to connect at most.
+   * For stores and scripts. A command is sent at most once: when the connection breaks or 10 s pass without a
+   * reply it rejects, and whether Redis carried it out is unknown. A command given while Redis is away waits
+   * for the next attempt to connect at most.
    */
   command(): RedisClient;
-  /** For the API: as `command`, but nothing waits: without a connection it rejects at once, without a reply after 1.5 s. */
+  /**
+   * For the API: as `command`, but nothing waits: without a connection it rejects at once, without a reply
+   * after 1.5 s.
+   */
   failFast(): RedisClient;
-  /** For the scripts of BullMQ workers, which outlive outages: they are sent again. Workers open others beside it to wait with. */
+  /**
+   * For the scripts of BullMQ workers, which outlive outages: they are sent again. Workers open others beside
+   * it to wait with.
+   */
   blocking(): RedisClient;
   /** For subscriptions to channels, which it takes up again by itself after each outage. */
   listening(): RedisClient;
-  /** Resolves when `command` and `failFast` answer; rejects with MissingRedisError after `timeoutMs`. May be asked again. */
+  /**
+   * Resolves when `command` and `failFast` answer; rejects with MissingRedisError after `timeoutMs`. May be
+   * asked again.
+   */
   untilReady(timeoutMs: number): Promise<void>;
   /** Resolves when Redis does not answer, asking it again and again; also when `signal` aborts. */
   untilAway(signal: AbortSignal): Promise<void>;
-  /** Waits up to `deadlineMs` (default 2000) for replies under way, then cuts every connection. Never rejects. */
+  /**
+   * Waits up to `deadlineMs` (default 2000) for replies under way, then cuts every connection. Never rejects.
+   */
   close(deadlineMs?: number): Promise<void>;
 };
 
 const askAgainMs = 500;
 
-/** Opens nothing yet. Throws when `url` is not a REDIS_URL as docs/configuration.md describes it; the message does not repeat it. */
+/**
+ * Opens nothing yet. Throws when `url` is not a REDIS_URL as docs/configuration.md describes it; the message
+ * does not repeat it.
+ */
 export function createRedisConnections(url: string, options: RedisConnectionsOptions): RedisConnections {
   const parsed = parseRedisUrl(url);
   if (!parsed.ok) throw new TypeError(`the Redis address ${parsed.problem}`);

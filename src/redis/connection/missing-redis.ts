@@ -30,7 +30,9 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
 
 const unknown = 'It does not answer: check that it runs and that REDIS_URL is right.';
 
-/** What the reason of a missing Redis means and what to do, for everybody to see: no address, no name; pure. */
+/**
+ * What the reason of a missing Redis means and what to do, for everybody to see: no address, no name; pure.
+ */
 export function explainMissing(reason: string): string {
   return meanings.find(([said]) => said.test(reason))?.[1] ?? unknown;
 }

@@ -15,9 +15,11 @@ type NodeOptions = Omit<RedisOptions, 'replyMapping'>;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(attempt * 100, 2_000);
 
-// Milliseconds without a byte in which a command waits for its reply. A server that stands still keeps its connections, so only time shows it.
+// Milliseconds without a byte in which a command waits for its reply. A server that stands still keeps its
+// connections, so only time shows it.
 const silenceMs = 5_000;
-// Milliseconds between questions on every connection; without them an idle one would be found dead only when it is needed.
+// Milliseconds between questions on every connection; without them an idle one would be found dead only when
+// it is needed.
 const askMs = 1_000;
 
 // Milliseconds for the answer of a sentinel, before the next one is asked.
@@ -26,19 +28,21 @@ const sentinelMs = 2_000;
 const neverResent = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false };
 
 const optionsOf: Record<ClientUse, NodeOptions> = {
-  // Resending what may already have been carried out would append an event twice; with 0 retries a lost reply rejects.
+  // Resending what may already have been carried out would append an event twice; with 0 retries a lost reply
+  // rejects.
   command: { ...neverResent, commandTimeout: 10_000 },
   failFast: { ...neverResent, commandTimeout: 1_500, socketTimeout: 3_000, enableOfflineQueue: false },
   blocking: { maxRetriesPerRequest: null },
   listening: { maxRetriesPerRequest: null, commandTimeout: silenceMs },
 };
 
-// A host that takes connections and says nothing is given up as soon: the handshake is bound by `socketTimeout`.
+// A host that takes connections and says nothing is given up as soon: the handshake is bound by
+// `socketTimeout`.
 const patience = { connectTimeout: 5_000, socketTimeout: silenceMs, disconnectTimeout: 500 };
 
 /**
- * A new client that begins to connect. It never gives up, and tells of errors by its `error` event only. A server that says nothing for five
- * seconds is taken for dead on every connection, used or not.
+ * A new client that begins to connect. It never gives up, and tells of errors by its `error` event only. A
+ * server that says nothing for five seconds is taken for dead on every connection, used or not.
  */
 export function openClient(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
   restoreStringMethods();
@@ -47,7 +51,10 @@ export function openClient(address: RedisAddress, use: ClientUse, connectionName
   return client;
 }
 
-/** A client as another one is, under a name of its own; for blocking reads, which are to be shorter than five seconds. Its errors are swallowed. */
+/**
+ * A client as another one is, under a name of its own; for blocking reads, which are to be shorter than five
+ * seconds. Its errors are swallowed.
+ */
 export function openBeside(client: RedisClient, connectionName: string): RedisClient {
   const beside =
     client instanceof Cluster
@@ -92,7 +99,8 @@ function connect(address: RedisAddress, use: ClientUse, connectionName: string):
 
 function connectCluster(nodes: RedisAddress['nodes'], options: ReturnType<typeof clusterOptions>): Cluster {
   const cluster = new TimedCluster([...nodes], options);
-  // Left to itself, a node is connected by the first command for it, and without an offline queue those right behind that are refused.
+  // Left to itself, a node is connected by the first command for it, and without an offline queue those right
+  // behind that are refused.
   cluster.on('+node', (node: Redis) => {
     node.connect().catch(() => undefined);
   });
@@ -124,7 +132,10 @@ function clusterOptions(use: ClientUse, shared: NodeOptions, tls: boolean) {
 
 const keepName: NonNullable<ClusterOptions['dnsLookup']> = (host, callback) => callback(null, host);
 
-/** After a failover the old master refuses writes; a new connection finds the new one. What it refused had no effect, so 2 = send again. */
+/**
+ * After a failover the old master refuses writes; a new connection finds the new one. What it refused had no
+ * effect, so 2 = send again.
+ */
 function reconnectOnReadOnly(error: Error): false | 2 {
   return error.message.startsWith('READONLY') ? 2 : false;
 }

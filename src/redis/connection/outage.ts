@@ -12,7 +12,10 @@ export type Outage = {
   reason(): string;
 };
 
-/** `onStateChange` is called when the first of the watched clients loses Redis, and when the last one has it back. */
+/**
+ * `onStateChange` is called when the first of the watched clients loses Redis, and when the last one has it
+ * back.
+ */
 export function createOutage(onStateChange: (change: RedisStateChange) => void): Outage {
   const down = new Set<RedisClient>();
   let reason = 'no connection yet';

@@ -3,7 +3,10 @@ import { isIP } from 'node:net';
 /** Where one Redis node listens. */
 type RedisNode = { readonly host: string; readonly port: number };
 
-/** What a `REDIS_URL` says. `nodes` are where to ask first: the server itself, some nodes of a cluster, or the sentinels. */
+/**
+ * What a `REDIS_URL` says. `nodes` are where to ask first: the server itself, some nodes of a cluster, or the
+ * sentinels.
+ */
 export type RedisAddress = {
   readonly kind: 'single' | 'cluster' | 'sentinel';
   readonly nodes: readonly [RedisNode, ...RedisNode[]];
@@ -24,8 +27,9 @@ const form = /^redis(s?)(?:\+(cluster|sentinel))?:\/\/(?:([^@/]*)@)?([^@/?#]*)(?
 const hostName = /^(?!-)[A-Za-z0-9._-]{1,253}$/;
 
 /**
- * Reads `redis://h:p/db`, `rediss://…` (TLS), `redis+cluster://h1:p1,h2:p2` or `redis+sentinel://h1:p1,h2:p2/NAME`, each with
- * `user:password@` in front if need be, percent-encoded. Ports default to 6379, of sentinels to 26379.
+ * Reads `redis://h:p/db`, `rediss://…` (TLS), `redis+cluster://h1:p1,h2:p2` or
+ * `redis+sentinel://h1:p1,h2:p2/NAME`, each with `user:password@` in front if need be, percent-encoded. Ports
+ * default to 6379, of sentinels to 26379.
  */
 export function parseRedisUrl(text: string): RedisAddressResult {
   const parts = form.exec(text);

@@ -20,7 +20,10 @@ export interface AofFacts {
   readonly lastFailed: boolean;
 }
 
-/** What a server's append-only file needs. `needless`: it was not loaded from, or it is not this server's to keep. */
+/**
+ * What a server's append-only file needs. `needless`: it was not loaded from, or it is not this server's to
+ * keep.
+ */
 export type AofVerdict = 'needless' | 'wanted' | 'under_way' | 'failed' | 'done';
 
 /** Rewrites the append-only files that Redis has loaded at its start. */
@@ -51,9 +54,10 @@ const markMs = 60_000;
 const marksMax = 10_000;
 
 /**
- * Redis and Valkey load a file that was cut within a transaction up to the last whole command, forget the transaction, and leave its first commands in the file
- * with its MULTI: at the next start they are carried out, in the midst of what was written since. A rewrite drops them. INFO does not say whether a
- * file was cut, so each start is followed by one rewrite, whichever process asks for it.
+ * Redis and Valkey load a file that was cut within a transaction up to the last whole command, forget the
+ * transaction, and leave its first commands in the file with its MULTI: at the next start they are carried
+ * out, in the midst of what was written since. A rewrite drops them. INFO does not say whether a file was
+ * cut, so each start is followed by one rewrite, whichever process asks for it.
  */
 export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
   const { redis, onRewritten, onNotRewritten, onRun, onLook, now } = deps;
@@ -85,8 +89,9 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
     else onNotRewritten(nameOf(node), reason);
   }
 
-  // While a file has an open transaction and ends there, a server that is killed during its rewrite does not start any more: a cut that is
-  // not at the very end of the last file is fatal. A transaction of ours ends the open one.
+  // While a file has an open transaction and ends there, a server that is killed during its rewrite does not
+  // start any more: a cut that is not at the very end of the last file is fatal. A transaction of ours ends
+  // the open one.
   async function closeTransaction(node: Redis): Promise<void> {
     const mark = markOf(node);
     if (mark !== null) await node.multi().set(mark, '', 'PX', markMs).set(mark, '', 'PX', markMs).exec();

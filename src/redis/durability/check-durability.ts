@@ -13,9 +13,10 @@ export type RedisFacts = {
 const minimumMajorVersion = 7;
 
 /**
- * Asks Redis (in a cluster: every master) whether it keeps what it is given. `problems` is empty when it does; each line says what to
- * set, and `isReplica` tells that it takes no writes at all. Uses INFO, and CONFIG only for what INFO leaves out, since many hosted
- * services forbid it. Rejects when Redis does not answer.
+ * Asks Redis (in a cluster: every master) whether it keeps what it is given. `problems` is empty when it
+ * does; each line says what to set, and `isReplica` tells that it takes no writes at all. Uses INFO, and
+ * CONFIG only for what INFO leaves out, since many hosted services forbid it. Rejects when Redis does not
+ * answer.
  */
 export async function checkDurability(
   redis: RedisClient,
@@ -26,7 +27,10 @@ export async function checkDurability(
   return { problems: [...problems], isReplica: facts.some(({ role }) => findRoleProblem(role) !== null) };
 }
 
-/** What the facts of one server leave to be wished for. Pure; no facts, no problem, except about eviction and the append-only file. */
+/**
+ * What the facts of one server leave to be wished for. Pure; no facts, no problem, except about eviction and
+ * the append-only file.
+ */
 export function findProblems(facts: RedisFacts): string[] {
   return [
     findVersionProblem(facts.version),

@@ -4,13 +4,15 @@ import type { Keys } from '../keys.ts';
 import { upgradeStore } from './upgrade-store.ts';
 
 /**
- * Notices that the store was emptied under the running daemon (FLUSHALL, a replica without data, a restored empty
- * disk). Once noticed it stays so until this process is started again: that is the operator's decision to begin anew.
+ * Notices that the store was emptied under the running daemon (FLUSHALL, a replica without data, a restored
+ * empty disk). Once noticed it stays so until this process is started again: that is the operator's decision
+ * to begin anew.
  */
 export interface StoreWatch {
   /**
-   * Remembers the store as it is, marking it when it is new and upgrading it when it is older. Returns whether it was new. Rejects with
-   * StoreFormatError, with nothing written, when a newer version has laid it out in another way.
+   * Remembers the store as it is, marking it when it is new and upgrading it when it is older. Returns
+   * whether it was new. Rejects with StoreFormatError, with nothing written, when a newer version has laid it
+   * out in another way.
    */
   begin(): Promise<{ fresh: boolean }>;
   /** Looks again; rejects when Redis does. */
@@ -31,7 +33,8 @@ export class StoreFormatError extends Error {
   }
 }
 
-// What all keys below the prefix are laid out by; raised when a version cannot read what the one before it wrote.
+// What all keys below the prefix are laid out by; raised when a version cannot read what the one before it
+// wrote.
 const storeFormat = 2;
 
 const emptied =
@@ -43,8 +46,8 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
   let id: string | null = null;
   let lost = false;
 
-  // The mark is changed first. Processes of the older version that still run find their store gone from then on: they poll and answer nothing
-  // any more, and can be started no more.
+  // The mark is changed first. Processes of the older version that still run find their store gone from then
+  // on: they poll and answer nothing any more, and can be started no more.
   async function upgrade(upgraded: string): Promise<void> {
     await redis.set(keys.store, upgraded + upgrading);
     await upgradeStore(redis, keys);
@@ -68,7 +71,8 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
   };
 }
 
-// Ends the mark while some process brings the store over; one that finds it does so, too, for the other may have ended.
+// Ends the mark while some process brings the store over; one that finds it does so, too, for the other may
+// have ended.
 const upgrading = ' upgrading';
 
 function finished(mark: string): string {

@@ -7,7 +7,10 @@ export interface ReplicaWait {
   readonly replicas: number;
   /** Called for each commit that too few replicas had acknowledged in time. It stands all the same. */
   readonly onUnreplicated: () => void;
-  /** Called when replicas begin to be missing on a connection, with how many acknowledged, and with null when they are back. */
+  /**
+   * Called when replicas begin to be missing on a connection, with how many acknowledged, and with null when
+   * they are back.
+   */
   readonly onChange: (acknowledged: number | null) => void;
   /** Milliseconds that a commit waits at most; default 1000. */
   readonly timeoutMs?: number;
@@ -33,16 +36,18 @@ export function waitForReplicas(client: RedisClient, wait: ReplicaWait): void {
 }
 
 /**
- * Resolves when enough replicas have what this client has just written to the server of `key`, or when that takes too long; at once where nothing
- * is to be waited for. To be called right after the reply to the write. Never rejects: what is written stands.
+ * Resolves when enough replicas have what this client has just written to the server of `key`, or when that
+ * takes too long; at once where nothing is to be waited for. To be called right after the reply to the write.
+ * Never rejects: what is written stands.
  */
 export async function untilReplicated(client: RedisClient, key: string): Promise<void> {
   await waiters.get(client)?.(key);
 }
 
 /**
- * One WAIT at a time for all commits of a connection, which takes no other commands meanwhile. That is why nothing waits for a while after one
- * in vain: a replica that is away would slow everything down to a commit a second.
+ * One WAIT at a time for all commits of a connection, which takes no other commands meanwhile. That is why
+ * nothing waits for a while after one in vain: a replica that is away would slow everything down to a commit
+ * a second.
  */
 function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10_000 }: ReplicaWait) {
   let current: Promise<boolean> = Promise.resolve(true);
@@ -71,7 +76,10 @@ function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10
   };
 }
 
-/** The master that has the slot of a key, as far as the client knows; null where none does. Where a redirection has led is noted before the reply comes. */
+/**
+ * The master that has the slot of a key, as far as the client knows; null where none does. Where a
+ * redirection has led is noted before the reply comes.
+ */
 export function ownerOf(cluster: Cluster, key: string): Redis | null {
   const slot = new Command('get', [key]).getSlot();
   const [owner] = cluster.slots[slot ?? -1] ?? [];

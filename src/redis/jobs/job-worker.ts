@@ -22,9 +22,10 @@ export interface JobWorkerOptions<Data> {
 const retryMs = 1_000;
 
 /**
- * Starts a BullMQ worker that goes on within seconds after any connection has failed or fallen silent. Jobs may be taken up again as often as
- * need be. BullMQ's own blocking connection is left out: it is disconnected and connected again when a read is late, and in a cluster that
- * connects only at the second attempt it waits for ever for the first.
+ * Starts a BullMQ worker that goes on within seconds after any connection has failed or fallen silent. Jobs
+ * may be taken up again as often as need be. BullMQ's own blocking connection is left out: it is disconnected
+ * and connected again when a read is late, and in a cluster that connects only at the second attempt it waits
+ * for ever for the first.
  */
 export function createJobWorker<Data>(options: JobWorkerOptions<Data>): Worker<Data> {
   const { connection, prefix, concurrency, lockMs, stalledMs } = options;

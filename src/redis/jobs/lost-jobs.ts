@@ -8,8 +8,9 @@ export interface DeduplicatingQueue {
 const idsAtOnce = 50;
 
 /**
- * Frees deduplication ids that are held by jobs which stand in no list of their queue: such a job is never worked on, and keeps every other of its id from being
- * added. Half a transaction that Redis has carried out leaves some. Returns how many; a job that ends meanwhile may be followed by two instead of one.
+ * Frees deduplication ids that are held by jobs which stand in no list of their queue: such a job is never
+ * worked on, and keeps every other of its id from being added. Half a transaction that Redis has carried out
+ * leaves some. Returns how many; a job that ends meanwhile may be followed by two instead of one.
  */
 export async function releaseLostJobs(queue: DeduplicatingQueue, ids: readonly string[]): Promise<number> {
   async function release(id: string): Promise<number> {

@@ -4,9 +4,10 @@ import { Worker, type Job } from 'bullmq';
 const pastMs = 1;
 
 /**
- * A BullMQ worker that begins each job as soon as it has it. Left to itself it takes as many as there are, a round trip each, and begins the first of them after
- * the last: over a slow line their locks have lapsed by then, so they are taken up again, and again, and where jobs come faster than one a round
- * trip none is ever begun.
+ * A BullMQ worker that begins each job as soon as it has it. Left to itself it takes as many as there are, a
+ * round trip each, and begins the first of them after the last: over a slow line their locks have lapsed by
+ * then, so they are taken up again, and again, and where jobs come faster than one a round trip none is ever
+ * begun.
  */
 export class PromptWorker<Data> extends Worker<Data> {
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data>> {

@@ -6,8 +6,8 @@ const CUT_AFTER_MS = 20;
 const DRIPS_PER_SECOND = 10;
 
 /**
- * Half of a body. `connection`: the whole length is announced and the connection ends in the middle. `json`: the half is all
- * that is announced, so that only a parser notices.
+ * Half of a body. `connection`: the whole length is announced and the connection ends in the middle. `json`:
+ * the half is all that is announced, so that only a parser notices.
  */
 export function cutBody(payload: string, how: 'connection' | 'json', reply: FastifyReply): Buffer | Readable {
   const whole = Buffer.from(payload);
@@ -16,7 +16,10 @@ export function cutBody(payload: string, how: 'connection' | 'json', reply: Fast
   return how === 'json' ? half : Readable.from(thenFail(half));
 }
 
-/** The whole body at so many bytes per second; the rest at once when the signal says that nobody may wait any longer. */
+/**
+ * The whole body at so many bytes per second; the rest at once when the signal says that nobody may wait any
+ * longer.
+ */
 export function dripBody(payload: string, bytesPerSecond: number, hurry: AbortSignal): Readable {
   return Readable.from(drops(Buffer.from(payload), bytesPerSecond, hurry));
 }

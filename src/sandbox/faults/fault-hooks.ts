@@ -21,8 +21,8 @@ export function faultPlanOf(request: FastifyRequest): FaultPlan {
 }
 
 /**
- * Counts every request of a scope and lets the planned faults happen to it, before its key is looked at. Closing the app
- * ends every wait: hanging requests lose their connection, delayed ones are answered at once.
+ * Counts every request of a scope and lets the planned faults happen to it, before its key is looked at.
+ * Closing the app ends every wait: hanging requests lose their connection, delayed ones are answered at once.
  */
 export function addFaultHooks(
   app: SandboxApp,

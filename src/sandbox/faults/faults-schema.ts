@@ -9,7 +9,9 @@ const HEADER_NAME = '^[A-Za-z0-9-]{1,100}$';
 const HeaderValue = Type.String({ pattern: '^[\\x20-\\x7e]*$' });
 const closed = { additionalProperties: false } as const;
 
-/** How the answers of `GET /partner/filings` are distorted; each page still comes in a correct HTTP response. */
+/**
+ * How the answers of `GET /partner/filings` are distorted; each page still comes in a correct HTTP response.
+ */
 export const ListFaults = Type.Object(
   {
     limitMax: Type.Optional(Whole(1, 100)),
@@ -23,7 +25,10 @@ export const ListFaults = Type.Object(
   closed,
 );
 
-/** The body of `PUT /_sandbox/faults`: what goes wrong, how often, and for which requests. `{}` is a healthy service. */
+/**
+ * The body of `PUT /_sandbox/faults`: what goes wrong, how often, and for which requests. `{}` is a healthy
+ * service.
+ */
 export const Faults = Type.Object(
   {
     endpoints: Type.Optional(Type.Array(Type.Enum(ENDPOINTS), { minItems: 1 })),

@@ -3,7 +3,10 @@ import type { Faults, ListFaults } from './faults-schema.ts';
 import { pick, wholeNumber } from '../simulation/random.ts';
 import type { Random } from '../simulation/random.ts';
 
-/** What happens to one request: first the latency, then the outcome, of which `none`, `cut` and `drip` let it be handled. */
+/**
+ * What happens to one request: first the latency, then the outcome, of which `none`, `cut` and `drip` let it
+ * be handled.
+ */
 export interface FaultPlan {
   readonly latencyMs: number;
   readonly outcome: FaultOutcome;
@@ -27,7 +30,10 @@ export type FaultOutcome =
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string;
     }
-  /** The first half of the answer, then the connection is gone (`connection`) or the body simply ends (`json`). */
+  /**
+   * The first half of the answer, then the connection is gone (`connection`) or the body simply ends
+   * (`json`).
+   */
   | { readonly kind: 'cut'; readonly how: 'connection' | 'json' }
   /** The whole answer, this slowly. */
   | { readonly kind: 'drip'; readonly bytesPerSecond: number };
@@ -51,7 +57,10 @@ export function faultsConcern(faults: Faults, { endpoint, owner }: RequestFacts)
   return faults.owners === undefined || (owner !== undefined && faults.owners.includes(owner));
 }
 
-/** Whether the n-th request (from 1) that the faults concern is hit: `after` are spared first, then `times` are hit. */
+/**
+ * Whether the n-th request (from 1) that the faults concern is hit: `after` are spared first, then `times`
+ * are hit.
+ */
 export function faultsHit(faults: Faults, n: number): boolean {
   const after = faults.after ?? 0;
   return n > after && (faults.times === undefined || n <= after + faults.times);

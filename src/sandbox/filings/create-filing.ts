@@ -12,9 +12,9 @@ export type FindUpload = (storagePath: string) => Upload | undefined;
 type FileInput = CreateFilingInput['files'][number];
 
 /**
- * Everything that the rules of `create-filing` find wrong with a well-formed body, empty when it may be filed: each required
- * document of the filing type is there, each file is for one of them and was uploaded by this account, and endorsement
- * fields come with endorsement filings only.
+ * Everything that the rules of `create-filing` find wrong with a well-formed body, empty when it may be
+ * filed: each required document of the filing type is there, each file is for one of them and was uploaded by
+ * this account, and endorsement fields come with endorsement filings only.
  */
 export function filingProblems(
   input: CreateFilingInput,

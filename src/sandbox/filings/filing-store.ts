@@ -6,7 +6,10 @@ import type { Position, SortedRecords } from './sorted-records.ts';
 interface FilingSelection {
   readonly owner?: string | undefined;
   readonly status?: string | undefined;
-  /** Free text, found in the policy number, the names, the endorsement number and the id, whatever the case; empty finds all. */
+  /**
+   * Free text, found in the policy number, the names, the endorsement number and the id, whatever the case;
+   * empty finds all.
+   */
   readonly q?: string | undefined;
 }
 
@@ -17,10 +20,16 @@ export interface FilingView {
   slice(offset: number, limit: number): Filing[];
 }
 
-/** All filings, in memory: gone when the process ends. Every filing in it is replaced as a whole and never modified. */
+/**
+ * All filings, in memory: gone when the process ends. Every filing in it is replaced as a whole and never
+ * modified.
+ */
 export interface FilingStore {
   get(id: string): Filing | undefined;
-  /** Adds the filing, or takes it for the one with the same id, which keeps its place among those of the same `createdAt`. */
+  /**
+   * Adds the filing, or takes it for the one with the same id, which keeps its place among those of the same
+   * `createdAt`.
+   */
   put(filing: Filing): void;
   /** Adds many filings whose ids are all new. */
   addMany(filings: readonly Filing[]): void;

@@ -27,8 +27,9 @@ export interface UserFile {
 }
 
 /**
- * A filing exactly as the service returns it (partner specification, Filing). `status` is wider than the specification because
- * the control interface may set any. Optional input is echoed, `null` where it was not given.
+ * A filing exactly as the service returns it (partner specification, Filing). `status` is wider than the
+ * specification because the control interface may set any. Optional input is echoed, `null` where it was not
+ * given.
  */
 export interface Filing {
   readonly id: string;
@@ -57,7 +58,9 @@ export interface Filing {
   readonly userNotes: string | null;
 }
 
-/** Which of a state's two sets of requirements and rates a filing type uses (partner specification, mapping). */
+/**
+ * Which of a state's two sets of requirements and rates a filing type uses (partner specification, mapping).
+ */
 export function pairOf(filingType: FilingType): 'nb' | 'ed' {
   return filingType === 'NEW_BUSINESS' || filingType === 'NEW_BUSINESS_RENEWAL' ? 'nb' : 'ed';
 }

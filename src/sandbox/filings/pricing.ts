@@ -3,7 +3,10 @@ import { MONEY_DECIMALS } from '../decisions.ts';
 import type { FilingType } from './filing.ts';
 import type { Rate, RateConfiguration, RateMode } from './rates.ts';
 
-/** What is priced: amounts in dollars, none negative; fees and values that were not given are 0 or the state's own. */
+/**
+ * What is priced: amounts in dollars, none negative; fees and values that were not given are 0 or the state's
+ * own.
+ */
 export interface QuoteInput {
   readonly filingType: FilingType;
   readonly stateAbbr: string;
@@ -15,7 +18,10 @@ export interface QuoteInput {
   readonly fmtValue?: number;
 }
 
-/** One amount of a quote; a flat fee has no mode, no value and no base. A percentage's base is what it is a percentage of. */
+/**
+ * One amount of a quote; a flat fee has no mode, no value and no base. A percentage's base is what it is a
+ * percentage of.
+ */
 interface QuoteLine {
   readonly name: string;
   readonly kind: 'tax' | 'fee' | 'filing-fee';
@@ -25,7 +31,10 @@ interface QuoteLine {
   readonly amount: number;
 }
 
-/** The body of `POST /partner/calculate`: `total` = `filingFee` + `tax` + `fees` = the sum of the breakdown, premium not included. */
+/**
+ * The body of `POST /partner/calculate`: `total` = `filingFee` + `tax` + `fees` = the sum of the breakdown,
+ * premium not included.
+ */
 export interface Quote {
   readonly filingType: FilingType;
   readonly stateAbbr: string;
@@ -44,10 +53,10 @@ interface Bases {
 }
 
 /**
- * Prices a policy in exact decimals (partner specification, Rate configuration). `PERCENTAGE_WITH_FEES` is a percentage of the
- * premium plus the taxable flat fees; `PERCENTAGE_WITH_FEES_VIA` adds the stamping fee to that base; `MANUAL` is the amount
- * itself. Each line is rounded to cents, half away from zero, and sums are sums of rounded lines. A return premium has the
- * same amounts with the opposite sign.
+ * Prices a policy in exact decimals (partner specification, Rate configuration). `PERCENTAGE_WITH_FEES` is a
+ * percentage of the premium plus the taxable flat fees; `PERCENTAGE_WITH_FEES_VIA` adds the stamping fee to
+ * that base; `MANUAL` is the amount itself. Each line is rounded to cents, half away from zero, and sums are
+ * sums of rounded lines. A return premium has the same amounts with the opposite sign.
  */
 export function quotePolicy(rates: RateConfiguration, input: QuoteInput): Quote {
   const flatFees = flatFeeLines(rates, input);
@@ -77,7 +86,8 @@ function flatFee(name: string, amount: number | undefined): QuoteLine {
   return { name, kind: 'fee', mode: null, value: null, base: null, amount: toMoney(new Big(amount ?? 0)) };
 }
 
-// The configuration has no flags for the inspection fee: it always applies and is taxed where the policy fee is.
+// The configuration has no flags for the inspection fee: it always applies and is taxed where the policy fee
+// is.
 function taxableFees(rates: RateConfiguration, input: QuoteInput): Big {
   const { carriersFee = 0, policyFee = 0, inspectionFee = 0 } = input;
   return new Big(0)

@@ -13,8 +13,9 @@ export const RATE_NAMES = ['surplusLinesTax', 'stampingFee', 'lgt', 'fmt', 'fili
 export type RateName = (typeof RATE_NAMES)[number];
 
 /**
- * The raw rate configuration of one pair of a state. `stampingFee` is the stamping/VIA fee, `lgt` the local government tax,
- * `fmt` the fire marshal tax. The booleans say whether the partner's flat fees apply and whether they are taxable.
+ * The raw rate configuration of one pair of a state. `stampingFee` is the stamping/VIA fee, `lgt` the local
+ * government tax, `fmt` the fire marshal tax. The booleans say whether the partner's flat fees apply and
+ * whether they are taxable.
  */
 export interface RateConfiguration extends Readonly<Record<RateName, Rate>> {
   readonly carriersFee: boolean;

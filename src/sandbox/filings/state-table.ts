@@ -49,8 +49,8 @@ const percentVia = (value: number): Rate => ({ mode: 'PERCENTAGE_WITH_FEES_VIA',
 const manual = (value: number): Rate => ({ mode: 'MANUAL', value });
 
 /**
- * Invented rates in the usual order of magnitude: together they use every mode, and for each flat fee every combination of charged and
- * taxable.
+ * Invented rates in the usual order of magnitude: together they use every mode, and for each flat fee every
+ * combination of charged and taxable.
  */
 export const STATE_TABLE: readonly StateRow[] = [
   {

@@ -10,8 +10,8 @@ export interface StatusChange {
 }
 
 /**
- * The filing in its new status. Only a COMPLETED filing keeps or gets a `completedAt` and only a REJECTED one a
- * `rejectionReason` (partner specification, States); setting the same status again changes neither.
+ * The filing in its new status. Only a COMPLETED filing keeps or gets a `completedAt` and only a REJECTED one
+ * a `rejectionReason` (partner specification, States); setting the same status again changes neither.
  */
 export function withStatus(filing: Filing, change: StatusChange, nowMs: number): Filing {
   const { status } = change;

@@ -23,9 +23,15 @@ interface UploadSignature {
 
 /** The upload tickets of all accounts. */
 export interface Uploads {
-  /** Issues a ticket: the path, and the signature that lets its bearer send the bytes once within the lifetime. */
+  /**
+   * Issues a ticket: the path, and the signature that lets its bearer send the bytes once within the
+   * lifetime.
+   */
   issue(upload: Pick<Upload, 'owner' | 'fileName' | 'filingId'>): UploadSignature & { storagePath: string };
-  /** The upload that a signed URL is for. Throws the `UPLOAD_URL_…` error for one that is forged, late or used. */
+  /**
+   * The upload that a signed URL is for. Throws the `UPLOAD_URL_…` error for one that is forged, late or
+   * used.
+   */
   check(storagePath: string, given: UploadSignature): Upload;
   /** Marks the bytes as stored: the URL is used up from here on. */
   store(upload: Upload): void;

@@ -18,8 +18,8 @@ const LIMIT = { min: 1, max: 100, fallback: 20 };
 const OFFSET = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 };
 
 /**
- * Reads the query parameters of the filing list; a parameter given twice is an error, an unknown one is ignored. `statuses` are
- * those that may be asked for, undefined lets any be.
+ * Reads the query parameters of the filing list; a parameter given twice is an error, an unknown one is
+ * ignored. `statuses` are those that may be asked for, undefined lets any be.
  */
 export function parseListQuery(
   raw: Readonly<Record<string, unknown>>,

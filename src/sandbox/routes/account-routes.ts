@@ -10,7 +10,10 @@ import type { SandboxApp } from '../sandbox-app.ts';
 const StatesQuery = Type.Object({ state: Type.Optional(Type.String()) });
 const RatesParams = Type.Object({ state: Type.String(), type: Type.String() });
 
-/** `GET /partner/me`, `GET /partner/filing-states`, `POST /partner/calculate` and `GET /partner/get-state-rates/{state}/{type}`. */
+/**
+ * `GET /partner/me`, `GET /partner/filing-states`, `POST /partner/calculate` and `GET
+ * /partner/get-state-rates/{state}/{type}`.
+ */
 export function addAccountRoutes(app: SandboxApp): void {
   app.get('/partner/me', (request) => accountBody(accountOf(request)));
 

@@ -14,7 +14,8 @@ const NullableText = Type.Union([Type.Null(), Type.String()]);
 const IdParams = Type.Object({ id: Type.String({ minLength: 1 }) });
 const ListQuery = Type.Object({ owner: Type.Optional(Type.String()) }, { additionalProperties: true });
 
-// Fields beyond the named ones go into the filing as they are, so that a filing can be made that breaks the specification.
+// Fields beyond the named ones go into the filing as they are, so that a filing can be made that breaks the
+// specification.
 const PutFilingBody = Type.Object(
   {
     status: Type.String({ minLength: 1 }),
@@ -28,7 +29,10 @@ const PutFilingBody = Type.Object(
 type PutFiling = Static<typeof PutFilingBody>;
 type Deps = Pick<SandboxDeps, 'accounts' | 'store' | 'now' | 'random'>;
 
-/** `/_sandbox/filings`: any account's filings, read, made, changed and removed without the rules of the service. */
+/**
+ * `/_sandbox/filings`: any account's filings, read, made, changed and removed without the rules of the
+ * service.
+ */
 export function addControlFilingRoutes(app: SandboxApp, deps: Deps): void {
   app.get('/filings', { schema: { querystring: ListQuery } }, (request) => {
     const parsed = parseListQuery(request.query);
@@ -63,7 +67,10 @@ export function addControlFilingRoutes(app: SandboxApp, deps: Deps): void {
   });
 }
 
-/** The filing as the control interface wants it: status with what belongs to it, owner, and any other field verbatim. */
+/**
+ * The filing as the control interface wants it: status with what belongs to it, owner, and any other field
+ * verbatim.
+ */
 function editedFiling(filing: Filing, edit: PutFiling, nowMs: number): Filing {
   const { status, rejectionReason, completedAt, owner, ...fields } = edit;
   const changed = withStatus(filing, { status, rejectionReason, completedAt }, nowMs);

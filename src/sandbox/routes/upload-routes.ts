@@ -25,7 +25,9 @@ export function addUploadTicketRoute(app: SandboxApp, deps: Pick<SandboxDeps, 's
   });
 }
 
-/** `PUT {uploadUrl}`: the storage, which knows signatures and no keys. The bytes are counted and thrown away. */
+/**
+ * `PUT {uploadUrl}`: the storage, which knows signatures and no keys. The bytes are counted and thrown away.
+ */
 export function addStorageRoute(app: SandboxApp, deps: Pick<SandboxDeps, 'store' | 'uploads' | 'now'>): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(

@@ -1,4 +1,7 @@
-/** The endpoints of the service by the names that faults and counters use; `unknown` is every other path or method. */
+/**
+ * The endpoints of the service by the names that faults and counters use; `unknown` is every other path or
+ * method.
+ */
 export const ENDPOINTS = [
   'me',
   'filing-states',

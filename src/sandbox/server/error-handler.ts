@@ -101,7 +101,8 @@ interface SchemaViolation {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-// The first problem of each field: what follows is about the same mistake, or about the other branches of a union.
+// The first problem of each field: what follows is about the same mistake, or about the other branches of a
+// union.
 function toProblems(violations: readonly SchemaViolation[], schema: unknown): Problem[] {
   const byField = new Map<string, Problem>();
   for (const problem of violations.flatMap((violation) => violationProblems(violation, schema))) {

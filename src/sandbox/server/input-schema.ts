@@ -16,7 +16,10 @@ const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, pattern: NOT_BLANK });
 const Money = Type.Number({ minimum: 0, maximum: MONEY_MAX });
 const CalendarDate = Type.String({ format: 'date' });
 
-/** The body of `POST /partner/calculate`; the fees and values are the sandbox's own reading of "optional fields: not shown". */
+/**
+ * The body of `POST /partner/calculate`; the fees and values are the sandbox's own reading of "optional
+ * fields: not shown".
+ */
 export const CalculateBody = Type.Object({
   filingType: Type.Enum(FILING_TYPES),
   stateAbbr: Text,
@@ -28,7 +31,10 @@ export const CalculateBody = Type.Object({
   fmtValue: Type.Optional(Money),
 });
 
-/** The body of `POST /partner/create-filing` (partner specification, Endpoints); fields beyond these are ignored. */
+/**
+ * The body of `POST /partner/create-filing` (partner specification, Endpoints); fields beyond these are
+ * ignored.
+ */
 export const CreateFilingBody = Type.Object({
   filingType: Type.Enum(FILING_TYPES),
   filingStateId: Text,

@@ -1,7 +1,9 @@
 import { IsObject, type TObject } from 'typebox';
 import type { SandboxApp } from '../sandbox-app.ts';
 
-/** Takes `null` in a field of a body that may be left out as if it were left out, on every route of the scope. */
+/**
+ * Takes `null` in a field of a body that may be left out as if it were left out, on every route of the scope.
+ */
 export function takeNullAsAbsent(app: SandboxApp): void {
   app.addHook('preValidation', async (request) => {
     const schema = request.routeOptions.schema?.body;

@@ -1,6 +1,8 @@
 import type { Endpoint } from './endpoints.ts';
 
-/** What `GET /_sandbox/requests` answers: how often the service was asked since the start or the last reset. */
+/**
+ * What `GET /_sandbox/requests` answers: how often the service was asked since the start or the last reset.
+ */
 export interface RequestCounts {
   /** ISO 8601. */
   readonly since: string;

@@ -1,7 +1,10 @@
 /** A source of numbers in [0, 1), as `Math.random`. */
 export type Random = () => number;
 
-/** A repeatable source: the same whole-number seed gives the same numbers (a 32-bit mixer in the style of SplitMix). */
+/**
+ * A repeatable source: the same whole-number seed gives the same numbers (a 32-bit mixer in the style of
+ * SplitMix).
+ */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   return () => {
@@ -48,7 +51,10 @@ export function hexDigits(random: Random, length: number): string {
   return digits.slice(0, length);
 }
 
-/** `count` different whole numbers below `limit` in random order, in time and memory that do not depend on `limit`. */
+/**
+ * `count` different whole numbers below `limit` in random order, in time and memory that do not depend on
+ * `limit`.
+ */
 export function sampleIndexes(random: Random, limit: number, count: number): number[] {
   const wanted = Math.min(count, limit);
   const chosen = new Set<number>();

@@ -46,7 +46,10 @@ export function sampleStatus(random: Random): FilingStatus {
   return pickWeighted(random, STATUS_WEIGHTS);
 }
 
-/** When a filing of that status may have been created: settled ones within 18 months, others within ten days before now. */
+/**
+ * When a filing of that status may have been created: settled ones within 18 months, others within ten days
+ * before now.
+ */
 export function sampleCreation(random: Random, status: string, nowMs: number): number {
   const settled = status === 'COMPLETED' || status === 'REJECTED';
   const spanMs = (settled ? SETTLED_SPAN_DAYS : UNSETTLED_SPAN_DAYS) * DAY_MS;
@@ -63,7 +66,10 @@ export function sampleRejectionReason(random: Random): string {
   return pick(random, REJECTION_REASONS);
 }
 
-/** A filing as a partner might have submitted it: names, premium, dates and one file for each required document. */
+/**
+ * A filing as a partner might have submitted it: names, premium, dates and one file for each required
+ * document.
+ */
 export function sampleFiling(random: Random, request: SampleRequest): Filing {
   const { owner, createdAtMs, nowMs, status } = request;
   const id = request.id ?? sampleId(random);

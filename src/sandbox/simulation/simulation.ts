@@ -25,8 +25,9 @@ export const SimulationBody = Type.Object(
 );
 
 /**
- * How filings move through their lives. Each tick moves up to `changesPerTick` unsettled filings one step, reopens a completed
- * one with probability `reopenRate` and creates one with probability `createRate` while there are fewer than `filingsMax`.
+ * How filings move through their lives. Each tick moves up to `changesPerTick` unsettled filings one step,
+ * reopens a completed one with probability `reopenRate` and creates one with probability `createRate` while
+ * there are fewer than `filingsMax`.
  */
 export interface SimulationSettings {
   readonly intervalMs: number;
@@ -55,7 +56,10 @@ export type SimulationStep =
 /** The simulated account's filings, by status or all together. */
 export type FilingsByStatus = (status?: string) => FilingView;
 
-/** What happens in one tick; a filing changes at most once. An account without anything unsettled gets a new filing. */
+/**
+ * What happens in one tick; a filing changes at most once. An account without anything unsettled gets a new
+ * filing.
+ */
 export function planTick(
   filings: FilingsByStatus,
   settings: SimulationSettings,

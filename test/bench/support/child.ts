@@ -10,8 +10,8 @@ export interface Child<Question> extends AsyncDisposable {
 }
 
 /**
- * Starts a module, which finds itself to be one by `isChild` and calls `answer`. With `asDaemon` it runs under the daemon's own
- * options of Node. Resolves when it can be asked.
+ * Starts a module, which finds itself to be one by `isChild` and calls `answer`. With `asDaemon` it runs
+ * under the daemon's own options of Node. Resolves when it can be asked.
  */
 export async function startChild<Question>(
   module: string,

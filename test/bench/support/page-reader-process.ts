@@ -17,7 +17,10 @@ export interface PagesToRead {
   readonly filings: number;
 }
 
-/** One that sweeps, after a baseline, or a `bare` one that only fetches and parses; under the daemon's own options of Node. */
+/**
+ * One that sweeps, after a baseline, or a `bare` one that only fetches and parses; under the daemon's own
+ * options of Node.
+ */
 export async function startPageReader(
   kind: 'sweeping' | 'bare',
   { baseUrl, redisUrl, filings }: PagesToRead,

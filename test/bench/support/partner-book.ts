@@ -14,7 +14,10 @@ const moves = [
   ['UNPAID', 'PAID'],
 ] as const;
 
-/** So many filings with ids like UUIDs, the unsettled ones spread over three statuses, one in twenty of the others REJECTED. */
+/**
+ * So many filings with ids like UUIDs, the unsettled ones spread over three statuses, one in twenty of the
+ * others REJECTED.
+ */
 export function createPartnerBook(filings: number, unsettled: number): PartnerBook {
   const all = Array.from({ length: filings }, (_, i) => filings - 1 - i);
   const lists = new Map<string, number[]>();

@@ -4,10 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { answer, isChild, startChild } from './child.ts';
 import { createPartnerBook } from './partner-book.ts';
 
-/** What the partner service has been asked since the last question: requests per key, and when each first page came. */
+/**
+ * What the partner service has been asked since the last question: requests per key, and when each first page
+ * came.
+ */
 export interface PartnerTraffic {
   readonly requests: number;
-  /** Starts of polls (requests for offset 0 of the whole list) by key, in milliseconds of the machine's clock. */
+  /**
+   * Starts of polls (requests for offset 0 of the whole list) by key, in milliseconds of the machine's clock.
+   */
   readonly polls: Readonly<Record<string, readonly number[]>>;
 }
 

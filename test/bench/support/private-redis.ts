@@ -9,7 +9,10 @@ export interface PrivateRedis extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a Redis of its own, durable unless it is to keep everything in memory alone; throws where there is no redis-server. */
+/**
+ * Starts a Redis of its own, durable unless it is to keep everything in memory alone; throws where there is
+ * no redis-server.
+ */
 export async function startPrivateRedis(
   appendfsync: 'always' | 'everysec' | 'in memory',
 ): Promise<PrivateRedis> {

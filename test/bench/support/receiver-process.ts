@@ -3,14 +3,20 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answer, isChild, startChild } from './child.ts';
 
-/** A callback as the receiver saw it: when its head arrived, in milliseconds of the machine's clock with fractions. */
+/**
+ * A callback as the receiver saw it: when its head arrived, in milliseconds of the machine's clock with
+ * fractions.
+ */
 export interface Arrival {
   readonly path: string;
   readonly id: string;
   readonly at: number;
 }
 
-/** A receiver in a process of its own: `/hang…` is never answered, `/error…` with 500, `/reset…` with a reset, all else with 200 at once. */
+/**
+ * A receiver in a process of its own: `/hang…` is never answered, `/error…` with 500, `/reset…` with a reset,
+ * all else with 200 at once.
+ */
 export interface ReceiverProcess extends AsyncDisposable {
   readonly url: string;
   /** What has arrived since the last call. */

@@ -3,9 +3,15 @@ import { createDeliveryRig, type DeliveryRig } from './delivery-rig.ts';
 
 /** Delivery in a process of its own, as a daemon is one. */
 export interface RigProcess extends AsyncDisposable {
-  /** Registers subscriptions of a new account, one per URL, and puts so many events into its log; resolves with their bodies. */
+  /**
+   * Registers subscriptions of a new account, one per URL, and puts so many events into its log; resolves
+   * with their bodies.
+   */
   prepare(account: string, urls: readonly string[], events: number): Promise<readonly Buffer[]>;
-  /** Wakes the account's subscriptions; resolves when so many callbacks are acknowledged and written, with how many that were a second. */
+  /**
+   * Wakes the account's subscriptions; resolves when so many callbacks are acknowledged and written, with how
+   * many that were a second.
+   */
   deliver(account: string, callbacks: number): Promise<number>;
 }
 
@@ -18,7 +24,9 @@ type Order =
     }
   | { readonly kind: 'deliver'; readonly account: string; readonly callbacks: number };
 
-/** Starts one over a Redis, under the daemon's own options of Node; it ends with this process at the latest. */
+/**
+ * Starts one over a Redis, under the daemon's own options of Node; it ends with this process at the latest.
+ */
 export async function startRigProcess(redisUrl: string): Promise<RigProcess> {
   const child = await startChild<Order>(import.meta.url, [redisUrl], { asDaemon: true });
   return {

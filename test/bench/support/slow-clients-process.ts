@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { answer, isChild, startChild } from './child.ts';
 
 /**
- * Clients in processes of their own that keep so many connections busy without ever finishing a request. They stand for machines elsewhere, so they
- * leave the processors of this one to the daemon and to those who ask it.
+ * Clients in processes of their own that keep so many connections busy without ever finishing a request. They
+ * stand for machines elsewhere, so they leave the processors of this one to the daemon and to those who ask
+ * it.
  */
 export interface SlowClients extends AsyncDisposable {
   /** Connections that are open now, those counted whose request has begun. */
@@ -17,13 +18,14 @@ const byteEveryMs = 1_000;
 const openAtOnce = 50;
 const largeBodies = 2;
 
-// Each process has an address of its own: from one address there are not more than 28 000 ports to one listener, and a closed connection
-// keeps its port for a minute.
+// Each process has an address of its own: from one address there are not more than 28 000 ports to one
+// listener, and a closed connection keeps its port for a minute.
 const clientProcesses = 4;
 
 /**
- * Opens `count` connections to a daemon at `url`, and opens anew what is closed. One half drips headers, the other bodies, which the account `slow`
- * must take. Beside them a few clients send bodies of 2 MB one after the other. Resolves when nearly all are open.
+ * Opens `count` connections to a daemon at `url`, and opens anew what is closed. One half drips headers, the
+ * other bodies, which the account `slow` must take. Beside them a few clients send bodies of 2 MB one after
+ * the other. Resolves when nearly all are open.
  */
 export async function startSlowClients(url: string, token: string, count: number): Promise<SlowClients> {
   const each = String(Math.ceil(count / clientProcesses));

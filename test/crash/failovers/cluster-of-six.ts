@@ -31,8 +31,8 @@ const args = [...syncAtOnce, ...Object.entries(settings).flatMap(([name, value])
 const hashTags = ['default', 'second', '~queues'];
 
 /**
- * Three primaries with a replica each. The primary of a slot in use, picked at random, is stalled or killed with its replica lagging behind, or
- * an account's slot is moved to another primary.
+ * Three primaries with a replica each. The primary of a slot in use, picked at random, is stalled or killed
+ * with its replica lagging behind, or an account's slot is moved to another primary.
  */
 export async function startClusterOfSix(random: () => number): Promise<FailoverGroup> {
   await using stack = new AsyncDisposableStack();

@@ -9,8 +9,9 @@ const texts = ['evt_', ':sub:', '{~queues}'];
 const runMsMax = 4_000;
 
 /**
- * One Redis that is killed and loses the end of its append-only file in the midst of a transaction, and is killed again soon after its start: before or after the
- * rewrite that drops what is left of the transaction. One that `refuses` does not rewrite.
+ * One Redis that is killed and loses the end of its append-only file in the midst of a transaction, and is
+ * killed again soon after its start: before or after the rewrite that drops what is left of the transaction.
+ * One that `refuses` does not rewrite.
  */
 export async function startCutRedis(random: () => number, refuses = false): Promise<FailoverGroup> {
   const args = refuses ? ['--rename-command', 'BGREWRITEAOF', '', '--auto-aof-rewrite-percentage', '0'] : [];

@@ -3,7 +3,10 @@ import { until, type Member } from './replication.ts';
 const keysAtOnce = 10;
 const timeoutMs = 5_000;
 
-/** Moves a slot with its keys from one primary to another while both serve it, as `redis-cli --cluster reshard` does. */
+/**
+ * Moves a slot with its keys from one primary to another while both serve it, as `redis-cli --cluster
+ * reshard` does.
+ */
 export async function moveSlot(
   slot: number,
   from: Member,

@@ -12,7 +12,10 @@ import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
 import { startSilencingProxy, type SilencingProxy } from '../../support/silencing-proxy.ts';
 import { isFollowing, isPrimary, joinMember, syncAtOnce, until, type Member } from './replication.ts';
 
-/** How a primary falls silent: it stands still, a sentinel too, nothing reaches it any more, or only its oldest connection is answered. */
+/**
+ * How a primary falls silent: it stands still, a sentinel too, nothing reaches it any more, or only its
+ * oldest connection is answered.
+ */
 export type Silence =
   'stands still' | 'stands still with a sentinel' | 'loses its route' | 'answers one connection only';
 
@@ -20,7 +23,10 @@ export type Silence =
 export interface ProxiedGroup extends AsyncDisposable {
   /** For REDIS_URL. */
   readonly url: string;
-  /** Has a primary fall silent; resolves when a replica has taken over, with the time of that. The former primary stays silent. */
+  /**
+   * Has a primary fall silent; resolves when a replica has taken over, with the time of that. The former
+   * primary stays silent.
+   */
   fail(how: Silence): Promise<number>;
 }
 

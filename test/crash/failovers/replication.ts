@@ -22,8 +22,8 @@ export interface FailoverGroup extends AsyncDisposable {
 export interface FailoverWay {
   readonly name: string;
   /**
-   * Fails once; resolves when the group is whole again. `whileLagging` is called and awaited when no replica gets any more what the primary writes.
-   * Returns how many bytes of replication stream were undone.
+   * Fails once; resolves when the group is whole again. `whileLagging` is called and awaited when no replica
+   * gets any more what the primary writes. Returns how many bytes of replication stream were undone.
    */
   run(whileLagging: () => Promise<void>): Promise<number>;
 }
@@ -49,8 +49,8 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
 }
 
 /**
- * From now on no replica gets what a primary writes, and none can follow it again, until `mendReplication` or a restart. Returns the primary's position in its
- * replication stream.
+ * From now on no replica gets what a primary writes, and none can follow it again, until `mendReplication` or
+ * a restart. Returns the primary's position in its replication stream.
  */
 async function breakReplication({ client }: Member): Promise<number> {
   await client.call('ACL', 'SETUSER', 'default', '-psync', '-sync');
@@ -94,7 +94,10 @@ export async function killAndRestart(primary: Member, replica: Member): Promise<
   await primary.redis.restart();
 }
 
-/** Lets a primary fail in a way, such as `stall`, behind a replica that lags. Returns how many bytes were undone. */
+/**
+ * Lets a primary fail in a way, such as `stall`, behind a replica that lags. Returns how many bytes were
+ * undone.
+ */
 export async function failLagging(
   [primary, replica]: readonly [primary: Member, replica: Member],
   whileLagging: () => Promise<void>,

@@ -3,7 +3,10 @@ const bulks = '$=!';
 const lists = '*~>';
 const maps = '%|';
 
-/** Splits what came over a connection into whole RESP2 or RESP3 values and the rest, of which more is to come; pure. */
+/**
+ * Splits what came over a connection into whole RESP2 or RESP3 values and the rest, of which more is to come;
+ * pure.
+ */
 export function splitValues(bytes: Buffer): { readonly values: Buffer[]; readonly rest: Buffer } {
   const values: Buffer[] = [];
   let from = 0;

@@ -23,9 +23,10 @@ const convergedMs = 10_000;
 const shownMax = 20;
 
 /**
- * Fails a group over again and again under its daemons while filings change. After each failover the changes pause until everything is at rest,
- * and what each subscriber heard last of each filing has to become what the partner service shows; at the end the whole journals are checked.
- * Prints a line for each failover and one for the run. Fails on every broken promise, and leaves journals and logs in a folder that it names.
+ * Fails a group over again and again under its daemons while filings change. After each failover the changes
+ * pause until everything is at rest, and what each subscriber heard last of each filing has to become what
+ * the partner service shows; at the end the whole journals are checked. Prints a line for each failover and
+ * one for the run. Fails on every broken promise, and leaves journals and logs in a folder that it names.
  */
 export async function runFailovers(group: FailoverGroup, run: FailoverRun): Promise<Convergence> {
   const { random } = run;
@@ -67,7 +68,8 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
   return findings;
 }
 
-// While filings change: receivers hold answers, hear what is undone then, and have to hear more when the group is whole again.
+// While filings change: receivers hold answers, hear what is undone then, and have to hear more when the
+// group is whole again.
 async function failOnce(
   world: World,
   { perSecond }: FailoverRun,

@@ -12,7 +12,10 @@ import {
 } from './replication.ts';
 import { startSwitchingProxy } from './switching-proxy.ts';
 
-/** A Redis and its replica behind a proxy that goes over to the replica while that lags behind; the former primary follows it then. */
+/**
+ * A Redis and its replica behind a proxy that goes over to the replica while that lags behind; the former
+ * primary follows it then.
+ */
 export async function startSwitchedProxy(): Promise<FailoverGroup> {
   await using stack = new AsyncDisposableStack();
   const servers = await Promise.all(

@@ -3,7 +3,10 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { commandOf, isPush, splitValues } from './resp-values.ts';
 
-/** A way to Redis that keeps its clients' connections when it goes over to another server, as proxies in front of managed Redises do. */
+/**
+ * A way to Redis that keeps its clients' connections when it goes over to another server, as proxies in front
+ * of managed Redises do.
+ */
 export interface SwitchingProxy extends AsyncDisposable {
   readonly port: number;
   /** From now on every connection, also those that stand, leads to another port of 127.0.0.1. */

@@ -16,10 +16,14 @@ import {
   type Member,
 } from './replication.ts';
 
-// Sentinels elect no replica whose link has been down for ten times as long, and on a loaded machine it is made to lag for ten seconds and more.
+// Sentinels elect no replica whose link has been down for ten times as long, and on a loaded machine it is
+// made to lag for ten seconds and more.
 const downAfterMs = 3_000;
 
-/** A master and its replica, watched by three sentinels of which two must agree. The master is stalled or killed with its replica lagging behind. */
+/**
+ * A master and its replica, watched by three sentinels of which two must agree. The master is stalled or
+ * killed with its replica lagging behind.
+ */
 export async function startThreeSentinels(): Promise<FailoverGroup> {
   await using stack = new AsyncDisposableStack();
   const servers = await Promise.all(

@@ -5,8 +5,9 @@ import type { TapingReceiver } from '../support/taping-receiver.ts';
 /** Receivers of which some fail now and then and some are slow just when it matters. */
 export interface UnevenAnswers {
   /**
-   * From now on the slow subscribers hold some answers back, until the returned function is called or an attempt's time is nearly over. Resolves
-   * when each of them holds one: so long its drain goes on with what it knows.
+   * From now on the slow subscribers hold some answers back, until the returned function is called or an
+   * attempt's time is nearly over. Resolves when each of them holds one: so long its drain goes on with what
+   * it knows.
    */
   hold(): Promise<() => void>;
 }

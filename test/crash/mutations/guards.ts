@@ -1,6 +1,9 @@
 import type { Mutation } from './mutations.ts';
 
-/** Bugs that let somebody in or something out, one for each of the guards of docs/threat-model.md that a line of code could take away. */
+/**
+ * Bugs that let somebody in or something out, one for each of the guards of docs/threat-model.md that a line
+ * of code could take away.
+ */
 export const guards: readonly Mutation[] = [
   {
     name: 'a name that leads inside is dialled',

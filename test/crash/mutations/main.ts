@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { guards } from './guards.ts';
 import { mutations, type Mutation } from './mutations.ts';
 
-// Applies each seeded bug to a copy of the tree and runs the test that is to notice it. Exit code 1 if one of them does not.
-// `npm run test:mutations -- cursor` runs those with `cursor` in their name.
+// Applies each seeded bug to a copy of the tree and runs the test that is to notice it. Exit code 1 if one of
+// them does not. `npm run test:mutations -- cursor` runs those with `cursor` in their name.
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const notCopied = new Set(['node_modules', '.git', 'coverage']);

@@ -30,7 +30,10 @@ export function isAcknowledged({ answeredAt, httpStatus }: TapedEvent): boolean 
   return answeredAt !== null && httpStatus >= 200 && httpStatus < 300;
 }
 
-/** That it verifies, by Standard Webhooks, "Signature scheme"; computed here once more so that nothing of the sender checks itself. */
+/**
+ * That it verifies, by Standard Webhooks, "Signature scheme"; computed here once more so that nothing of the
+ * sender checks itself.
+ */
 export function checkSignature({ secret }: Subscriber, callback: TapedCallback): string[] {
   const { id, timestamp, signature, body, arrivedAt, subscription } = callback;
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
@@ -60,7 +63,10 @@ function withoutTimes(body: Buffer): string {
   return JSON.stringify({ ...event, timestamp: '', data: { ...event.data, observed: {} } });
 }
 
-/** Whose event it is, and that the partner service showed what it says before it came; `servedSince` is of `firstSights`. */
+/**
+ * Whose event it is, and that the partner service showed what it says before it came; `servedSince` is of
+ * `firstSights`.
+ */
 export function checkOrigin(
   servedSince: ReadonlyMap<string, number>,
   subscriber: Subscriber,

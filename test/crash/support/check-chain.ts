@@ -25,9 +25,10 @@ export function stateKey(state: PartnerState): string {
 }
 
 /**
- * The rules for one filing at one subscriber, events in the order of arrival; pure: sequences from 1 without a gap, one id per sequence,
- * `previousStatus` the status of the event before, none sent for the first time before the former was acknowledged.
- * `baseline` is the status in which the filing was taken in silently, null when it came later.
+ * The rules for one filing at one subscriber, events in the order of arrival; pure: sequences from 1 without
+ * a gap, one id per sequence, `previousStatus` the status of the event before, none sent for the first time
+ * before the former was acknowledged. `baseline` is the status in which the filing was taken in silently,
+ * null when it came later.
  */
 export function checkChain(where: string, baseline: string | null, events: readonly TapedEvent[]): string[] {
   const firsts = new Map<number, TapedEvent>();

@@ -22,8 +22,9 @@ export interface Convergence {
 }
 
 /**
- * The rules that hold whatever Redis has forgotten; pure. Each subscriber's last word on each filing is what the partner service shows; an id and a
- * sequence stand for one state each; callbacks verify, belong to the subscriber's account and say what was served before. Repeats and gaps are free.
+ * The rules that hold whatever Redis has forgotten; pure. Each subscriber's last word on each filing is what
+ * the partner service shows; an id and a sequence stand for one state each; callbacks verify, belong to the
+ * subscriber's account and say what was served before. Repeats and gaps are free.
  */
 export function checkConvergence(journals: Journals): Convergence {
   const violations = findUnconverged(journals);
@@ -46,8 +47,9 @@ export function checkConvergence(journals: Journals): Convergence {
 }
 
 /**
- * The filings of which a subscriber's last word is not what the partner service shows, once for the word with the greatest sequence (rule `greatest`)
- * and once for the one that came last (rule `last`); pure. Only what was acknowledged counts; before the first word it is the baseline.
+ * The filings of which a subscriber's last word is not what the partner service shows, once for the word with
+ * the greatest sequence (rule `greatest`) and once for the one that came last (rule `last`); pure. Only what
+ * was acknowledged counts; before the first word it is the baseline.
  */
 export function findUnconverged({ dwells, subscribers, callbacks }: Journals): string[] {
   const violations: string[] = [];

@@ -16,15 +16,18 @@ export interface Allowance {
   /** Deliveries to one subscriber of events that it had acknowledged before. */
   readonly repeatsMax: number;
   /**
-   * True where Redis itself was set back: a change that is detected again has its former id, and the times of its observation are new.
-   * Otherwise an id stands for the same bytes for ever.
+   * True where Redis itself was set back: a change that is detected again has its former id, and the times of
+   * its observation are new. Otherwise an id stands for the same bytes for ever.
    */
   readonly setBack: boolean;
 }
 
 /** What the comparison of a run's journals came to. */
 export interface Findings {
-  /** Broken promises, each with the rule it breaks in front; empty when nothing was lost, invented or out of order. */
+  /**
+   * Broken promises, each with the rule it breaks in front; empty when nothing was lost, invented or out of
+   * order.
+   */
   readonly violations: readonly string[];
   /** Different events that were acknowledged, per subscriber, added up. */
   readonly events: number;
@@ -65,7 +68,8 @@ export function checkJournals(journals: Journals, allowance: Allowance): Finding
 const pollsToSee = 2;
 const pollsToMiss = 3;
 
-// What must have been seen, in its order, has to be among what was acknowledged, and the last state at its end.
+// What must have been seen, in its order, has to be among what was acknowledged, and the last state at its
+// end.
 function checkCompleteness(
   { dwells, polls }: Journals,
   { id, account }: Subscriber,

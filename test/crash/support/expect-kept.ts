@@ -6,8 +6,8 @@ import { checkJournals, type Allowance, type Findings } from './check-journals.t
 import type { World } from './world.ts';
 
 /**
- * Waits until a world has come to rest and compares its journals. Prints what they hold, under the name of the test. Fails on every broken
- * promise, and leaves journals and logs in a folder that it names then.
+ * Waits until a world has come to rest and compares its journals. Prints what they hold, under the name of
+ * the test. Fails on every broken promise, and leaves journals and logs in a folder that it names then.
  */
 export async function expectKept(world: World, allowance: Allowance, broken: string): Promise<Findings> {
   const atRest = await world.settle();

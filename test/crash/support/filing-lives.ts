@@ -8,7 +8,10 @@ export interface FilingLives {
   move(account: string, filingId: string, status: string): Promise<void>;
   /** The service knows it no longer. */
   forget(account: string, filingId: string): Promise<void>;
-  /** Moves random filings at random, so many a second, until the returned function is called; every 20th is new, unless `births` is false. */
+  /**
+   * Moves random filings at random, so many a second, until the returned function is called; every 20th is
+   * new, unless `births` is false.
+   */
   run(perSecond: number, births?: boolean): () => Promise<void>;
   /** Each filing's states so far, in their order; those of before `begin` from -Infinity on. */
   dwells(): Dwell[];

@@ -1,11 +1,17 @@
-/** The fields of a filing that a change can move, as the partner service holds them; null = it does not know the filing. */
+/**
+ * The fields of a filing that a change can move, as the partner service holds them; null = it does not know
+ * the filing.
+ */
 export type PartnerState = {
   readonly status: string;
   readonly completedAt: string | null;
   readonly rejectionReason: string | null;
 } | null;
 
-/** How long the partner service held one state of a filing. Times here and below are milliseconds of one machine's clock. */
+/**
+ * How long the partner service held one state of a filing. Times here and below are milliseconds of one
+ * machine's clock.
+ */
 export interface Dwell {
   readonly account: string;
   readonly filingId: string;

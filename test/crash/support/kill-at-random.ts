@@ -16,8 +16,9 @@ export interface Recovery {
 }
 
 /**
- * Kills random daemons of a world in which filings move. Every other kill comes wherever the start and the taking over have got to since
- * the former one, the others in the midst of work. Returns what came of those after which it was left to recover.
+ * Kills random daemons of a world in which filings move. Every other kill comes wherever the start and the
+ * taking over have got to since the former one, the others in the midst of work. Returns what came of those
+ * after which it was left to recover.
  */
 export async function killAtRandom(world: World, kills: number): Promise<Recovery[]> {
   const recoveries: Recovery[] = [];

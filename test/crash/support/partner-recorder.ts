@@ -20,7 +20,10 @@ interface FilingDocument {
   readonly rejectionReason?: string | null;
 }
 
-/** Passes everything on to `target` (a base address) and keeps the states in answers. `accountOf` tells whose key a request bears. */
+/**
+ * Passes everything on to `target` (a base address) and keeps the states in answers. `accountOf` tells whose
+ * key a request bears.
+ */
 export async function startPartnerRecorder(
   target: string,
   accountOf: (partnerKey: string) => string,

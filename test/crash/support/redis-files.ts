@@ -19,7 +19,10 @@ export async function cutTail(file: string, bytes: number): Promise<void> {
   await truncate(file, Math.max(0, (await stat(file)).size - Math.ceil(bytes)));
 }
 
-/** Where the last transaction that contains a text begins and ends in a file, in bytes from the file's begin; null where none does. */
+/**
+ * Where the last transaction that contains a text begins and ends in a file, in bytes from the file's begin;
+ * null where none does.
+ */
 export async function lastTransaction(
   file: string,
   text: string,

@@ -25,7 +25,10 @@ export interface KillAtWrite {
 
 const writes = 'write,writev,sendto,sendmsg';
 
-/** From now on the process's n-th write to a socket or pipe kills it before anything is written. Resolves when that is in force. */
+/**
+ * From now on the process's n-th write to a socket or pipe kills it before anything is written. Resolves when
+ * that is in force.
+ */
 export async function killAtWrite(strace: string, pid: number, n: number): Promise<KillAtWrite> {
   const inject = `inject=${writes}:signal=SIGKILL:when=${n}`;
   // Without -f: the main thread alone, which does all of Node's network I/O.

@@ -31,7 +31,9 @@ export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: strin
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 
-/** Starts one with this environment and nothing of ours; `sources` is the entry of another copy of the tree. */
+/**
+ * Starts one with this environment and nothing of ours; `sources` is the entry of another copy of the tree.
+ */
 export function superviseDaemon(
   environment: Readonly<Record<string, string>>,
   sources = main,

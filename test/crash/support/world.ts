@@ -9,7 +9,9 @@ import { startPartnerRecorder, type PartnerRecorder } from './partner-recorder.t
 import { superviseDaemon, type SupervisedDaemon } from './supervised-daemon.ts';
 import { startTapingReceiver, type TapingReceiver } from './taping-receiver.ts';
 
-/** A partner service with two accounts, daemons that watch them, and two subscribers of each, all journalled. */
+/**
+ * A partner service with two accounts, daemons that watch them, and two subscribers of each, all journalled.
+ */
 export interface World extends AsyncDisposable {
   readonly daemons: readonly SupervisedDaemon[];
   readonly lives: FilingLives;
@@ -18,7 +20,10 @@ export interface World extends AsyncDisposable {
   readonly sandbox: TestSandbox;
   /** The API of the first daemon, at its present address. */
   api(): ApiCaller;
-  /** Waits until what the partner service shows now has been seen and delivered; false when that takes longer than `timeoutMs`. */
+  /**
+   * Waits until what the partner service shows now has been seen and delivered; false when that takes longer
+   * than `timeoutMs`.
+   */
   settle(timeoutMs?: number): Promise<boolean>;
   journals(): Journals;
 }

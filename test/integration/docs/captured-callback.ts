@@ -16,8 +16,8 @@ export interface Captured {
 }
 
 /**
- * Has the real sender call a real receiver, once, and returns what arrived. `sentAt` is the sender's wall clock in
- * milliseconds; the event is one that receivers trip over, unless another is given.
+ * Has the real sender call a real receiver, once, and returns what arrived. `sentAt` is the sender's wall
+ * clock in milliseconds; the event is one that receivers trip over, unless another is given.
  */
 export async function captureCallback(
   secrets: readonly string[],
@@ -64,7 +64,10 @@ function textHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, st
 
 const side = { completedAt: null, removed: false };
 
-/** What receivers trip over: text outside ASCII, escapes, a lone surrogate and a number that floats cannot hold. */
+/**
+ * What receivers trip over: text outside ASCII, escapes, a lone surrogate and a number that floats cannot
+ * hold.
+ */
 export const awkwardEvent: Example = buildFilingEvent({
   account: 'default',
   generation: 'g',

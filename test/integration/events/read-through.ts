@@ -5,7 +5,10 @@ import { createEventLog } from '../../../src/events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../../src/events/timeline.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 
-/** What this process, started with `--expose-gc`, sends of its memory: MiB of heap and buffers, and milliseconds. */
+/**
+ * What this process, started with `--expose-gc`, sends of its memory: MiB of heap and buffers, and
+ * milliseconds.
+ */
 export interface ReadThrough {
   readonly events: number;
   /** More than before, at once after the reading. */
@@ -21,7 +24,10 @@ const patienceMs = 15_000;
 const redis = new Redis(url);
 const log = createEventLog(redis, createKeys(prefix));
 
-/** Reads the log from its beginning to its end, as drains or as the list of the API do; returns how many events it has. */
+/**
+ * Reads the log from its beginning to its end, as drains or as the list of the API do; returns how many
+ * events it has.
+ */
 async function readThrough(): Promise<number> {
   let events = 0;
   let [at, more]: [Checkpoint, boolean] = [logBeginning, true];

@@ -18,7 +18,10 @@ let rigs = 0;
 const everyMs = 15_000;
 const minute = 60_000;
 
-/** The queues of a deployment and a watch of them, whose monotonic clock goes on by two seconds with each look. */
+/**
+ * The queues of a deployment and a watch of them, whose monotonic clock goes on by two seconds with each
+ * look.
+ */
 function rig() {
   rigs += 1;
   const keys = createKeys(`${redis.prefix}${rigs}`);

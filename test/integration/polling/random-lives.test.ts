@@ -179,7 +179,8 @@ function misshape(partner: HostilePartner, { clamp, silentClamp, order, total, s
     return (state >>> 0) / 2 ** 32;
   };
   partner.clamp = clamp;
-  // A total that is too low and says just what a silently clamped page holds cannot be told from the end of the list.
+  // A total that is too low and says just what a silently clamped page holds cannot be told from the end of
+  // the list.
   partner.silentClamp = silentClamp && total !== -3;
   if (order === 'oldest first') partner.order = (rows) => rows.toReversed();
   if (order === 'none')
@@ -285,7 +286,8 @@ function isQuiet({
   return incidents.length === 0 && overtakenAt === null;
 }
 
-// One undisturbed poll sees whatever left an unsettled status, and where lists have an order also what entered one.
+// One undisturbed poll sees whatever left an unsettled status, and where lists have an order also what
+// entered one.
 async function checkTimely(
   watched: WatchedAccount,
   partner: HostilePartner,
@@ -316,7 +318,10 @@ async function states(watched: WatchedAccount): Promise<Map<string, FilingState>
 }
 
 interface Books {
-  /** Redis was set back: what only a process that has ended knew of is missing in the log, and sequences leap over it. */
+  /**
+   * Redis was set back: what only a process that has ended knew of is missing in the log, and sequences leap
+   * over it.
+   */
   restored: boolean;
   readonly history: PartnerHistory;
   readonly told: Map<string, SeenEvent>;

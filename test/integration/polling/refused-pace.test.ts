@@ -57,7 +57,8 @@ it.each([['1'], [undefined]])(
     const lists = partner.requests.filter(({ endpoint }) => endpoint === 'filings');
     const wholeLists = lists.filter(({ status, offset }) => status === null && offset === 0);
     expect(wholeLists).toHaveLength(1);
-    // One more than the list has: its end is looked for behind a full page. And one that asks whose account it is.
+    // One more than the list has: its end is looked for behind a full page. And one that asks whose account
+    // it is.
     expect(partner.requests.length - refused).toBe(pages + 2);
 
     const outcomes = [];

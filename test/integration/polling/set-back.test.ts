@@ -14,7 +14,9 @@ interface Scene {
   readonly watched: WatchedAccount;
   /** Another daemon, which remembers nothing. */
   readonly other: WatchedAccount;
-  /** Sets the account's keys back to where they were when this was opened, as a cluster may: other keys stay. */
+  /**
+   * Sets the account's keys back to where they were when this was opened, as a cluster may: other keys stay.
+   */
   readonly setBack: () => Promise<void>;
   /** The same with the keys that a single Redis would set back, too. */
   readonly setAllBack: () => Promise<void>;

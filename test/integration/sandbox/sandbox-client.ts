@@ -36,7 +36,10 @@ export interface TestSandbox extends AsyncDisposable {
   control<T = ErrorBody>(method: string, path: string, body?: unknown): Promise<Answer<T>>;
   /** Sends bytes to a signed URL. */
   put(uploadUrl: string, bytes: string, contentType?: string): Promise<Answer<ErrorBody>>;
-  /** Uploads one file for every document that the filing type needs and returns the `files` of `create-filing`. */
+  /**
+   * Uploads one file for every document that the filing type needs and returns the `files` of
+   * `create-filing`.
+   */
   uploadAll(state: FilingState, filingType: FilingType): Promise<FileInput[]>;
   /** The state that the first account may file in. */
   state(stateAbbr: string): Promise<FilingState>;

@@ -2,11 +2,17 @@ import type { Profiler } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Which blocks of some sources have run, as V8 counts them. Functions that ran before this began are counted as a whole. */
+/**
+ * Which blocks of some sources have run, as V8 counts them. Functions that ran before this began are counted
+ * as a whole.
+ */
 export interface BlockCoverage extends Disposable {
   /** Whether anything has run since the last look that never ran before. Remembers nothing. */
   isNew(): Promise<boolean>;
-  /** Remembers what has run since the last look; how much of it is new, by block and by magnitude of its count. */
+  /**
+   * Remembers what has run since the last look; how much of it is new, by block and by magnitude of its
+   * count.
+   */
   remember(): Promise<number>;
   /** Blocks that ever ran, and those of the functions that ever ran. */
   blocks(): { readonly covered: number; readonly known: number };
@@ -23,7 +29,10 @@ interface Block {
   magnitudes: number;
 }
 
-/** Counts in the sources whose URL begins with `prefix`, in this thread, until it is disposed of. One at a time. */
+/**
+ * Counts in the sources whose URL begins with `prefix`, in this thread, until it is disposed of. One at a
+ * time.
+ */
 export async function startBlockCoverage(prefix: string): Promise<BlockCoverage> {
   const session = new Session();
   session.connect();
@@ -72,7 +81,10 @@ export async function startBlockCoverage(prefix: string): Promise<BlockCoverage>
   };
 }
 
-/** All blocks of a function that V8 has told of so far: it leaves out those that ran as often as what surrounds them. */
+/**
+ * All blocks of a function that V8 has told of so far: it leaves out those that ran as often as what
+ * surrounds them.
+ */
 function blocksOf(
   known: Map<string, Block[]>,
   url: string,

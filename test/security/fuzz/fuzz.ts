@@ -41,9 +41,10 @@ const slowMs = 1_000;
 const hangMs = 20_000;
 
 /**
- * Searches for an input that breaks a target, until one is found or the search is over. Inputs are mutations of those that reached blocks of
- * the covered sources that none before had reached, or other magnitudes of their counts. A look at the coverage takes as long as many runs, so
- * that counts are compared for a few inputs only, and the others are looked at together.
+ * Searches for an input that breaks a target, until one is found or the search is over. Inputs are mutations
+ * of those that reached blocks of the covered sources that none before had reached, or other magnitudes of
+ * their counts. A look at the coverage takes as long as many runs, so that counts are compared for a few
+ * inputs only, and the others are looked at together.
  */
 export async function fuzz(
   target: FuzzTarget,
@@ -67,7 +68,10 @@ export async function fuzz(
     return report(attempt([smallest]));
   };
 
-  /** Keeps those of some inputs that reach something new, found by halves. They have been tried, so nothing watches over them. */
+  /**
+   * Keeps those of some inputs that reach something new, found by halves. They have been tried, so nothing
+   * watches over them.
+   */
   async function keepNew(inputs: readonly Buffer[]): Promise<void> {
     for (const input of inputs) target.run(input);
     if (inputs.length === 1) {
@@ -96,7 +100,10 @@ export async function fuzz(
 
 type Failure = NonNullable<FuzzReport['failure']>;
 
-/** Runs a target on inputs, one after the other; the first that fails, takes too long or does not come to an end, or null. */
+/**
+ * Runs a target on inputs, one after the other; the first that fails, takes too long or does not come to an
+ * end, or null.
+ */
 function createAttempt({ run }: FuzzTarget): (inputs: readonly Buffer[]) => Failure | null {
   const work = { inputs: [] as readonly Buffer[], at: 0, run: () => {} };
   work.run = () => {

@@ -2,7 +2,8 @@ import { startBlockCoverage } from './block-coverage.ts';
 import { fuzz } from './fuzz.ts';
 import { targets } from './targets.ts';
 
-// FUZZ_SECONDS for each target, FUZZ_SEED to begin elsewhere (printed, and the same again finds the same); arguments name targets.
+// FUZZ_SECONDS for each target, FUZZ_SEED to begin elsewhere (printed, and the same again finds the same);
+// arguments name targets.
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 10);
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const wanted = process.argv.slice(2);

@@ -1,4 +1,7 @@
-/** A smaller input for which `stillFails`, found by leaving out ever smaller parts; the input itself where none does. */
+/**
+ * A smaller input for which `stillFails`, found by leaving out ever smaller parts; the input itself where
+ * none does.
+ */
 export function minimize(input: Buffer, stillFails: (smaller: Buffer) => boolean): Buffer {
   let smallest = input;
   for (let size = Math.ceil(input.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

@@ -10,7 +10,10 @@ const oddValues: readonly unknown[] = [null, true, 0, -1, 1.5, 1e21, [], {}, [[]
 
 type Change = (input: Buffer, random: Random, words: readonly string[], other: Buffer) => Buffer;
 
-/** An input made of another by a few random changes of bytes, words, numbers or JSON, or by crossing it with a second one; pure but for `random`. */
+/**
+ * An input made of another by a few random changes of bytes, words, numbers or JSON, or by crossing it with a
+ * second one; pure but for `random`.
+ */
 export function mutate(input: Buffer, other: Buffer, words: readonly string[], random: Random): Buffer {
   let next = input;
   for (let left = 2 ** Math.floor(3 * random() ** 2); left > 0; left -= 1)

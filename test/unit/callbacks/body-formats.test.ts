@@ -46,7 +46,8 @@ describe('the format cloudevents', () => {
       time: '2026-11-21T10:00:03.120Z',
       datacontenttype: 'application/json',
     });
-    // Attribute names are lower-case letters and digits, the mandatory ones are not empty (CloudEvents 1.0.2, §3).
+    // Attribute names are lower-case letters and digits, the mandatory ones are not empty (CloudEvents 1.0.2,
+    // §3).
     expect(Object.keys(attributes).filter((name) => !/^[a-z0-9]{1,20}$/.test(name))).toEqual([]);
     expect(Object.values(attributes).every((value) => typeof value === 'string' && value !== '')).toBe(true);
   });
@@ -151,7 +152,8 @@ it('every format gives the same bytes on every attempt', () => {
     }
 });
 
-// JSON as somebody else may write it: numbers that doubles cannot hold, keys that mean something to JavaScript, lone surrogates.
+// JSON as somebody else may write it: numbers that doubles cannot hold, keys that mean something to
+// JavaScript, lone surrogates.
 const text = fc.string({ unit: 'binary' }).filter((value) => !/^\d+$/.test(value));
 const oddNumber = fc.constantFrom('1.10', '12345678901234567890', '1e400', '-0', '0.1e-7');
 const oddKey = fc.constantFrom('__proto__', 'constructor', 'toJSON', 'data', 'filing', 'id');

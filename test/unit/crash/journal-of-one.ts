@@ -40,7 +40,10 @@ function callback(told: Told): TapedCallback {
   return { subscription: 's', id, timestamp: seconds, signature, body, ...answered };
 }
 
-/** A filing of the baseline that becomes PAID at 1000 and PENDING at 2000, polled ten times a second, told as given to one subscriber. */
+/**
+ * A filing of the baseline that becomes PAID at 1000 and PENDING at 2000, polled ten times a second, told as
+ * given to one subscriber.
+ */
 export function journals(told: readonly Told[], edit: Partial<Journals> = {}): Journals {
   const dwells = [
     dwell('UNPAID', -Infinity, 1_000),

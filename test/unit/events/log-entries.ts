@@ -4,7 +4,10 @@ import type { LogEntry } from '../../../src/events/event-log.ts';
 const steps = [1, 32, 1024, 32_768];
 const emptyHash = '0'.repeat(12);
 
-/** The entries of a log in which events of these ids were recorded, one after the other, as log.lua appends them. */
+/**
+ * The entries of a log in which events of these ids were recorded, one after the other, as log.lua appends
+ * them.
+ */
 export function entriesOf(...ids: readonly string[]): LogEntry[] {
   let hashes = steps.map(() => emptyHash);
   return ids.map((id, i) => {

@@ -47,7 +47,8 @@ describe('dependencies', () => {
   });
 
   test('are pinned by hash and come from the registry', () => {
-    // Packages for other platforms are named in the lock, so that it fits everywhere, and never installed here.
+    // Packages for other platforms are named in the lock, so that it fits everywhere, and never installed
+    // here.
     const needed = locked.filter(([, { optional }]) => optional !== true);
     expect(needed.length).toBeGreaterThan(200);
     expect(

@@ -32,7 +32,8 @@ export function useAction() {
 
 /**
  * A button that keeps the focus while its work is under way.
- * @param {{ action: Action, work: () => Promise<void>, kind?: 'primary' | 'danger' | '', children?: ComponentChildren }} props
+ * @param {{ action: Action, work: () => Promise<void>, kind?: 'primary' | 'danger' | '', children?:
+ * ComponentChildren }} props
  */
 export function ActionButton({ action, work, kind = '', children }) {
   return html`<button
@@ -66,7 +67,8 @@ export function Dialog({ title, open, onClose, children }) {
 
 /**
  * A form in a dialog: its fields, why it failed, and its two buttons.
- * @param {{ action: Action, work: (form: FormData) => Promise<void>, verb: string, what: string, onCancel: () => void, children?: ComponentChildren }} props
+ * @param {{ action: Action, work: (form: FormData) => Promise<void>, verb: string, what: string, onCancel: ()
+ * => void, children?: ComponentChildren }} props
  */
 export function DialogForm({ action, work, verb, what, onCancel, children }) {
   const submit = (/** @type {SubmitEvent} */ event) => {

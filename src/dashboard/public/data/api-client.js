@@ -15,9 +15,12 @@ export class ApiError extends Error {
 /**
  * Calls the API of the daemon that served this page.
  * @typedef {object} ApiClient
- * @property {(path: string, signal?: AbortSignal) => Promise<any>} get the parsed answer; rejects with ApiError
- * @property {(method: string, path: string, body?: unknown) => Promise<any>} send the parsed answer, null when it is empty
- * @property {(path: string, headers: Record<string, string>, signal: AbortSignal) => Promise<Response>} open an answer to read piece by piece
+ * @property {(path: string, signal?: AbortSignal) => Promise<any>} get the parsed answer; rejects with
+ * ApiError
+ * @property {(method: string, path: string, body?: unknown) => Promise<any>} send the parsed answer, null
+ * when it is empty
+ * @property {(path: string, headers: Record<string, string>, signal: AbortSignal) => Promise<Response>} open
+ * an answer to read piece by piece
  * @property {() => number} now milliseconds on the daemon's clock, to within a second
  */
 

@@ -1,8 +1,8 @@
 /** @import { Attempt } from './api-types.d.ts' */
 
 /**
- * How deliveries went: how many of how many were acknowledged, those left out that this side cut off, and the median of how long those took in milliseconds, null when there are
- * none; pure.
+ * How deliveries went: how many of how many were acknowledged, those left out that this side cut off, and the
+ * median of how long those took in milliseconds, null when there are none; pure.
  * @param {Attempt[]} attempts
  */
 export function deliveryStats(attempts) {

@@ -7,7 +7,8 @@ import { createSseParser } from './sse-parser.js';
 
 /**
  * How events come at the moment: over an open stream, by asking again and again, or not.
- * @typedef {{ kind: 'connecting' } | { kind: 'live' } | { kind: 'polling' } | { kind: 'broken', error: ApiError }} FeedState
+ * @typedef {{ kind: 'connecting' } | { kind: 'live' } | { kind: 'polling' } | { kind: 'broken', error:
+ * ApiError }} FeedState
  */
 
 /**
@@ -18,7 +19,8 @@ import { createSseParser } from './sse-parser.js';
 
 /**
  * @typedef {object} HistoryListener
- * @property {(events: FilingEvent[], older: string | null) => void} onHistory once, before any other event: the latest, newest first, and the cursor
+ * @property {(events: FilingEvent[], older: string | null) => void} onHistory once, before any other event:
+ * the latest, newest first, and the cursor
  *   with which `readOlder` goes on, null when there is nothing older
  */
 
@@ -28,8 +30,9 @@ const pollEveryMs = 3000;
 const pollsBeforeStream = 20;
 
 /**
- * Tells the events of an account until the signal aborts: first the latest in the log, then each new one. A stream that breaks is taken up where it
- * ended; where streams do not get through, the log is asked every few seconds. Resolves with nothing.
+ * Tells the events of an account until the signal aborts: first the latest in the log, then each new one. A
+ * stream that breaks is taken up where it ended; where streams do not get through, the log is asked every few
+ * seconds. Resolves with nothing.
  * @param {ApiClient} client
  * @param {string} account
  * @param {FeedListener & HistoryListener} listener
@@ -66,7 +69,10 @@ export function readOlder(client, account, cursor, signal) {
   return client.get(`${apiPath('accounts', account, 'events')}?order=newest&limit=100${from}`, signal);
 }
 
-/** @type {(client: ApiClient, account: string, listener: FeedListener & HistoryListener, signal: AbortSignal) => Promise<string>} */
+/**
+ * @type {(client: ApiClient, account: string, listener: FeedListener & HistoryListener, signal: AbortSignal)
+ * => Promise<string>}
+ */
 async function begin(client, account, { onHistory }, signal) {
   const { items, nextCursor, resumeCursor } = await readOlder(client, account, null, signal);
   onHistory(items, nextCursor);
@@ -86,7 +92,8 @@ function readLog(client, account, cursor, signal) {
  * @param {string} start
  * @param {FeedListener} listener
  * @param {AbortSignal} signal
- * @returns {Promise<{ cursor: string, lived: boolean }>} where the next one begins, and whether anything came at all
+ * @returns {Promise<{ cursor: string, lived: boolean }>} where the next one begins, and whether anything came
+ * at all
  */
 async function readStream(client, account, start, { onEvents, onState }, signal) {
   const silence = new AbortController();
@@ -133,7 +140,10 @@ async function* textOf({ body }) {
 }
 
 // For a while, so that a stream is tried again now and then: at once when what was broken is mended.
-/** @type {(client: ApiClient, account: string, cursor: string, listener: FeedListener, signal: AbortSignal) => Promise<string>} */
+/**
+ * @type {(client: ApiClient, account: string, cursor: string, listener: FeedListener, signal: AbortSignal) =>
+ * Promise<string>}
+ */
 async function poll(client, account, start, listener, signal) {
   let cursor = start;
   let broken = false;

@@ -35,7 +35,8 @@ export function eventFacts({ data }) {
 }
 
 /**
- * A filing with what people know it by: the daemon forgets that of COMPLETED ones, their latest event tells it still; pure.
+ * A filing with what people know it by: the daemon forgets that of COMPLETED ones, their latest event tells
+ * it still; pure.
  * @param {FilingWithEvents} filing
  * @returns {FilingWithEvents}
  */

@@ -14,7 +14,8 @@ const samplesMax = 1000;
 const refreshMs = 60_000;
 
 /**
- * The samples of an account with one more; pure. When there are too many, every second one of the older half goes.
+ * The samples of an account with one more; pure. When there are too many, every second one of the older half
+ * goes.
  * @param {Sample[]} samples
  * @param {Sample} sample
  */
@@ -25,7 +26,8 @@ export function withSample(samples, sample) {
 }
 
 /**
- * What the daemon has noted over the past hours, then what this page has read since it was opened, oldest first; pure.
+ * What the daemon has noted over the past hours, then what this page has read since it was opened, oldest
+ * first; pure.
  * @param {{ at: string, counts: Record<string, number> }[]} noted
  * @param {Sample[]} read
  */
@@ -36,7 +38,8 @@ export function joinSamples(noted, read) {
 }
 
 /**
- * The filings of an account by status over the past hours up to now, one more for each new reading; whether the past was read, and why it could not be.
+ * The filings of an account by status over the past hours up to now, one more for each new reading; whether
+ * the past was read, and why it could not be.
  * @param {string} name
  * @param {Account | null} account as last read
  * @param {number} hours

@@ -6,8 +6,9 @@
  */
 
 /**
- * Reads Server-Sent Events (WHATWG HTML §9.2.6) from pieces of text that end anywhere. Each call returns the messages that the piece
- * completes. Comments are left out; so are event names and retry times, which this page has no use for.
+ * Reads Server-Sent Events (WHATWG HTML §9.2.6) from pieces of text that end anywhere. Each call returns the
+ * messages that the piece completes. Comments are left out; so are event names and retry times, which this
+ * page has no use for.
  * @returns {(piece: string) => StreamMessage[]}
  */
 export function createSseParser() {

@@ -95,7 +95,10 @@ function useReading(read, everyMs, subject = read) {
   return { data: current.data, error: current.error, reload };
 }
 
-/** @type {(client: import('./api-client.js').ApiClient, path: string, pages: number, signal: AbortSignal) => Promise<{ items: any[], more: boolean }>} */
+/**
+ * @type {(client: import('./api-client.js').ApiClient, path: string, pages: number, signal: AbortSignal) =>
+ * Promise<{ items: any[], more: boolean }>}
+ */
 async function readPages(client, path, pages, signal) {
   const items = [];
   let cursor = null;

@@ -7,7 +7,8 @@ import { signIn } from '../session.js';
 
 /**
  * Asks for a token until one is valid.
- * @param {{ notice: string | null, onSignedIn: (session: Session) => void }} props `notice`: why one has to sign in again
+ * @param {{ notice: string | null, onSignedIn: (session: Session) => void }} props `notice`: why one has to
+ * sign in again
  */
 export function SignIn({ notice, onSignedIn }) {
   const [problem, setProblem] = useState(notice);

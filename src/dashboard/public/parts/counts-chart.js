@@ -14,7 +14,8 @@ const dashes = [[8, 4], [10, 3, 2, 3], [2, 3], [4, 4], []];
 const colours = ['--warn', '--info', '--busy', '--good', '--bad'];
 
 /**
- * The counts per status over time, with a switch for each status; above it what says which time, and in place of it `empty` while there is no line to draw.
+ * The counts per status over time, with a switch for each status; above it what says which time, and in place
+ * of it `empty` while there is no line to draw.
  * @param {{ samples: Sample[], empty: ComponentChildren, children?: ComponentChildren }} props
  */
 export function CountsChart({ samples, empty, children }) {

@@ -87,7 +87,10 @@ export function FilingsTable({ account, status }) {
     />`;
 }
 
-/** @param {{ account: string, status: string | null, order: 'id' | 'newest', limit: number, caption: string, columns: string[], cells: (filing: Filing) => unknown[], empty: string }} props */
+/**
+ * @param {{ account: string, status: string | null, order: 'id' | 'newest', limit: number, caption: string,
+ * columns: string[], cells: (filing: Filing) => unknown[], empty: string }} props
+ */
 function FilingList({ account, status, order, limit, caption, columns, cells, empty }) {
   const query = status === null ? '' : `&status=${encodeURIComponent(status.toWellFormed())}`;
   const path = `${apiPath('accounts', account, 'filings')}?limit=${limit}&order=${order}${query}`;

@@ -7,8 +7,9 @@ const build = htm.bind(h);
 const prepared = new WeakMap();
 
 /**
- * Markup as tagged templates. Every value in them becomes text or an attribute, never markup. A line break counts as a space, as in HTML and
- * unlike in htm, so that it does not matter where a formatter breaks a sentence.
+ * Markup as tagged templates. Every value in them becomes text or an attribute, never markup. A line break
+ * counts as a space, as in HTML and unlike in htm, so that it does not matter where a formatter breaks a
+ * sentence.
  * @param {TemplateStringsArray} strings
  * @param {...unknown} values
  */

@@ -42,7 +42,8 @@ const tones = new Map([
 ]);
 
 /**
- * Text of somebody else. It keeps its own writing direction to itself, so an override in it turns nothing around it.
+ * Text of somebody else. It keeps its own writing direction to itself, so an override in it turns nothing
+ * around it.
  * @param {{ value: string | number | null | undefined }} props null and empty show a dash
  */
 export function Text({ value }) {
@@ -71,7 +72,8 @@ export function When({ at, never = 'never' }) {
 }
 
 /**
- * The page's heading: names the page for the browser's history, and takes the focus when one has come here by a link.
+ * The page's heading: names the page for the browser's history, and takes the focus when one has come here by
+ * a link.
  * @param {{ title: string, crumbs?: [name: string, href: string][], children?: ComponentChildren }} props
  */
 export function Heading({ title, crumbs = [], children }) {

@@ -9,8 +9,10 @@ import { html } from './html.js';
  */
 
 /**
- * A table that becomes a list of cards on a narrow screen. The roles are written out because browsers drop them with the layout.
- * @param {{ caption: string, columns: string[], rows: Row[], empty: ComponentChildren, more?: boolean, onMore?: () => void }} props
+ * A table that becomes a list of cards on a narrow screen. The roles are written out because browsers drop
+ * them with the layout.
+ * @param {{ caption: string, columns: string[], rows: Row[], empty: ComponentChildren, more?: boolean,
+ * onMore?: () => void }} props
  */
 export function Table({ caption, columns, rows, empty, more = false, onMore }) {
   if (rows.length === 0 && !more) return html`<p class="empty">${empty}</p>`;

@@ -130,7 +130,10 @@ describe('a change of the subscription', () => {
   });
 });
 
-/** Does something once, as the outcome of an attempt is about to be written, so that the drain learns of it with that write. */
+/**
+ * Does something once, as the outcome of an attempt is about to be written, so that the drain learns of it
+ * with that write.
+ */
 function beforeOutcome({ delivery }: Harness, act: () => Promise<unknown>): void {
   const settle = delivery.settle.bind(delivery);
   let acted = false;

@@ -21,7 +21,9 @@ async function connectTo(url: string): Promise<RedisConnections> {
   return connections;
 }
 
-/** Drains three events, one of which is in flight from before `cut` until after it; none may be sent twice. */
+/**
+ * Drains three events, one of which is in flight from before `cut` until after it; none may be sent twice.
+ */
 async function expectOneDrain(harness: Harness, cut: () => Promise<void>): Promise<void> {
   const latch = createLatch();
   await using receiver = await startReceiver(async ({ filingId }) => {

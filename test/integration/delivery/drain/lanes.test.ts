@@ -8,7 +8,9 @@ afterAll(() => redis.cleanup());
 
 const poison = Array.from({ length: 120 }, (_, i) => `poison${i}`);
 
-/** A subscription with 120 lanes that are not due for an hour, and an endpoint that accepts everything else. */
+/**
+ * A subscription with 120 lanes that are not due for an hour, and an endpoint that accepts everything else.
+ */
 async function fillLanes(harness: Harness, url: string): Promise<string> {
   const id = await harness.subscribe(url);
   for (const [i, filing] of poison.entries()) {

@@ -8,7 +8,10 @@ afterAll(() => redis.cleanup());
 
 const hourMs = 3_600_000;
 
-/** Two events of `poison`, which a replay has failed to deliver again, and one of `good`; retries come after an hour. */
+/**
+ * Two events of `poison`, which a replay has failed to deliver again, and one of `good`; retries come after
+ * an hour.
+ */
 async function replayPoison(receiver: { readonly url: string; answer(status: number): void }) {
   const clock = { now: Date.now() };
   const harness = createHarness(redis, { retryMs: [hourMs, hourMs], maxInFlight: 2, now: () => clock.now });

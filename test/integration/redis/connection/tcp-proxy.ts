@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 
-/** What happens to a connection: everything passes; requests pass but the reply cuts the connection; or nothing passes in either direction. */
+/**
+ * What happens to a connection: everything passes; requests pass but the reply cuts the connection; or
+ * nothing passes in either direction.
+ */
 type ProxyMode = 'pass' | 'cut-at-reply' | 'stall';
 
 /** A way to Redis that can be broken. */

@@ -21,7 +21,10 @@ const server = createServer((client) => {
 });
 let port = 0;
 
-/** Pings over TLS in a process of its own: Node reads its certificate authorities at start. Prints PONG or the reason. */
+/**
+ * Pings over TLS in a process of its own: Node reads its certificate authorities at start. Prints PONG or the
+ * reason.
+ */
 async function ping(env: Record<string, string>): Promise<string> {
   const module = new URL('../../../../src/redis/connection/connect.ts', import.meta.url).href;
   const script = `import { createRedisConnections } from '${module}';

@@ -13,7 +13,10 @@ const slotCount = 16_384;
 /** Three masters without replicas, each with a third of the slots. */
 export type TestCluster = AsyncDisposable & { readonly url: string; readonly nodes: readonly PrivateRedis[] };
 
-/** Starts a Redis Cluster and waits until every node calls it whole; `lastNodeArgs` are for the third node alone, `args` for each. */
+/**
+ * Starts a Redis Cluster and waits until every node calls it whole; `lastNodeArgs` are for the third node
+ * alone, `args` for each.
+ */
 export async function startCluster(
   lastNodeArgs: readonly string[] = [],
   args: readonly string[] = [],
@@ -61,7 +64,10 @@ async function joinCluster(client: Redis, index: number, port: number, busPort: 
   if (index > 0) await client.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort);
 }
 
-/** Brings a new node into a cluster as the replica of one of its nodes; resolves when it is told to follow, which takes a moment more. */
+/**
+ * Brings a new node into a cluster as the replica of one of its nodes; resolves when it is told to follow,
+ * which takes a moment more.
+ */
 export async function joinAsReplica(replica: Redis, primary: Redis): Promise<void> {
   const [, busPort = ''] = await primary.config('GET', 'cluster-port');
   await replica.call('CLUSTER', 'MEET', '127.0.0.1', primary.options.port ?? 0, busPort);
@@ -106,8 +112,8 @@ export async function startSentinel(): Promise<TestSentinel> {
 }
 
 /**
- * Writes what starts a sentinel of the master `main`, to be run in place of redis-server; one to a folder. A sentinel wants a configuration file, as the
- * first argument, that it may rewrite.
+ * Writes what starts a sentinel of the master `main`, to be run in place of redis-server; one to a folder. A
+ * sentinel wants a configuration file, as the first argument, that it may rewrite.
  */
 export async function writeSentinel(
   folder: string,

@@ -38,7 +38,9 @@ function connect(redis: PrivateRedis): Redis {
   return client;
 }
 
-/** A Redis whose file ends within a transaction that has set `first`, but not `second`, and was started on it. */
+/**
+ * A Redis whose file ends within a transaction that has set `first`, but not `second`, and was started on it.
+ */
 async function startOnCutFile(args: readonly string[] = []): Promise<PrivateRedis> {
   const redis = await startPrivateRedis({ appendfsync: 'always', args });
   onTestFinished(() => redis.close());

@@ -24,7 +24,10 @@ interface Stage extends AsyncDisposable {
   begin(): Promise<{ problem(): string | null; check(): Promise<void> }>;
 }
 
-/** An account with a subscription as version 1 of the format left them: mid-way in its log, with a waiting lane and a replay under way. */
+/**
+ * An account with a subscription as version 1 of the format left them: mid-way in its log, with a waiting
+ * lane and a replay under way.
+ */
 async function openStage(): Promise<Stage> {
   const receiver = await startReceiver();
   const harness = createHarness({ ...redis, prefix: `${redis.prefix}${crypto.randomUUID().slice(0, 8)}` });

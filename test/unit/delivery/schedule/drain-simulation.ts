@@ -23,7 +23,10 @@ export type Step =
 /** A drain without Redis and HTTP, checked after every step. */
 export interface Simulation {
   take(step: Step): void;
-  /** From now on everything succeeds; checks that everything wanted arrives, and returns what Redis holds then. */
+  /**
+   * From now on everything succeeds; checks that everything wanted arrives, and returns what Redis holds
+   * then.
+   */
   finish(): { cursor: number; done: string; lanes: number };
 }
 
@@ -136,7 +139,8 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
     checkStored();
   }
 
-  // No position is passed that is neither at its end, nor waiting in a lane, nor unwanted; and none both waits and is done.
+  // No position is passed that is neither at its end, nor waiting in a lane, nor unwanted; and none both
+  // waits and is done.
   function checkStored(): void {
     const passed = createProgress(stored.cursor, stored.done);
     const parked = [...stored.lanes.values()].flatMap(({ positions }) => positions);

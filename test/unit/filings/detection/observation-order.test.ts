@@ -20,7 +20,10 @@ const life = fc
     return steps.map(({ after, status }) => ({ at: (at += after), status }));
   });
 
-/** A read that shows the filing as it was at some moment of its window, and how long after its end it is compared. */
+/**
+ * A read that shows the filing as it was at some moment of its window, and how long after its end it is
+ * compared.
+ */
 const read = fc.record({
   start: fc.integer({ min: 0, max: 250 }),
   moment: fc.integer({ min: 0, max: 20 }),

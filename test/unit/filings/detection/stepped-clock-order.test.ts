@@ -11,7 +11,10 @@ const second = 1_000;
 const stepAt = 100 * second;
 const processes = 3;
 
-/** A read by one of several processes, that shows the filing as it was at some moment of it, and how long after its end it is compared. */
+/**
+ * A read by one of several processes, that shows the filing as it was at some moment of it, and how long
+ * after its end it is compared.
+ */
 const read = fc.record({
   process: fc.integer({ min: 0, max: processes - 1 }),
   start: fc.integer({ min: 0, max: 200 }).map((at) => at * second + 500),

@@ -16,7 +16,10 @@ const wary: TotalTrust = { atLeast: 0, afterFullPage: 'never' };
 const dated: TotalTrust = { atLeast: 0, afterFullPage: 'newest_first' };
 const easy: TotalTrust = { atLeast: 0, afterFullPage: 'always' };
 
-/** One page of a story: how many filings, how many of them new, and what the service says. `skip` is a page left out. */
+/**
+ * One page of a story: how many filings, how many of them new, and what the service says. `skip` is a page
+ * left out.
+ */
 type Told =
   | {
       length: number;
