@@ -32,19 +32,19 @@ const io = [
 // Imports go one way: polling → filings → events ← subscriptions ← delivery → callbacks → egress, with redis,
 // secrets, http and json below all of them.
 const below = ['redis', 'json'];
-const polling = [...below, 'filings', 'events', 'partner', 'accounts'];
-const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'http'];
+const polling = [...below, 'waiting', 'filings', 'events', 'partner', 'accounts'];
+const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'waiting'];
 
 // Of several entries that match a file the last one applies: folders stand before the folders in them.
 const folders: Readonly<Record<string, Folder>> = {
   json: { may: [] },
-  http: { may: [] },
+  waiting: { may: [], pure: true },
   secrets: { may: [] },
   redis: { may: [], has: ['ioredis'] },
   'redis/jobs': { may: [], has: ['ioredis', 'bullmq'] },
   config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing'] },
   accounts: { may: [...below, 'secrets'] },
-  partner: { may: [...below, 'http'], has: ['got'] },
+  partner: { may: [...below, 'waiting'], has: ['got'] },
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], pure: true },
@@ -54,7 +54,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'polling/beliefs': { may: polling, pure: true },
   subscriptions: { may: [...below, 'events', 'secrets'] },
   egress: { may: [] },
-  callbacks: { may: ['egress', 'subscriptions', 'events', 'http', 'json'], has: ['undici'] },
+  callbacks: { may: ['egress', 'subscriptions', 'events', 'waiting', 'json'], has: ['undici'] },
   delivery: { may: delivery },
   'delivery/schedule': { may: delivery, pure: true },
   records: {

@@ -1,5 +1,5 @@
 import type { CallbackResponse, CallbackResult } from './result.ts';
-import { parseRetryAfter } from '../http/retry-after.ts';
+import { parseRetryAfter } from '../waiting/retry-after.ts';
 
 /**
  * Every outcome code with what it leads to, as documented in docs/callback-outcomes.md. Codes are never

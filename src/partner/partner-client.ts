@@ -6,7 +6,7 @@ import { PartnerError } from './partner-error.ts';
 import { createPartnerHttp, type PartnerAnswer } from './partner-http.ts';
 import type { Verdict } from './pace.ts';
 import type { RequestBudget } from './request-budget.ts';
-import { retryDelayMs, verdictOf } from './repeat-request.ts';
+import { repeatDelayMs, verdictOf } from './repeat-request.ts';
 
 /**
  * The time span of one read, milliseconds on Redis's clock: what was read was true at some moment within it.
@@ -90,7 +90,7 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
         );
       } catch (error) {
         const failure = toPartnerError(error, endpoint, signal);
-        const waitMs = retryDelayMs(failure, attempt, budget.pace().share, deps.random);
+        const waitMs = repeatDelayMs(failure, attempt, budget.pace().share, deps.random);
         if (waitMs === null) throw failure;
         await delay(waitMs, undefined, { signal }).catch(() => {
           throw stopped(endpoint);

@@ -1,6 +1,6 @@
 import got, { RequestError, type Got } from 'got';
 import type { Clock } from '../redis/clock.ts';
-import { parseRetryAfter } from '../http/retry-after.ts';
+import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { PartnerError } from './partner-error.ts';
 
 /** One HTTP answer of the partner service, whatever its status. */

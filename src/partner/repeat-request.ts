@@ -1,3 +1,4 @@
+import { jitter } from '../waiting/jitter.ts';
 import type { Verdict } from './pace.ts';
 import type { PartnerError } from './partner-error.ts';
 
@@ -5,7 +6,7 @@ const waitMsMin = 1_000;
 const waitMsMax = 60_000;
 const waitsMsMax = 5 * 60_000;
 const waitsInVainMax = 6;
-const waitJitter = 0.1;
+const waitSpread = { more: 0.1 };
 const attemptsMax = 3;
 // Below this share of its pace the service is known to be in trouble: one attempt tells as much as three.
 const retryShareMin = 0.2;
@@ -15,14 +16,14 @@ const retryShareMin = 0.2;
  * faults that pass quickly are repeated: a broken connection, a deadline, a 5xx or a cut answer, up to two
  * times.
  */
-export function retryDelayMs(
+export function repeatDelayMs(
   error: PartnerError,
   attempt: number,
   share: number,
   random: () => number,
 ): number | null {
   if (!isPassing(error) || attempt >= attemptsMax || share < retryShareMin) return null;
-  return Math.round(100 + 400 * random());
+  return jitter(100, { more: 4 }, random);
 }
 
 /** What a poll has waited so far because the service refused requests (429). */
@@ -47,7 +48,7 @@ export function refusalWaitMs(
 ): number | null {
   if (refusedInARow > waitsInVainMax) return null;
   const floorMs = Math.max(retryAfterMs ?? 0, waitMsMin * 2 ** Math.max(0, refusedInARow - 1));
-  const waitMs = Math.round(floorMs * (1 + waitJitter * random()));
+  const waitMs = jitter(floorMs, waitSpread, random);
   const tooLong = floorMs > waitMsMax || waitedMs + waitMs > Math.max(waitsMsMax, readingMs);
   return tooLong ? null : waitMs;
 }

@@ -1,5 +1,5 @@
 import { PartnerError, type PartnerErrorKind } from '../partner/partner-error.ts';
-import { backoffMs } from './schedule/backoff.ts';
+import { nextPollMs } from './schedule/backoff.ts';
 import { describeDoubt, type Doubt } from './doubt/doubt.ts';
 import { askIdentity } from './doubt/identity.ts';
 import { createInterludes } from './polls-in-between.ts';
@@ -147,7 +147,7 @@ export async function pollAccount(
     // What is refused while nothing can be read is not refused for itself.
     deps.refused.clear();
     const failures = marks.consecutiveFailures + 1;
-    const retryInMs = backoffMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
+    const retryInMs = nextPollMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
     await write({
       lastPollAt: startedAt,
       ...scheduled,

@@ -1,7 +1,7 @@
 import { isUnreadable, type UnreadableError } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Block } from '../../subscriptions/subscription.ts';
-import { probeDelayMs, probeDelayMsMax } from '../schedule/endpoint-health.ts';
+import { nextProbeMs, probeDelayMsMax } from '../schedule/endpoint-health.ts';
 
 /**
  * Settings of a subscription that this process cannot use, however often it tries. The message says what to
@@ -34,7 +34,7 @@ export function isLasting(error: unknown): error is SealError | UnreadableError 
  */
 export function blockAfter(former: Block | null, reason: string, now: number, random: () => number): Block {
   const times = (former?.times ?? 0) + 1;
-  const nextAt = now + probeDelayMs(times, { firstDelayMs, random });
+  const nextAt = now + nextProbeMs(times, { firstDelayMs, random });
   return { reason, since: former?.since ?? now, times, nextAt };
 }
 

@@ -1,4 +1,5 @@
-import { RETRY_AFTER_MAX_MS } from '../../http/retry-after.ts';
+import { jitter } from '../../waiting/jitter.ts';
+import { RETRY_AFTER_MAX_MS } from '../../waiting/retry-after.ts';
 import type { CallbackOutcome } from '../../callbacks/outcome.ts';
 
 /** The part of a subscription's delivery state that outcomes move. Times in milliseconds, 0 = none. */
@@ -41,7 +42,7 @@ export interface PauseRules {
 const filingsOfDownEndpoint = 3;
 /** An endpoint that may be down is tried at least so often, in milliseconds. */
 export const probeDelayMsMax = 5 * 60_000;
-const jitter = 0.2;
+const probeSpread = { less: 0.2 };
 // Milliseconds; the longest pause, and what clocks may be corrected by meanwhile.
 const pauseMsMax = RETRY_AFTER_MAX_MS + 60_000;
 
@@ -128,7 +129,7 @@ export function healthAfter(
   const goesDown = !isDown(health) && (unreachable || failed.failedFilings.length >= filingsOfDownEndpoint);
   if (!goesDown && !probe) return failed;
   const probes = health.probes + 1;
-  return pausedUntil({ ...failed, probes }, now + probeDelayMs(probes, rules));
+  return pausedUntil({ ...failed, probes }, now + nextProbeMs(probes, rules));
 }
 
 /**
@@ -157,7 +158,7 @@ function withFiling(filings: readonly string[], filingId: string): readonly stri
 }
 
 /** How long to wait after so many probes in vain; pure. */
-export function probeDelayMs(probes: number, { firstDelayMs, random }: PauseRules): number {
+export function nextProbeMs(probes: number, { firstDelayMs, random }: PauseRules): number {
   const delayMs = Math.min(firstDelayMs * 2 ** Math.min(probes - 1, 30), probeDelayMsMax);
-  return Math.round(delayMs * (1 - jitter * random()));
+  return jitter(delayMs, probeSpread, random);
 }

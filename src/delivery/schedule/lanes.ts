@@ -1,5 +1,5 @@
 import { parseShaped } from '../../redis/unreadable-record.ts';
-import { retryDelayMs } from './retry-schedule.ts';
+import { nextAttemptMs } from './retry-schedule.ts';
 
 /**
  * Events of one filing that wait behind a failed one, oldest first. The operational events share the lane ''.
@@ -59,7 +59,7 @@ export function laneAfterFailure(
   random: () => number,
 ): FailedLane {
   const spent = lane.spent + 1;
-  const delayMs = retryDelayMs(scheduleMs, spent, random);
+  const delayMs = nextAttemptMs(scheduleMs, spent, random);
   if (delayMs === null) return { lane: laneAfterHead(lane, now), exhausted: true };
   return { lane: { ...laneKept(lane, now, now + delayMs), spent }, exhausted: false };
 }

@@ -1,25 +1,26 @@
+import { jitter } from '../../waiting/jitter.ts';
+
 const backoffMsMax = 5 * 60_000;
 const retryAfterMsMax = 3_600_000;
-const jitter = 0.2;
+const spread = { less: 0.2, more: 0.2 };
 
 /**
  * How long to wait after the n-th failed poll in a row (1 and up), in milliseconds: the poll interval doubled
  * each time up to five minutes, ±20 %. `Retry-After` is a floor, believed up to an hour (RFC 9110 §10.2.3).
  */
-export function backoffMs(
+export function nextPollMs(
   failures: number,
   pollIntervalMs: number,
   retryAfterMs: number | null,
   random: () => number,
 ): number {
   const doubled = Math.min(pollIntervalMs * 2 ** Math.min(failures - 1, 30), cap(pollIntervalMs));
-  const jittered = doubled * (1 - jitter + 2 * jitter * random());
-  return Math.round(Math.max(jittered, Math.min(retryAfterMs ?? 0, retryAfterMsMax)));
+  return Math.max(jitter(doubled, spread, random), Math.min(retryAfterMs ?? 0, retryAfterMsMax));
 }
 
-/** The longest that `backoffMs` ever says, in milliseconds; pure. */
+/** The longest that `nextPollMs` ever says, in milliseconds; pure. */
 export function longestBackoffMs(pollIntervalMs: number): number {
-  return Math.max(cap(pollIntervalMs) * (1 + jitter), retryAfterMsMax);
+  return Math.max(cap(pollIntervalMs) * (1 + spread.more), retryAfterMsMax);
 }
 
 function cap(pollIntervalMs: number): number {

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { detectChange } from '../../../src/filings/detection/detect-change.ts';
 import { decodeState, encodeState } from '../../../src/filings/detection/filing-state.ts';
-import { parseRetryAfter, RETRY_AFTER_MAX_MS } from '../../../src/http/retry-after.ts';
+import { parseRetryAfter, RETRY_AFTER_MAX_MS } from '../../../src/waiting/retry-after.ts';
 import { isNestedDeeper } from '../../../src/json/nesting.ts';
 import { parseExactly } from '../../../src/json/parse-exactly.ts';
 import { parseFiling, parsePage, type PartnerFiling } from '../../../src/partner/filing-schema.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { consequence, PartnerError, type PartnerErrorKind } from '../../../src/partner/partner-error.ts';
 import { startInMs } from '../../../src/partner/request-budget.ts';
-import { refusalWaitMs, retryDelayMs, verdictOf } from '../../../src/partner/repeat-request.ts';
+import { refusalWaitMs, repeatDelayMs, verdictOf } from '../../../src/partner/repeat-request.ts';
 
 const error = (kind: PartnerErrorKind, retryAfterMs: number | null = null) =>
   new PartnerError(kind, '', { retryAfterMs });
 
-describe('retryDelayMs', () => {
+describe('repeatDelayMs', () => {
   it.each<[PartnerErrorKind, number | null]>([
     ['unavailable', 300],
     ['timeout', 300],
@@ -17,19 +17,19 @@ describe('retryDelayMs', () => {
     ['unexpected_status', null],
     ['aborted', null],
   ])('after %s is %j', (kind, expected) => {
-    expect(retryDelayMs(error(kind), 1, 1, () => 0.5)).toBe(expected);
+    expect(repeatDelayMs(error(kind), 1, 1, () => 0.5)).toBe(expected);
   });
 
   it('is 100 to 500 ms, twice at the most', () => {
-    expect([0, 0.999].map((random) => retryDelayMs(error('network'), 2, 1, () => random))).toEqual([
+    expect([0, 0.999].map((random) => repeatDelayMs(error('network'), 2, 1, () => random))).toEqual([
       100, 500,
     ]);
-    expect(retryDelayMs(error('network'), 3, 1, () => 0)).toBeNull();
+    expect(repeatDelayMs(error('network'), 3, 1, () => 0)).toBeNull();
   });
 
   it('does not come when the service has said when to, or is in trouble for a while', () => {
-    expect(retryDelayMs(error('unavailable', 0), 1, 1, () => 0)).toBeNull();
-    expect(retryDelayMs(error('unavailable'), 1, 0.125, () => 0)).toBeNull();
+    expect(repeatDelayMs(error('unavailable', 0), 1, 1, () => 0)).toBeNull();
+    expect(repeatDelayMs(error('unavailable'), 1, 0.125, () => 0)).toBeNull();
   });
 });
 

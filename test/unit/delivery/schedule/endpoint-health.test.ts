@@ -23,7 +23,7 @@ const healthy: EndpointHealth = {
   pausedUntil: 0,
   probes: 0,
 };
-const rules = { firstDelayMs: 5_000, random: () => 0 };
+const rules = { firstDelayMs: 5_000, random: () => 1 };
 
 function after(
   start: EndpointHealth,
@@ -64,7 +64,7 @@ describe('the health of an endpoint', () => {
 
   it('spreads probes by shortening them up to a fifth', () => {
     const evidence = { outcome: retry, filingId: 'a', probe: true, startedAt: 9_999, proven: false };
-    const one = healthAfter(down, evidence, 10_000, { ...rules, random: () => 0.999 });
+    const one = healthAfter(down, evidence, 10_000, { ...rules, random: () => 0.001 });
     expect(one.pausedUntil).toBe(10_000 + 8_002);
   });
 

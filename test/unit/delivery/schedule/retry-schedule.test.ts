@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RETRY_AFTER_MAX_MS, parseRetryAfter } from '../../../../src/http/retry-after.ts';
-import { retryDelayMs } from '../../../../src/delivery/schedule/retry-schedule.ts';
+import { RETRY_AFTER_MAX_MS, parseRetryAfter } from '../../../../src/waiting/retry-after.ts';
+import { nextAttemptMs } from '../../../../src/delivery/schedule/retry-schedule.ts';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 
@@ -65,24 +65,24 @@ describe('parseRetryAfter', () => {
   });
 });
 
-describe('retryDelayMs', () => {
+describe('nextAttemptMs', () => {
   const scheduleMs = [5000, 300_000, 1_800_000];
 
   it('follows the schedule and ends after its last delay', () => {
-    const delays = [1, 2, 3, 4, 5].map((attempt) => retryDelayMs(scheduleMs, attempt, () => 0.5));
+    const delays = [1, 2, 3, 4, 5].map((attempt) => nextAttemptMs(scheduleMs, attempt, () => 0.5));
     expect(delays).toEqual([5000, 300_000, 1_800_000, null, null]);
   });
 
   it('gives up at once with an empty schedule', () => {
-    expect(retryDelayMs([], 1, () => 0.5)).toBeNull();
+    expect(nextAttemptMs([], 1, () => 0.5)).toBeNull();
   });
 
   it('spreads a delay over ±20 %', () => {
-    expect(retryDelayMs(scheduleMs, 1, () => 0)).toBe(4000);
-    expect(retryDelayMs(scheduleMs, 1, () => 0.999_999)).toBe(6000);
+    expect(nextAttemptMs(scheduleMs, 1, () => 0)).toBe(4000);
+    expect(nextAttemptMs(scheduleMs, 1, () => 0.999_999)).toBe(6000);
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (random) => {
-        const delayMs = retryDelayMs(scheduleMs, 2, () => random);
+        const delayMs = nextAttemptMs(scheduleMs, 2, () => random);
         expect(delayMs).toBeGreaterThanOrEqual(240_000);
         expect(delayMs).toBeLessThanOrEqual(360_000);
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs, longestBackoffMs } from '../../../../src/polling/schedule/backoff.ts';
+import { nextPollMs, longestBackoffMs } from '../../../../src/polling/schedule/backoff.ts';
 
 describe('backoffMs', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('backoffMs', () => {
   ])(
     'failure %d at %d ms with Retry-After %j and random %d waits %d ms',
     (failures, interval, after, random, expected) => {
-      expect(backoffMs(failures, interval, after, () => random)).toBe(expected);
+      expect(nextPollMs(failures, interval, after, () => random)).toBe(expected);
     },
   );
 });
@@ -30,6 +30,6 @@ describe('longestBackoffMs', () => {
     [86_400_000, 1.2 * 86_400_000],
   ])('at %d ms is %d ms', (interval, expected) => {
     expect(longestBackoffMs(interval)).toBe(expected);
-    expect(backoffMs(99, interval, 1e15, () => 1)).toBeLessThanOrEqual(expected);
+    expect(nextPollMs(99, interval, 1e15, () => 1)).toBeLessThanOrEqual(expected);
   });
 });
