@@ -5,12 +5,6 @@ import { isNestedDeeper } from '../json/nesting.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 
 /**
- * The statuses that the partner specification names ("States and transitions"). Others are passed on
- * verbatim.
- */
-export const knownStatuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
-
-/**
  * One filing as read from the partner service: the fields that detection needs, beside the whole document.
  */
 export interface PartnerFiling {

@@ -23,24 +23,6 @@ export interface PlanInput {
   readonly phase: number;
 }
 
-/** The statuses of the partner specification in which a filing is expected to move on. */
-export const knownUnsettled = ['UNPAID', 'PAID', 'PENDING'] as const;
-
-const unsettledStatuses: ReadonlySet<string> = new Set(knownUnsettled);
-const settledStatuses: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED']);
-
-/** Whether a filing in this status is expected to move on by the partner specification; pure. */
-export function isUnsettled(status: string): boolean {
-  return unsettledStatuses.has(status);
-}
-
-/**
- * Whether one in this status is done with by the partner specification; pure. Statuses beyond it are neither.
- */
-export function isSettled(status: string): boolean {
-  return settledStatuses.has(status);
-}
-
 /**
  * Below this many filings a full listing takes about as many requests as the lists and counts of a delta, and
  * sees more.

@@ -2,7 +2,7 @@ import type { FilingState } from '../../filings/detection/filing-state.ts';
 import type { FilingDocument } from '../../filings/observe-filings.ts';
 import { createdAtOf } from './created-at.ts';
 import type { Miss } from '../beliefs/missed-reads.ts';
-import { isUnsettled } from '../plan.ts';
+import { isUnsettled } from '../../partner/filing-statuses.ts';
 import type { PollingMarks } from '../store/polling-store.ts';
 
 /** The marks that polls earn by what they have provably seen. */
