@@ -3,7 +3,7 @@ import type { ReadLags } from '../subscriptions/lag.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { Metrics } from './metrics.ts';
 import { isKnownStatus, knownStatuses } from '../partner/filing-statuses.ts';
-import { healthState, type HealthState } from '../polling/account-health.ts';
+import { healthState, type HealthState } from '../polling/health.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { Readiness } from './readiness.ts';
 import { checkDurability } from '../redis/durability/check-durability.ts';

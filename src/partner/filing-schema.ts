@@ -141,3 +141,12 @@ function parseCount(value: unknown): number | null {
   const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
 }
+
+/**
+ * When a filing was created according to its own document (docs/partner.md#timestamps), in milliseconds; NaN
+ * where the document does not say.
+ */
+export function createdAtOf(document: Readonly<Record<string, unknown>> | null): number {
+  const createdAt = document?.['createdAt'];
+  return typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
+}

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { Account } from '../../accounts/account-store.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
-import { healthState } from '../../polling/account-health.ts';
+import { healthState } from '../../polling/health.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
 import type { PollingMarks } from '../../polling/store/polling-store.ts';
 import type { accountSchema } from './schema.ts';

@@ -1,8 +1,8 @@
-import { allEnded } from './all-ended.ts';
+import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isExplained, isSearchDue } from '../beliefs/count-differences.ts';
 import { isHeldBack } from '../doubt/doubt.ts';
 import { unsettledStatuses } from '../../partner/filing-statuses.ts';
-import { isSweepRetryDue } from '../plan.ts';
+import { isSweepRetryDue } from '../schedule/plan.ts';
 import type { ReadDeps, ReadOutcome } from './full.ts';
 import type { PollRun } from './poll-reads.ts';
 import { unlessRefused } from '../list/refused-lists.ts';

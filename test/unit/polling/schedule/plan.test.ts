@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { phaseOf } from '../../../src/polling/schedule/stagger.ts';
-import { isLarge, planPoll, type PlanInput } from '../../../src/polling/plan.ts';
+import { phaseOf } from '../../../../src/polling/schedule/stagger.ts';
+import { isLarge, planPoll, type PlanInput } from '../../../../src/polling/schedule/plan.ts';
 
 describe('planPoll', () => {
   const day = 86_400_000;
