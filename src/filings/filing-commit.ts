@@ -1,6 +1,6 @@
 import type { NewEvent } from '../events/event.ts';
 import { bodiesAtOnceMax } from '../events/event-log.ts';
-import { NewerFormatError } from '../redis/durability/newer-format-error.ts';
+import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { decodeState, encodeState, type FilingState } from './detection/filing-state.ts';
 
 /** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
