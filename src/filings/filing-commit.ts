@@ -1,6 +1,7 @@
 import type { NewEvent } from '../events/event.ts';
 import { bodiesAtOnceMax } from '../events/event-log.ts';
 import { NewerFormatError } from '../redis/newer-format-error.ts';
+import type { FilingDetails } from './detection/filing-details.ts';
 import { decodeState, encodeState, type FilingState } from './detection/filing-state.ts';
 
 /** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
@@ -25,15 +26,6 @@ export class StoredState {
       throw error;
     }
   }
-}
-
-/** What people recognise a filing by; see `isLookedFor` for which it is kept. */
-export interface FilingDetails {
-  readonly policyNumber: string | null;
-  readonly insuredsName: string | null;
-  readonly stateAbbr: string | null;
-  readonly filingType: string | null;
-  readonly premium: number | null;
 }
 
 /** One filing's step: written only if the stored state is still `previous`. */
