@@ -5,7 +5,7 @@ import { startApi, startMonitoring } from './start-api.ts';
 import { openDoors, type Doors } from './doors.ts';
 import { createParts, type DaemonDeps, type Parts, type PartsDeps } from './parts.ts';
 import { putDefaultAccount } from './upkeep/default-account.ts';
-import { listenForCommits } from '../filings/commit-journal.ts';
+import { listenForCommits } from '../filings/commit/commit-journal.ts';
 import { SnapshotLostError } from '../filings/snapshot-store.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
 import { createPatientStart } from './patient-start.ts';

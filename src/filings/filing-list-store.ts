@@ -3,7 +3,7 @@ import type { Keys } from '../redis/keys.ts';
 import { createEventLog } from '../events/event-log.ts';
 import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../redis/unreadable-record.ts';
 import type { FilingDetails } from './detection/filing-details.ts';
-import { StoredState } from './filing-commit.ts';
+import { StoredState } from './commit/filing-commit.ts';
 import { decodeState, isPlainState, type FilingState } from './detection/filing-state.ts';
 import { createNewest } from './detection/newest.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';

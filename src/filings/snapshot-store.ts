@@ -4,9 +4,9 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
 import { decodeRecord, type OnUnreadable } from '../redis/unreadable-record.ts';
-import { createCommitJournal, type CommitJournal } from './commit-journal.ts';
-import { commitArguments, inBatches, StoredState, toResult } from './filing-commit.ts';
-import type { CommitResult, FilingCommit } from './filing-commit.ts';
+import { createCommitJournal, type CommitJournal } from './commit/commit-journal.ts';
+import { commitArguments, inBatches, StoredState, toResult } from './commit/filing-commit.ts';
+import type { CommitResult, FilingCommit } from './commit/filing-commit.ts';
 import { decodeState, isPlainState, type FilingState } from './detection/filing-state.ts';
 import { createLogMender, type LogMending } from './repair/mend-log.ts';
 import { createRecount } from './repair/recount.ts';
@@ -95,7 +95,7 @@ export function createSnapshotStore(
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
   const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
-  const commitScript = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
+  const commitScript = committing(loadScript(new URL('commit/commit-changes.lua', import.meta.url)));
   const readScript = loadScript(new URL('read-states.lua', import.meta.url));
 
   // One argument and one reply instead of hundreds, which take a client longer than what is done with them.

@@ -4,8 +4,8 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord } from '../../redis/unreadable-record.ts';
-import type { WitnessedEvent } from '../commit-journal.ts';
-import { indexStatus, type StoredState } from '../filing-commit.ts';
+import type { WitnessedEvent } from '../commit/commit-journal.ts';
+import { indexStatus, type StoredState } from '../commit/filing-commit.ts';
 import { around, findTear, readTold, type Tear, type ToldEvent } from './find-tear.ts';
 
 /** What was found torn in a log, and mended. */

@@ -1,8 +1,8 @@
 import type { EventLog } from '../../events/event-log.ts';
 import { isSameCheckpoint, type Checkpoint } from '../../events/timeline.ts';
-import type { CommitJournal, WitnessedEvent } from '../commit-journal.ts';
+import type { CommitJournal, WitnessedEvent } from '../commit/commit-journal.ts';
 import type { FilingState } from '../detection/filing-state.ts';
-import type { FilingCommit, StoredState } from '../filing-commit.ts';
+import type { FilingCommit, StoredState } from '../commit/filing-commit.ts';
 import type { SnapshotStore } from '../snapshot-store.ts';
 
 /** What became of commits that Redis had lost. */

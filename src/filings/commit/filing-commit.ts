@@ -1,8 +1,8 @@
-import type { NewEvent } from '../events/event.ts';
-import { bodiesAtOnceMax } from '../events/event-log.ts';
-import { NewerFormatError } from '../redis/newer-format-error.ts';
-import type { FilingDetails } from './detection/filing-details.ts';
-import { decodeState, encodeState, type FilingState } from './detection/filing-state.ts';
+import type { NewEvent } from '../../events/event.ts';
+import { bodiesAtOnceMax } from '../../events/event-log.ts';
+import { NewerFormatError } from '../../redis/newer-format-error.ts';
+import type { FilingDetails } from '../detection/filing-details.ts';
+import { decodeState, encodeState, type FilingState } from '../detection/filing-state.ts';
 
 /** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
 export class StoredState {
