@@ -6,7 +6,7 @@ import { openDoors, type Doors } from './doors.ts';
 import { createParts, type DaemonDeps, type Parts, type PartsDeps } from './parts.ts';
 import { putDefaultAccount } from './upkeep/default-account.ts';
 import { listenForCommits } from '../filings/commit/commit-journal.ts';
-import { SnapshotLostError } from '../filings/snapshot-store.ts';
+import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
 import { createPatientStart } from './patient-start.ts';
 import { isPollMissing } from '../polling/schedule/poll-schedule.ts';

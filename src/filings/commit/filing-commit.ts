@@ -28,6 +28,13 @@ export class StoredState {
   }
 }
 
+/**
+ * States of filings in the order of their ids; null for filings never seen. A round trip per thousand, each of
+ * them atomic. One that cannot be read is rebuilt first, see `recoverState`; one of a newer format stays as it
+ * is, and throws when it is decoded.
+ */
+export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
+
 /** One filing's step: written only if the stored state is still `previous`. */
 export interface FilingCommit {
   readonly id: string;

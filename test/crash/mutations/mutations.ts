@@ -15,9 +15,9 @@ export interface Mutation {
 export const mutations: readonly Mutation[] = [
   {
     name: 'the state is written without its event',
-    file: 'src/filings/snapshot-store.ts',
-    find: '...commits.flatMap((commit) => commitArguments(commit, at)),',
-    replace: '...commits.flatMap((commit) => commitArguments({ ...commit, event: null }, at)),',
+    file: 'src/filings/commit/commit-writer.ts',
+    find: '...batch.flatMap((commit) => commitArguments(commit, at))',
+    replace: '...batch.flatMap((commit) => commitArguments({ ...commit, event: null }, at))',
     project: 'integration',
     test: 'test/integration/filings/commit.test.ts',
     title: '',
