@@ -8,7 +8,7 @@ import type { Metrics } from './metrics.ts';
 import type { PollReport } from '../polling/pollers.ts';
 import type { AofRewriterDeps } from '../redis/durability/aof-rewriter.ts';
 import { toUnreadable } from '../redis/unreadable-record.ts';
-import type { ReplicaWait } from '../redis/durability/wait-replicas.ts';
+import type { ReplicaWait } from '../redis/connection/wait-replicas.ts';
 import type { Block, Subscription } from '../subscriptions/subscription.ts';
 
 /**

@@ -1,6 +1,7 @@
 import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
-import { SnapshotLostError, type SnapshotStore } from '../filings/snapshot-store.ts';
+import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
+import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '../../events/event.ts';
-import { SnapshotLostError } from '../../filings/snapshot-store.ts';
+import { SnapshotLostError } from '../../filings/commit/commit-writer.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, defineScript, loadScript } from '../../redis/scripts.ts';
