@@ -262,7 +262,9 @@ export function createDrainRun(
   }
 
   async function tell(settlement: Settlement, reports: readonly AttemptReport[]): Promise<void> {
-    for (const report of reports) deps.onAttempt(report);
+    // A subscription that is disabled tries nothing again.
+    const disabled = settlement.disabling === null ? {} : { nextAttemptAt: null };
+    for (const report of reports) deps.onAttempt({ ...report, ...disabled });
     const { events } = expiredOf(settlement.deadLetters);
     if (events > 0) await deps.onExpired(opened.subscription, events);
     if (settlement.disabling !== null)

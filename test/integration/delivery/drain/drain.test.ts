@@ -178,6 +178,11 @@ describe('a failed attempt', () => {
     });
     expect(new Set(receiver.received.map(({ raw }) => raw)).size).toBe(1);
     expect(new Set(receiver.received.map((each) => each.id)).size).toBe(1);
+    expect(harness.reports.map(({ attempt, nextAttemptAt: at }) => at && at - attempt.at)).toEqual([
+      30,
+      60,
+      null,
+    ]);
     const { items } = await harness.delivery.attempts(harness.account, id, null, 10);
     expect(items.map(({ attempt, outcome, statusCode }) => [attempt, outcome, statusCode])).toEqual([
       [3, 'delivered', 200],
@@ -209,7 +214,12 @@ describe('a failed attempt', () => {
     expect(items).toMatchObject([
       { filingId: 'poison', position: 1, attempts: 3, lastOutcome: 'http_error', events: 1 },
     ]);
-    expect(harness.reports.filter(({ deadLetter }) => deadLetter)).toHaveLength(1);
+    const poisoned = harness.reports.filter(({ attempt }) => attempt.outcome === 'http_error');
+    expect(poisoned.map(({ deadLetter, nextAttemptAt }) => [deadLetter, nextAttemptAt === null])).toEqual([
+      [false, false],
+      [false, false],
+      [true, true],
+    ]);
     expect(await harness.state(id)).toMatchObject({ cursor: 6, parked: 0 });
   });
 

@@ -93,6 +93,7 @@ describe('an endpoint that is down', () => {
       await clock.drainUntil(harness, id, () => expect(receiver.received).toHaveLength(before + probe));
       const { pausedUntil } = await harness.state(id);
       pauses.push(pausedUntil - (harness.reports.at(-1)?.attempt.at ?? 0));
+      expect(harness.reports.at(-1)?.nextAttemptAt).toBe(pausedUntil);
       await harness.drain(id);
       expect(receiver.received).toHaveLength(before + probe);
     }
@@ -191,6 +192,7 @@ describe('disabling', () => {
     const disabled = await harness.state(id);
     expect(disabled).toMatchObject({ enabled: false, disabledReason: 'the endpoint answered 410 Gone' });
     expect(harness.disabled).toEqual(['the endpoint answered 410 Gone']);
+    expect(harness.reports.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([null, null]);
     expect(receiver.received).toHaveLength(2);
     expect((await harness.log.head(harness.account)).position).toBe(5);
 
