@@ -129,14 +129,9 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     disableAfterMs: options.disableAfterMs ?? 86_400_000,
     onAttempt: (report) => void reports.push(report),
     onBlocked: (_, __, block) => void blocks.push(block),
-    onExpired: async (_, events) => {
-      expired.push(events);
-      await waker.wakeMatching(account, [{ type: 'subscription.fell_behind', state: '' }]);
-    },
-    onDisabled: async (_, reason) => {
-      disabled.push(reason);
-      await waker.wakeMatching(account, [{ type: 'subscription.disabled', state: '' }]);
-    },
+    onExpired: (_, events) => void expired.push(events),
+    onDisabled: (_, reason) => void disabled.push(reason),
+    wakeMatching: waker.wakeMatching,
   });
   const outline = createLogOutline(client, allKeys);
   const replayer = createReplayer({
