@@ -86,7 +86,7 @@ export interface Harness extends AsyncDisposable {
 const appendedType = 'filing.pending';
 
 /** Wires delivery over a share of the run's Redis. */
-export function createHarness(redis: TestRedis, options: HarnessOptions = {}): Harness {
+export async function createHarness(redis: TestRedis, options: HarnessOptions = {}): Promise<Harness> {
   const { retryMs = [40, 80, 160], maxInFlight = 10, timeoutMs = 5_000, concurrency = 50 } = options;
   const { now = Date.now } = options;
   const client = options.redis ?? redis.connect();

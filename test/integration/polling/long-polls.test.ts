@@ -17,7 +17,7 @@ afterAll(() => redis.cleanup());
 
 test('a wake-up that was lost is made up for while a long sweep goes on, also after an upkeep that failed', async () => {
   await using receiver = await startReceiver();
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   await using partner = await startHostilePartner(
     Array.from({ length: 150 }, (_, row) => partnerRow(`f${row}`)),
   );
