@@ -239,8 +239,9 @@ export async function createParts(
       tracing.attemptReported(report);
     },
     onBlocked: reportBlocked(logger),
-    onExpired: reportExpired(logger, metrics, waker),
-    onDisabled: reportDisabled(logger, metrics, waker),
+    onExpired: reportExpired(logger, metrics),
+    onDisabled: reportDisabled(logger, metrics),
+    wakeMatching: waker.wakeMatching,
   });
   return {
     connections,
