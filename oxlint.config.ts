@@ -66,7 +66,15 @@ const folders: Readonly<Record<string, Folder>> = {
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
   dashboard: { may: [], has: [...fastify, '@bull-board/*'] },
   sandbox: { may: ['partner/filing-schema.ts'], has: fastify },
-  cli: { may: ['config', 'daemon/stop-on-signals.ts', 'callbacks/sign.ts', 'demo'] },
+  cli: {
+    may: [
+      'config',
+      'daemon/stop-on-signals.ts',
+      'callbacks/sign.ts',
+      'subscriptions/signing-secret.ts',
+      'demo',
+    ],
+  },
   demo: { may: ['config', 'daemon', 'redis', 'sandbox'] },
   daemon: { may: ['**'] },
 };
