@@ -60,7 +60,10 @@ const folders: Readonly<Record<string, Folder>> = {
   records: {
     may: [...below, 'accounts', 'delivery', 'events', 'filings', 'polling', 'subscriptions', 'monitoring'],
   },
-  tracing: { may: ['polling', 'filings', 'delivery'], has: ['@opentelemetry/*'] },
+  tracing: {
+    may: ['polling', 'filings', 'delivery', 'subscriptions/subscription.ts'],
+    has: ['@opentelemetry/*'],
+  },
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },

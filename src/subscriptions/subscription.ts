@@ -101,6 +101,12 @@ export interface DeliveryState {
   readonly blocked: Block | null;
 }
 
+/** Where a subscription is called, without the path and query, in which receivers keep credentials. */
+export function subscriptionHost({ url }: Pick<Subscription, 'url'>): { name: string; origin: string } {
+  const { hostname, origin } = new URL(url);
+  return { name: hostname, origin };
+}
+
 /** A subscription's state word; pure. */
 export function subscriptionState(delivery: DeliveryState): SubscriptionState {
   if (!delivery.enabled) return 'disabled';
