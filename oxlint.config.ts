@@ -68,7 +68,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
   dashboard: { may: [], has: [...fastify, '@bull-board/*'] },
-  sandbox: { may: ['partner/filing-schema.ts'], has: fastify },
+  sandbox: { may: ['daemon/stop-on-signals.ts'], has: fastify },
   cli: {
     may: [
       'config',
