@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { rotateSecrets } from '../../../../src/subscriptions/subscription.ts';
+import { rotateSecrets } from '../../../../src/subscriptions/signing-secret.ts';
 import { createLatch, receiverSecret, startReceiver } from '../../../support/receiver.ts';
 import { testRedis } from '../../../support/redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
