@@ -64,9 +64,9 @@ const folders: Readonly<Record<string, Folder>> = {
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
-  dashboard: { may: [], has: [...fastify, '@bull-board/*'] },
+  dashboard: { may: ['events/event-types.ts'], has: [...fastify, '@bull-board/*'] },
   sandbox: { may: ['partner/filing-schema.ts'], has: fastify },
-  cli: { may: ['config', 'daemon/stop-on-signals.ts', 'callbacks/sign.ts', 'demo'] },
+  cli: { may: ['config', 'daemon/stop-on-signals.ts', 'callbacks/sign.ts', 'events/event-types.ts', 'demo'] },
   demo: { may: ['config', 'daemon', 'redis', 'sandbox'] },
   daemon: { may: ['**'] },
 };
