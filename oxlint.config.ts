@@ -67,14 +67,15 @@ const folders: Readonly<Record<string, Folder>> = {
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
-  dashboard: { may: [], has: [...fastify, '@bull-board/*'] },
-  sandbox: { may: ['daemon/stop-on-signals.ts'], has: fastify },
+  dashboard: { may: ['events/event-types.ts'], has: [...fastify, '@bull-board/*'] },
+  sandbox: { may: ['daemon/stop-on-signals.ts', 'partner/filing-schema.ts'], has: fastify },
   cli: {
     may: [
       'config',
       'daemon/stop-on-signals.ts',
       'callbacks/sign.ts',
       'subscriptions/signing-secret.ts',
+      'events/event-types.ts',
       'demo',
     ],
   },

@@ -1,3 +1,4 @@
+import type { FilingEventType } from '../../events/event-types.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import type { FilingState } from './filing-state.ts';
 import { isSameInstant } from './same-instant.ts';
@@ -26,19 +27,6 @@ export interface Compared {
   /** Since when it is known not to have stepped. */
   readonly steadySince: number;
 }
-
-/** Event types that a read of a filing can lead to. */
-export type FilingEventType =
-  | 'filing.created'
-  | 'filing.unpaid'
-  | 'filing.paid'
-  | 'filing.pending'
-  | 'filing.completed'
-  | 'filing.rejected'
-  | 'filing.reopened'
-  | 'filing.status_changed'
-  | 'filing.removed'
-  | 'filing.restored';
 
 /** What one read means for what is known. */
 export type Detection =
