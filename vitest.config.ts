@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 // One project per kind of test: `unit` needs nothing, the others need the Redis that the global set-up finds
 // or provides, `browser` a Chromium besides.
 const withRedis = {
-  globalSetup: ['test/support/global-redis.ts'],
+  globalSetup: ['test/support/redis/global-redis.ts'],
   hookTimeout: 60_000,
   // What waits a second by itself needs more than the default of one.
   expect: { poll: { timeout: 10_000 } },

@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startCollector, type Collector } from '../support/collector.ts';
+import { startCollector, type Collector } from '../support/receivers/collector.ts';
 import { setStage } from './stage.ts';
 import type { WatchedPage } from './watched-page.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startCollector, type Collector } from '../support/collector.ts';
+import { startCollector, type Collector } from '../support/receivers/collector.ts';
 import { setStage } from './stage.ts';
 
 const stage = setStage();

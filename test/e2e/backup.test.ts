@@ -5,10 +5,10 @@ import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
 import { findExecutable } from '../../src/demo/provide-redis.ts';
 import { durableArgs, startOnFreePort } from '../../src/demo/redis-process.ts';
-import { startCollector, type Collector } from '../support/collector.ts';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { startPrivateRedis } from '../support/redis.ts';
-import { startSandbox } from '../support/sandbox.ts';
+import { startCollector, type Collector } from '../support/receivers/collector.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startPrivateRedis } from '../support/redis/test-redis.ts';
+import { startSandbox } from '../support/partner/sandbox.ts';
 
 const fast = { timeout: 15_000, interval: 50 };
 

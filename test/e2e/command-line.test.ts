@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { startCollector, type Collector } from '../support/collector.ts';
-import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { testRedis } from '../support/redis.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
+import { startCollector, type Collector } from '../support/receivers/collector.ts';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 
 const launcher = join(import.meta.dirname, '../../src/cli/filing-webhooks');
 const subscriptions = '/v1/accounts/default/subscriptions';

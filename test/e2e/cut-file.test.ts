@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { startPrivateRedis } from '../support/redis.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startPrivateRedis } from '../support/redis/test-redis.ts';
 
 test('a daemon has the append-only file of a Redis that was started again rewritten', async () => {
   await using redis = await startPrivateRedis();

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { afterAll, expect, test, vi } from 'vitest';
-import { startRawReceiver } from '../integration/callbacks/raw-receiver.ts';
-import { createLatch, startReceiver } from '../support/receiver.ts';
-import { testRedis } from '../support/redis.ts';
-import { startStage, type ShownAttempt } from './delivery-stage.ts';
+import { startRawReceiver } from '../support/receivers/raw-receiver.ts';
+import { createLatch, startReceiver } from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startStage, type ShownAttempt } from '../support/daemon/delivery-stage.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

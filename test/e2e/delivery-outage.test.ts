@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { startReceiver, type Callback, type Receiver } from '../support/receiver.ts';
-import { testRedis } from '../support/redis.ts';
-import { startStage, type ShownAttempt } from './delivery-stage.ts';
+import { startReceiver, type Callback, type Receiver } from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startStage, type ShownAttempt } from '../support/daemon/delivery-stage.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

@@ -1,7 +1,7 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { startReceiver } from '../support/receiver.ts';
-import { testRedis } from '../support/redis.ts';
-import { startStage } from './delivery-stage.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startStage } from '../support/daemon/delivery-stage.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

@@ -6,9 +6,9 @@ import {
   verifyWithLibraries,
   type Callback,
   type Receiver,
-} from '../support/receiver.ts';
-import { testRedis } from '../support/redis.ts';
-import { startStage, type DeliveryStage } from './delivery-stage.ts';
+} from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startStage, type DeliveryStage } from '../support/daemon/delivery-stage.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

@@ -1,8 +1,8 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { createLatch, startReceiver, type Receiver } from '../support/receiver.ts';
-import { testRedis } from '../support/redis.ts';
-import { startStage } from './delivery-stage.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { createLatch, startReceiver, type Receiver } from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startStage } from '../support/daemon/delivery-stage.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

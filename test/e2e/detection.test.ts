@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { partnerRow, startHostilePartner, type HostilePartner } from '../support/hostile-partner.ts';
-import { testRedis } from '../support/redis.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { partnerRow, startHostilePartner, type HostilePartner } from '../support/partner/hostile-partner.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

@@ -1,8 +1,8 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { partnerRow, startHostilePartner } from '../support/hostile-partner.ts';
-import { receiverSecret, startReceiver } from '../support/receiver.ts';
-import { testRedis } from '../support/redis.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { partnerRow, startHostilePartner } from '../support/partner/hostile-partner.ts';
+import { receiverSecret, startReceiver } from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

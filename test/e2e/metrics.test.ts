@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startCollector } from '../support/collector.ts';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { startPrivateRedis, testRedis } from '../support/redis.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
+import { startCollector } from '../support/receivers/collector.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startPrivateRedis, testRedis } from '../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 
 const redis = testRedis();
 let sandbox: TestSandbox;

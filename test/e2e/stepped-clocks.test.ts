@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { startReceiver } from '../support/receiver.ts';
-import { createSteppedClock, startSteppedRedis } from '../support/stepped-clock.ts';
-import { startStage } from './delivery-stage.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { createSteppedClock, startSteppedRedis } from '../support/daemon/stepped-clock.ts';
+import { startStage } from '../support/daemon/delivery-stage.ts';
 
 const day = 86_400;
 // Milliseconds; far less than by how much clocks are set here.

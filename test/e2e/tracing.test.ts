@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { receiverSecret, startReceiver, type Receiver } from '../support/receiver.ts';
-import { testRedis } from '../support/redis.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
-import { startTraceCollector, type CollectedSpan } from '../support/trace-collector.ts';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { receiverSecret, startReceiver, type Receiver } from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
+import { startTraceCollector, type CollectedSpan } from '../support/receivers/trace-collector.ts';
 
 const fast = { timeout: 20_000, interval: 50 };
 const headerValue = 'the-key-that-the-receiver-wants';

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { testRedis } from '../support/redis.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 /** A block of the tutorial and the terminal that it is for. */
 interface Step {

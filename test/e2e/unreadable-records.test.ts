@@ -6,8 +6,8 @@ import {
   startRecordsStage,
   subscriptionCases,
   type RecordsStage,
-} from '../support/records-stage.ts';
-import { testRedis } from '../support/redis.ts';
+} from '../support/daemon/records-stage.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
 let stage: RecordsStage;

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { runCommand } from '../../src/cli/run-command.ts';
-import { openApi } from '../support/api-caller.ts';
-import { startCollector, type Collector } from '../support/collector.ts';
-import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { testRedis, type TestRedis } from '../support/redis.ts';
+import { openApi } from '../support/api/api-caller.ts';
+import { startCollector, type Collector } from '../support/receivers/collector.ts';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { testRedis, type TestRedis } from '../support/redis/test-redis.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
 const [former, latter] = [newKey(), newKey()];

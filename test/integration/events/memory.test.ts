@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { appendEvent, paidEvent } from '../../support/append-script.ts';
-import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
+import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
+import { startPrivateRedis, type PrivateRedis } from '../../support/redis/test-redis.ts';
 import type { ReadThrough } from './read-through.ts';
 
 const events = 300;

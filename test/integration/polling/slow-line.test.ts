@@ -1,9 +1,13 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { startHostilePartner, partnerRow, type HostilePartner } from '../../support/hostile-partner.ts';
-import { testRedis } from '../../support/redis.ts';
-import { startSlowLine, type SlowLine } from '../../support/slow-line.ts';
-import { watchAccount } from '../../support/watched-account.ts';
+import {
+  startHostilePartner,
+  partnerRow,
+  type HostilePartner,
+} from '../../support/partner/hostile-partner.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { startSlowLine, type SlowLine } from '../../support/connections/slow-line.ts';
+import { watchAccount } from '../../support/partner/watched-account.ts';
 
 const roundTripMs = 300;
 const redis = testRedis();

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { afterAll, expect, test, vi } from 'vitest';
 import { freePort } from '../../../../src/demo/redis-process.ts';
 import { createRedisConnections, type RedisConnections } from '../../../../src/redis/connection/connect.ts';
-import { createLatch, startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
-import { joinAsReplica, startCluster, startClusterNode } from '../../redis/connection/topologies.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { joinAsReplica, startCluster, startClusterNode } from '../../../support/redis/topologies.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, startReplay } from '../drain-harness.ts';
 
 const redis = testRedis();

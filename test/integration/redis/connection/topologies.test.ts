@@ -4,7 +4,7 @@ import { checkDurability } from '../../../../src/redis/durability/check-durabili
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import type { RedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { defineScript } from '../../../../src/redis/scripts.ts';
-import { startCluster, startSentinel } from './topologies.ts';
+import { startCluster, startSentinel } from '../../../support/redis/topologies.ts';
 
 async function open(url: string): Promise<RedisConnections> {
   const connections = createRedisConnections(url, {

@@ -3,9 +3,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAofRewriter, type AofRewriter } from '../../../../src/redis/durability/aof-rewriter.ts';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
-import { cutTail, lastAppendOnlyFile } from '../../../crash/support/redis-files.ts';
-import { startPrivateRedis, type PrivateRedis } from '../../../support/redis.ts';
-import { startCluster } from '../connection/topologies.ts';
+import { cutTail, lastAppendOnlyFile } from '../../../support/redis/redis-files.ts';
+import { startPrivateRedis, type PrivateRedis } from '../../../support/redis/test-redis.ts';
+import { startCluster } from '../../../support/redis/topologies.ts';
 
 interface Watched {
   readonly rewriter: AofRewriter;

@@ -2,8 +2,8 @@ import { Queue } from 'bullmq';
 import { expect, test } from 'vitest';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { createJobWorker } from '../../../../src/redis/jobs/job-worker.ts';
-import { startPrivateRedis } from '../../../support/redis.ts';
-import { startSilencingProxy } from '../../../support/silencing-proxy.ts';
+import { startPrivateRedis } from '../../../support/redis/test-redis.ts';
+import { startSilencingProxy } from '../../../support/connections/silencing-proxy.ts';
 
 const goesOnMs = 15_000;
 
