@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRandom } from '../../src/sandbox/simulation/random.ts';
-import { startClusterOfSix } from '../crash/failovers/cluster-of-six.ts';
-import { runFailovers } from '../crash/failovers/run-failovers.ts';
+import { startClusterOfSix } from './failovers/cluster-of-six.ts';
+import { runFailovers } from './failovers/run-failovers.ts';
 
 const seed = Number(process.env['CRASH_SEED'] ?? 20_261_124);
 
