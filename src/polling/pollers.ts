@@ -9,12 +9,12 @@ import type { Clock } from '../redis/clock.ts';
 import { toUnreadable, type OnUnreadable, type UnreadableError } from '../redis/unreadable-record.ts';
 import type { CountDoubts } from './beliefs/count-differences.ts';
 import type { DoubtLimits } from './doubt/doubt-policy.ts';
-import { largeAccountFilings } from './plan.ts';
+import { largeAccountFilings } from './schedule/plan.ts';
 import { pollAccount, type PollOutcome } from './poll.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { RefusedLists } from './list/refused-lists.ts';
-import { reportHealth } from './report-health.ts';
+import { reportHealth } from './health.ts';
 import { withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */

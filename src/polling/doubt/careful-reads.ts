@@ -1,6 +1,6 @@
 import type { Observation } from '../../filings/observe-filings.ts';
 import type { ReadWindow } from '../../partner/partner-client.ts';
-import { allEnded } from '../reads/all-ended.ts';
+import { allEnded } from '../../waiting/all-ended.ts';
 import type { Absence, FilingReader } from '../reads/filing-reader.ts';
 import type { ListGuard } from './list-guard.ts';
 import type { Miss } from '../beliefs/missed-reads.ts';

@@ -1,7 +1,7 @@
 import type { Observation } from '../../filings/observe-filings.ts';
 import type { PartnerClient, ReadWindow } from '../../partner/partner-client.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
-import { allEnded } from './all-ended.ts';
+import { allEnded } from '../../waiting/all-ended.ts';
 import {
   isRetryDue,
   isSecondAbsence,

@@ -1,9 +1,8 @@
 import { detectChange } from '../../filings/detection/detect-change.ts';
 import type { Observation, Observed } from '../../filings/observe-filings.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
-import type { PartnerFiling } from '../../partner/filing-schema.ts';
+import { createdAtOf, type PartnerFiling } from '../../partner/filing-schema.ts';
 import type { PartnerClient, ReadWindow } from '../../partner/partner-client.ts';
-import { createdAtOf } from './created-at.ts';
 import type { ListGuard } from '../doubt/list-guard.ts';
 import type { SeenPage } from '../list/list-scan.ts';
 import { oldNewcomers } from '../beliefs/hidden-filings.ts';

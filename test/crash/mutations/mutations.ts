@@ -54,7 +54,7 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/schedule/track.ts',
     find: 'return first === null ? null : { ...first, attempt: 1 };',
     replace:
-      'if (first !== null) progress.markDone(first.position);\n      return first === null ? null : { ...first, attempt: 1 };',
+      'if (first !== null) cursor.markDone(first.position);\n      return first === null ? null : { ...first, attempt: 1 };',
     project: 'integration',
     test: 'test/integration/delivery/drain/fence.test.ts',
     title: 'what is in flight counts as not delivered',

@@ -10,7 +10,7 @@ import {
 import type { FilingState } from '../../../src/filings/detection/filing-state.ts';
 import type { PollingMarks } from '../../../src/polling/store/polling-store.ts';
 import type { Doubt } from '../../../src/polling/doubt/doubt.ts';
-import { buildHealthEvent, type HealthChange } from '../../../src/polling/report-health.ts';
+import { buildHealthEvent, type HealthChange } from '../../../src/polling/health.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 
 /** An event as docs/webhooks.md shows it, made by the code that makes real ones. */

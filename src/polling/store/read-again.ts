@@ -1,5 +1,5 @@
 import { missByDoubt } from '../beliefs/missed-reads.ts';
-import type { PollingStore } from '../store/polling-store.ts';
+import type { PollingStore } from './polling-store.ts';
 
 /**
  * Has filings read one by one by the next poll, in whatever status they are. Rejects with SnapshotLostError
