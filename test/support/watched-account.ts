@@ -8,7 +8,7 @@ import { createRequestBudget } from '../../src/partner/request-budget.ts';
 import { defaultDoubtLimits, type DoubtLimits } from '../../src/polling/doubt/doubt-policy.ts';
 import { pollAccount, type PollOutcome } from '../../src/polling/poll.ts';
 import type { PollMode } from '../../src/polling/schedule/plan.ts';
-import { readAgain } from '../../src/polling/store/read-again.ts';
+import { readAgain } from '../../src/polling/store/missed-read-store.ts';
 import { createPollingStore, type PollingStore } from '../../src/polling/store/polling-store.ts';
 import { reportHealth } from '../../src/polling/health.ts';
 import { createRedisClock, type Clock } from '../../src/redis/clock.ts';

@@ -6,7 +6,8 @@ import type { PartnerClient, ReadWindow } from '../../partner/partner-client.ts'
 import type { ListGuard } from '../doubt/list-guard.ts';
 import type { SeenPage } from '../list/list-scan.ts';
 import { oldNewcomers } from '../beliefs/hidden-filings.ts';
-import type { PollingMarks, PollingStore } from '../store/polling-store.ts';
+import type { PollingMarks } from '../store/marks.ts';
+import type { PollingStore } from '../store/polling-store.ts';
 
 /** Compares the pages of one poll with the snapshot. */
 export interface PageObserver {

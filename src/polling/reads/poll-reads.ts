@@ -21,7 +21,8 @@ import { scanList, type ScanRequest, type ScanResult } from '../list/list-scan.t
 import { createMissRecord } from './miss-record.ts';
 import { isRetryDue, type Miss } from '../beliefs/missed-reads.ts';
 import { createPageObserver } from './page-observer.ts';
-import type { PollingMarks, PollingStore } from '../store/polling-store.ts';
+import type { PollingMarks } from '../store/marks.ts';
+import type { PollingStore } from '../store/polling-store.ts';
 import { createListing, unlessRefused, type RefusedLists } from '../list/refused-lists.ts';
 import { splitSights } from '../list/repeated-rows.ts';
 

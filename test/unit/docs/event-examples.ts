@@ -8,7 +8,7 @@ import {
   type ReadFiling,
 } from '../../../src/filings/detection/detect-change.ts';
 import type { FilingState } from '../../../src/filings/detection/filing-state.ts';
-import type { PollingMarks } from '../../../src/polling/store/polling-store.ts';
+import type { PollingMarks } from '../../../src/polling/store/marks.ts';
 import type { Doubt } from '../../../src/polling/doubt/doubt.ts';
 import { buildHealthEvent, type HealthChange } from '../../../src/polling/health.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
