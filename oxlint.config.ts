@@ -60,13 +60,24 @@ const folders: Readonly<Record<string, Folder>> = {
   records: {
     may: [...below, 'accounts', 'delivery', 'events', 'filings', 'polling', 'subscriptions', 'monitoring'],
   },
-  tracing: { may: ['polling', 'filings', 'delivery'], has: ['@opentelemetry/*'] },
+  tracing: {
+    may: ['polling', 'filings', 'delivery', 'subscriptions/subscription.ts'],
+    has: ['@opentelemetry/*'],
+  },
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
   dashboard: { may: [], has: [...fastify, '@bull-board/*'] },
-  sandbox: { may: ['partner/filing-schema.ts'], has: fastify },
-  cli: { may: ['config', 'daemon/stop-on-signals.ts', 'callbacks/sign.ts', 'demo'] },
+  sandbox: { may: ['daemon/stop-on-signals.ts'], has: fastify },
+  cli: {
+    may: [
+      'config',
+      'daemon/stop-on-signals.ts',
+      'callbacks/sign.ts',
+      'subscriptions/signing-secret.ts',
+      'demo',
+    ],
+  },
   demo: { may: ['config', 'daemon', 'redis', 'sandbox'] },
   daemon: { may: ['**'] },
 };

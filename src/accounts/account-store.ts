@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { NewerFormatError } from '../redis/durability/newer-format-error.ts';
+import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { removeField, replaceField } from '../redis/replace-field.ts';
 import { decodeRecord, isShaped, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
 import type { OnUnreadable, UnreadableError } from '../redis/unreadable-record.ts';
-import { untilReplicated } from '../redis/durability/wait-replicas.ts';
+import { untilReplicated } from '../redis/connection/wait-replicas.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import { createIncarnations } from './incarnations.ts';

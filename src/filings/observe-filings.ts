@@ -10,7 +10,7 @@ import {
 } from './detection/detect-change.ts';
 import { isLookedFor, toDetails } from './detection/filing-details.ts';
 import { isShownBy, type FilingState } from './detection/filing-state.ts';
-import type { CommitResult, FilingCommit, StoredState } from './filing-commit.ts';
+import type { CommitResult, FilingCommit, StoredState } from './commit/filing-commit.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log, without its body. */

@@ -148,7 +148,7 @@ export async function watchAccount(
     takeLargeRead: options.takeLargeRead ?? (() => () => undefined),
     onInterlude: async ({ outcome }: { outcome: PollOutcome }) => void interludes.push(outcome),
     requestsSent: () => sent,
-    onEvents: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
+    handOn: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
     onQuarantined: (_account: string, records: number) => void quarantined.push(records),
   };
 

@@ -40,8 +40,11 @@ export interface PollRunDeps {
   readonly random: () => number;
   readonly now: () => number;
   readonly clock: Clock;
-  /** Called as soon as a read's events are in the log, so that delivery does not wait for the poll's end. */
-  readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
+  /**
+   * Reports events and wakes the subscriptions that want them, as soon as a read has put them into the log:
+   * delivery does not wait for the poll's end.
+   */
+  readonly handOn: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   readonly onQuarantined: (account: string, records: number) => void;
 }
 
@@ -178,7 +181,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     events += observed.events.length;
     added += observed.added;
     overtaken ||= observed.overtakenBy < startedAt;
-    if (observed.events.length > 0) await deps.onEvents(account, observed.events);
+    if (observed.events.length > 0) await deps.handOn(account, observed.events);
     if (misses.size > 0)
       await record.forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
     return observed;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { SnapshotLostError } from '../../filings/snapshot-store.ts';
+import { SnapshotLostError } from '../../filings/commit/commit-writer.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
