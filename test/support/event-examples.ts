@@ -5,7 +5,7 @@ import type { SubscriptionDrainerDeps } from '../../src/delivery/drain/drainer.t
 import { buildFilingEvent, type NewEvent } from '../../src/events/event.ts';
 import { detectChange, detectRemoval, type ReadFiling } from '../../src/filings/detection/detect-change.ts';
 import type { FilingState } from '../../src/filings/detection/filing-state.ts';
-import type { PollingMarks } from '../../src/polling/store/polling-store.ts';
+import type { PollingMarks } from '../../src/polling/store/marks.ts';
 import type { Doubt } from '../../src/polling/doubt/doubt.ts';
 import type { Subscription } from '../../src/subscriptions/subscription.ts';
 
