@@ -1,4 +1,4 @@
-import { SnapshotLostError } from '../filings/snapshot-store.ts';
+import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import { isLarge } from './schedule/plan.ts';
 import { readDelta } from './reads/delta.ts';
 import type { ReadDeps, ReadOutcome } from './reads/full.ts';
