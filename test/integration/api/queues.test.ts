@@ -3,8 +3,8 @@ import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-q
 import { createPollQueue, type PollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { readQueueState } from '../../../src/redis/jobs/queue-state.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { createApiFixture, type ApiFixture } from '../../support/api-fixture.ts';
-import { testRedis } from '../../support/redis.ts';
+import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const rethrow = (error: Error) => {
