@@ -1,4 +1,4 @@
-import type { Observation } from '../../filings/observe-filings.ts';
+import type { Observation } from '../../filings/detection/decide-commit.ts';
 import type { PartnerClient, ReadWindow } from '../../partner/partner-client.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
