@@ -35,7 +35,7 @@ export interface ObservationContext {
    * Latest time (ms, Redis's clock) at which a filing is known to have been as stored; `previous` null: not
    * to have been.
    */
-  readonly knownUntil: (id: string, previous: FilingState | null, document: FilingDocument) => number;
+  readonly notBefore: (id: string, previous: FilingState | null, document: FilingDocument) => number;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   /**
@@ -223,14 +223,14 @@ function toCommit(
 }
 
 function toEvent(
-  { account, generation, knownUntil, filingBytesMax }: ObservationContext,
+  { account, generation, notBefore, filingBytesMax }: ObservationContext,
   id: string,
   before: FilingState | null,
   { type, next, changed, inferred }: Detection & { kind: 'change' },
   window: ComparedSpan,
   document: FilingDocument,
 ): NewEvent {
-  const until = knownUntil(id, before, document);
+  const until = notBefore(id, before, document);
   const change = {
     account,
     generation,

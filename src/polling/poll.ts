@@ -109,9 +109,9 @@ export async function pollAccount(
     return { kind: 'early' };
 
   await deps.snapshot.catchUp(account.account, marks.generation, startedAt);
-  const [counts, misses] = await Promise.all([
+  const [counts, missedReads] = await Promise.all([
     deps.snapshot.counts(account.account),
-    deps.polling.misses(account.account),
+    deps.polling.missedReads(account.account),
   ]);
   const phase = phaseOf(account.account);
   const { largeFrom } = deps;
@@ -132,7 +132,7 @@ export async function pollAccount(
 
   const write = requestCounter(deps, account.account, marks.generation);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const input = { account, marks, known, misses, startedAt, signal };
+  const input = { account, marks, known, missedReads, startedAt, signal };
   const interlude = createInterludes(deps, input, async (run, read, requests) => {
     await write(conclusion(run, read, deps.now()), requests);
     const durationMs = deps.now() - run.startedAt;

@@ -26,13 +26,20 @@ export function createInterludes(
     const sentBefore = deps.requestsSent();
     const marks = await deps.polling.read(account);
     if (marks.generation !== input.marks.generation) throw new SnapshotLostError(account);
-    const misses = await deps.polling.misses(account);
-    const missed = [...misses.keys()];
+    const missedReads = await deps.polling.missedReads(account);
+    const missed = [...missedReads.keys()];
     const known = await deps.snapshot.known(account);
-    const run = createPollRun(deps, { ...input, known, marks, misses, startedAt, interlude: () => null });
+    const run = createPollRun(deps, {
+      ...input,
+      known,
+      marks,
+      missedReads,
+      startedAt,
+      interlude: () => null,
+    });
     const read = await readDelta(run, deps);
     // What is back is not missing to the poll under way either.
-    for (const id of missed) if (!misses.has(id)) input.misses.delete(id);
+    for (const id of missed) if (!missedReads.has(id)) input.missedReads.delete(id);
     // Null calls for a sweep, which is what is under way. What polls without a baseline come to is told at
     // their end.
     if (read !== null && marks.baselined) await onRead(run, read, deps.requestsSent() - sentBefore);

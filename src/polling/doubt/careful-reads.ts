@@ -3,7 +3,7 @@ import type { ReadSpan } from '../../partner/read-span.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import type { Absence, FilingReader } from '../reads/filing-reader.ts';
 import type { ListGuard } from './list-guard.ts';
-import type { Miss } from '../beliefs/missed-reads.ts';
+import type { MissedRead } from '../beliefs/missed-reads.ts';
 
 /** Reads filings by themselves, and removes those that are gone, as far as the poll's lists are believed. */
 export interface CarefulReads {
@@ -23,7 +23,7 @@ export interface CarefulReads {
 export interface CarefulReadsDeps {
   readonly reader: FilingReader;
   readonly guard: ListGuard;
-  readonly misses: ReadonlyMap<string, Miss>;
+  readonly missedReads: ReadonlyMap<string, MissedRead>;
   /** Whether an earlier poll's findings are held back yet. */
   readonly isHeldBack: boolean;
   readonly random: () => number;
@@ -37,10 +37,10 @@ const removedAtOnce = 8;
 
 /** The reads of one poll. */
 export function createCarefulReads(deps: CarefulReadsDeps): CarefulReads {
-  const { reader, guard, misses } = deps;
+  const { reader, guard, missedReads } = deps;
 
   function isSuspect(id: string): boolean {
-    return guard.isListDoubted() || (deps.isHeldBack && misses.get(id)?.gone === true);
+    return guard.isListDoubted() || (deps.isHeldBack && missedReads.get(id)?.gone === true);
   }
 
   async function remove({ id, span }: Absence): Promise<void> {
@@ -57,7 +57,7 @@ export function createCarefulReads(deps: CarefulReadsDeps): CarefulReads {
       const turned = [...suspects.slice(from), ...suspects.slice(0, from)];
       const sample = turned.slice(0, samplesMax);
       await reader.read([...ids.filter((id) => !isSuspect(id)), ...sample]);
-      if (sample.some((id) => !misses.has(id))) await reader.read(turned.slice(samplesMax));
+      if (sample.some((id) => !missedReads.has(id))) await reader.read(turned.slice(samplesMax));
     },
     async removeAbsent() {
       const absences = reader.takeAbsences();

@@ -21,7 +21,7 @@ export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutco
   const whole = await readLists(run, counts);
   if (whole === null) return null;
   const strangers = await readStrange(run, deps.snapshot, counts, deps.random);
-  const vanished = [...before, ...strangers, ...run.dueMisses()].filter((id) => !run.shown.has(id));
+  const vanished = [...before, ...strangers, ...run.dueMissedReads()].filter((id) => !run.shown.has(id));
   if (!(await readVanished(run, [...new Set(vanished)]))) return null;
 
   const differences = run.marks.baselined ? await compareCounts(run, deps) : null;

@@ -6,9 +6,9 @@ import { allEnded } from '../../waiting/all-ended.ts';
 import {
   isRetryDue,
   isSecondAbsence,
-  missByAbsence,
-  missByFailure,
-  type Miss,
+  missedByAbsence,
+  missedByFailure,
+  type MissedRead,
 } from '../beliefs/missed-reads.ts';
 import type { PollRunInput } from './poll-reads.ts';
 
@@ -39,13 +39,13 @@ export interface FilingReaderDeps {
   readonly input: PollRunInput;
   readonly now: () => number;
   readonly observe: (observations: readonly Observation[], span: ReadSpan) => Promise<unknown>;
-  readonly remember: (id: string, miss: Miss) => Promise<void>;
+  readonly remember: (id: string, missed: MissedRead) => Promise<void>;
   readonly forget: (ids: readonly string[]) => Promise<void>;
   /**
    * Latest time at which a filing is known to have been as stored; null for one that is not known, or
    * removed.
    */
-  readonly knownUntil: (id: string) => Promise<number | null>;
+  readonly notBefore: (id: string) => Promise<number | null>;
   /** A filing that a list has shown in this poll; null when none has. */
   readonly witness: () => string | null;
   /** Told what `GET /partner/me` named where it vouches for absences. */
@@ -58,7 +58,7 @@ const failuresInARowMax = 5;
 /** A reader for one poll. */
 export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   const { client, input, now } = deps;
-  const { misses, signal, startedAt } = input;
+  const { missedReads, signal, startedAt } = input;
   let unread = 0;
   let failuresInARow = 0;
   let failure: PartnerError | null = null;
@@ -66,8 +66,8 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   let absences: Absence[] = [];
 
   async function readOne(id: string): Promise<void> {
-    const miss = misses.get(id);
-    if (miss !== undefined && !isRetryDue(miss, now())) {
+    const missed = missedReads.get(id);
+    if (missed !== undefined && !isRetryDue(missed, now())) {
       unread += 1;
       return;
     }
@@ -82,12 +82,12 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
   }
 
   async function takeAbsence(id: string, span: ReadSpan): Promise<void> {
-    const knownUntil = await deps.knownUntil(id);
-    const before = misses.get(id);
+    const notBefore = await deps.notBefore(id);
+    const before = missedReads.get(id);
     // Removed by somebody else meanwhile.
-    if (knownUntil === null) return deps.forget([id]);
+    if (notBefore === null) return deps.forget([id]);
     if (!isSecondAbsence(before, startedAt))
-      return deps.remember(id, missByAbsence(before, span.end, knownUntil));
+      return deps.remember(id, missedByAbsence(before, span.end, notBefore));
     vouched ??= vouchForAbsences();
     await vouched;
     absences.push({ id, span });
@@ -108,10 +108,10 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
     failure = error;
     unread += 1;
     failuresInARow += 1;
-    const knownUntil = await deps.knownUntil(id);
+    const notBefore = await deps.notBefore(id);
     const { pollIntervalMs } = input.account;
-    if (knownUntil !== null)
-      await deps.remember(id, missByFailure(misses.get(id), now(), knownUntil, pollIntervalMs));
+    if (notBefore !== null)
+      await deps.remember(id, missedByFailure(missedReads.get(id), now(), notBefore, pollIntervalMs));
     if (failuresInARow >= failuresInARowMax) throw aboutFilings(error);
   }
 

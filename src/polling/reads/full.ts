@@ -48,7 +48,7 @@ export async function readEverything(run: PollRun, deps: ReadDeps): Promise<Read
     passes.unseen === 0 && passes.unreadable.size === 0
       ? { count: 0, sample: [] }
       : await sampleUnseen(deps.snapshot, run.account, run.shown, readsMax, deps.random);
-  const missed = run.dueMisses().filter((id) => !run.shown.has(id));
+  const missed = run.dueMissedReads().filter((id) => !run.shown.has(id));
   await run.readFilings([...new Set([...unseen.sample, ...missed])]);
   await run.removeAbsent();
 

@@ -43,7 +43,7 @@ export interface PageObserverDeps {
   /** Reads filings one by one. */
   readonly readFilings: (ids: readonly string[]) => Promise<void>;
   /** Takes note of records that cannot be read, by id or digest. */
-  readonly missUnreadable: (names: readonly string[]) => Promise<void>;
+  readonly rememberUnreadable: (names: readonly string[]) => Promise<void>;
   /** Known filings that were 404 when last asked for. */
   readonly gone: () => number;
 }
@@ -72,7 +72,7 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
       await Promise.allSettled(earlier);
       await settle(again, span);
     }
-    if (page.quarantined.length > 0) await deps.missUnreadable(page.quarantined);
+    if (page.quarantined.length > 0) await deps.rememberUnreadable(page.quarantined);
     return added;
   }
 

@@ -16,11 +16,11 @@ import type { DoubtLimits } from '../doubt/doubt-policy.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
 import { readIdentity } from '../doubt/identity.ts';
-import { knownUntil } from '../beliefs/not-before.ts';
+import { notBefore } from '../beliefs/not-before.ts';
 import { createListGuard, type ListGuard } from '../doubt/list-guard.ts';
 import { scanList, type ScanRequest, type ScanResult } from '../list/list-scan.ts';
-import { createMissRecord } from './miss-record.ts';
-import { isRetryDue, type Miss } from '../beliefs/missed-reads.ts';
+import { createMissedRecord } from './missed-record.ts';
+import { isRetryDue, type MissedRead } from '../beliefs/missed-reads.ts';
 import { createPageObserver } from './page-observer.ts';
 import type { PollingMarks } from '../store/marks.ts';
 import type { PollingStore } from '../store/polling-store.ts';
@@ -62,7 +62,7 @@ export interface PollRunInput {
    * Known filings that could not be read, as they stood after the marks were read; kept up to date by this
    * run.
    */
-  readonly misses: Map<string, Miss>;
+  readonly missedReads: Map<string, MissedRead>;
   /** Start of the poll, before its first read. */
   readonly startedAt: number;
   readonly signal: AbortSignal;
@@ -119,7 +119,7 @@ export interface PollRun {
    */
   removeAbsent(): Promise<void>;
   /** Of the ids on record as missed, those to be asked for now. */
-  dueMisses(): string[];
+  dueMissedReads(): string[];
   /** Number of known filings, removed ones left out. */
   known(): Promise<number>;
   /** Filings found removed since the run began, by whomever: this run may have shown them before. */
@@ -153,7 +153,7 @@ const nothingObserved: Observed = { events: [], added: 0, overtakenBy: Infinity,
 
 /** Prepares the reads of one poll of an account. */
 export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
-  const { marks, misses, startedAt, signal } = input;
+  const { marks, missedReads, startedAt, signal } = input;
   const { account } = input.account;
   const shown = createIdSet();
   const { listFilings, isRefused } = createListing({ ...deps, forMs: input.account.sweepIntervalMs });
@@ -161,12 +161,12 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
   let added = 0;
   let overtaken = false;
   let failure: PartnerError | null = null;
-  const record = createMissRecord({ ...deps, input });
+  const record = createMissedRecord({ ...deps, input });
   const context: Omit<ObservationContext, 'announces'> = {
     account,
     generation: marks.generation,
     filingBytesMax: deps.filingBytesMax,
-    knownUntil: (id, previous, document) => knownUntil(marks, misses.get(id), previous, document),
+    notBefore: (id, previous, document) => notBefore(marks, missedReads.get(id), previous, document),
   };
 
   async function observe(
@@ -182,7 +182,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     added += observed.added;
     overtaken ||= observed.overtakenBy < startedAt;
     if (observed.events.length > 0) await deps.handOn(account, observed.events);
-    if (misses.size > 0)
+    if (missedReads.size > 0)
       await record.forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
     return observed;
   }
@@ -202,12 +202,12 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     now: deps.now,
     observe,
     ...record,
-    knownUntil: async (id) => {
+    notBefore: async (id) => {
       const [stored] = await deps.snapshot.read(account, [id]);
       const state = stored?.known ?? null;
       return state === null || (state.removed && state.restate !== true)
         ? null
-        : knownUntil(marks, misses.get(id), state, null);
+        : notBefore(marks, missedReads.get(id), state, null);
     },
     witness: () => pages.witness(),
     noteAccount: guard.noteAccount,
@@ -217,7 +217,7 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     ...deps,
     reader,
     guard,
-    misses,
+    missedReads,
     isHeldBack: isHeldBack(marks),
     observe,
     forget: record.forget,
@@ -276,7 +276,8 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
     readFilings: reads.read,
     removeAbsent: reads.removeAbsent,
     shown,
-    dueMisses: () => [...misses].filter(([, miss]) => isRetryDue(miss, deps.now())).map(([id]) => id),
+    dueMissedReads: () =>
+      [...missedReads].filter(([, missed]) => isRetryDue(missed, deps.now())).map(([id]) => id),
     known: () => deps.snapshot.known(account),
     removed: async () => Math.max(0, (await deps.polling.read(account)).removals - marks.removals),
     tally: () => ({

@@ -110,6 +110,6 @@ describe('a sweep in which a filing that it has shown is removed', () => {
     expect(await other.pollFor()).toMatchObject([{ type: 'filing.removed', filingId: shown?.id }]);
     release.resolve();
     expect(await sweep).toMatchObject({ kind: 'complete', mode: 'sweep' });
-    expect([...(await watched.polling.misses('acme')).keys()]).toEqual(['f200']);
+    expect([...(await watched.polling.missedReads('acme')).keys()]).toEqual(['f200']);
   });
 });
