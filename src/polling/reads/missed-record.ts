@@ -1,57 +1,66 @@
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
+import { isRetryDue, missedByFailure, type MissedRead } from '../beliefs/missed-reads.ts';
 import { notBefore } from '../beliefs/not-before.ts';
-import { missedByFailure, type MissedRead } from '../beliefs/missed-reads.ts';
-import type { PollRunInput } from './poll-reads.ts';
-import type { PollingStore } from '../store/polling-store.ts';
+import type { MissedReadStore } from '../store/missed-read-store.ts';
+import type { PollInput } from './poll-input.ts';
 
-/** Keeps the missedReads of one poll, in memory and in the store. */
+/** The missed reads of one poll, in memory and in the store. */
 export interface MissedRecord {
+  get(id: string): MissedRead | undefined;
   remember(id: string, missed: MissedRead): Promise<void>;
   forget(ids: readonly string[]): Promise<void>;
   /**
-   * Takes note of records that cannot be read, by id or digest: those of known filings are to be read by
+   * Takes note of records that cannot be read, by id or digest: known filings among them are to be read by
    * themselves.
    */
   rememberUnreadable(names: readonly string[]): Promise<void>;
-  /** Number of known filings that answered 404 when last asked for. */
+  /** Ids of the filings that are to be requested now. */
+  due(): string[];
+  /** Number of known filings that answered 404 when last requested, but not often enough to be removed. */
   gone(): number;
+  /**
+   * Latest time at which a filing is known to have been as stored; null for one that is not known, or
+   * removed.
+   */
+  notBefore(id: string): Promise<number | null>;
 }
 
 export interface MissedRecordDeps {
   readonly snapshot: Pick<SnapshotStore, 'read'>;
-  readonly polling: Pick<PollingStore, 'setMissedRead' | 'clearMissedRead'>;
+  readonly polling: Pick<MissedReadStore, 'setMissedRead' | 'clearMissedRead'>;
   readonly now: () => number;
-  readonly input: PollRunInput;
 }
 
 // Maximum number of records of one page that are looked up.
 const namesMax = 100;
 
-/** The record of one poll, over the missedReads that it was given. */
-export function createMissedRecord({ snapshot, polling, now, input }: MissedRecordDeps): MissedRecord {
-  const { marks, missedReads } = input;
-  const { account, pollIntervalMs } = input.account;
-
+/** The record of one poll, over the missed reads that it was given. */
+export function createMissedRecord(
+  { snapshot, polling, now }: MissedRecordDeps,
+  { account: { account, pollIntervalMs }, marks, missedReads }: PollInput,
+): MissedRecord {
   async function remember(id: string, missed: MissedRead): Promise<void> {
     missedReads.set(id, missed);
     await polling.setMissedRead(account, marks.generation, id, missed);
   }
 
   return {
+    get: (id) => missedReads.get(id),
     remember,
     async forget(ids) {
-      const missed = ids.flatMap((id) => {
+      if (missedReads.size === 0) return;
+      const removed = ids.flatMap((id) => {
         const missed = missedReads.get(id);
         return missedReads.delete(id) && missed !== undefined ? [{ id, missed }] : [];
       });
-      await allEnded(missed.map(({ id, missed }) => polling.clearMissedRead(account, id, missed)));
+      await allEnded(removed.map(({ id, missed }) => polling.clearMissedRead(account, id, missed)));
     },
-    // A known filing whose record cannot be read is on the list, but nothing is known of it from then on.
+    // A known filing whose record cannot be read is on the list, but from then on nothing is known of it.
     async rememberUnreadable(names) {
-      const strange = names.filter((name) => !missedReads.has(name)).slice(0, namesMax);
-      const states = await snapshot.read(account, strange);
-      const noted = strange.map(async (name, i) => {
+      const unrecorded = names.filter((name) => !missedReads.has(name)).slice(0, namesMax);
+      const states = await snapshot.read(account, unrecorded);
+      const noted = unrecorded.map(async (name, i) => {
         const state = states[i]?.known ?? null;
         if (state === null) return;
         const until = notBefore(marks, undefined, state, null);
@@ -59,6 +68,13 @@ export function createMissedRecord({ snapshot, polling, now, input }: MissedReco
       });
       await allEnded(noted);
     },
+    due: () => [...missedReads].filter(([, missed]) => isRetryDue(missed, now())).map(([id]) => id),
     gone: () => [...missedReads.values()].filter(({ gone }) => gone).length,
+    async notBefore(id) {
+      const [stored] = await snapshot.read(account, [id]);
+      const state = stored?.known ?? null;
+      if (state === null || (state.removed && state.restate !== true)) return null;
+      return notBefore(marks, missedReads.get(id), state, null);
+    },
   };
 }
