@@ -99,9 +99,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'absence from a list is taken as removal',
     file: 'src/polling/reads/filing-reader.ts',
-    find: 'if (filing === null) await takeAbsence(id, window);',
+    find: 'if (filing === null) await noteAbsence(id, span);',
     replace:
-      "if (filing === null || filing.status !== 'COMPLETED') await deps.observe([{ id, filing: null }], window);",
+      "if (filing === null || filing.status !== 'COMPLETED') await observer.observe([{ id, filing: null }], span);",
     project: 'integration',
     test: 'test/integration/polling/hostile-lists.test.ts',
     title: '',
