@@ -12,6 +12,7 @@ import type { Work } from '../schedule/track.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { Claim, CurrentSettings } from '../store/replies.ts';
 import type { Settlement } from '../store/settle-arguments.ts';
+import type { SubscriptionWaker } from '../wake.ts';
 import type { LanesOfDrain } from './lane-cache.ts';
 import { createLogReader } from './log-reader.ts';
 import { createResultBatches } from './result-batches.ts';
@@ -35,10 +36,12 @@ export interface SessionDeps extends SchedulerRules {
   readonly now: () => number;
   readonly disableAfterMs: number;
   readonly onAttempt: (report: AttemptReport) => void;
-  /** Retention took events before the subscription got them; the event about that is in the log. */
-  readonly onExpired: (subscription: Subscription, events: number) => Promise<void>;
-  /** The subscription is disabled; the event about that is in the log. */
-  readonly onDisabled: (subscription: Subscription, reason: string) => Promise<void>;
+  /** Retention took events before the subscription got them. */
+  readonly onExpired: (subscription: Subscription, events: number) => void;
+  /** The subscription is disabled. */
+  readonly onDisabled: (subscription: Subscription, reason: string) => void;
+  /** Wakes the subscriptions that asked for the operational events which this drain has appended. */
+  readonly wakeMatching: SubscriptionWaker['wakeMatching'];
 }
 
 /** Why a drain starts nothing more. */
@@ -77,10 +80,7 @@ const lookMsMax = 1_000;
 // Maximum number of reads of the log at once, so that results are not kept waiting.
 const readsMax = 10;
 
-/**
- * Opens a session on what its claim returned, with the lanes as they were then and the replay if an earlier
- * drain left it.
- */
+/** Opens a session on what its claim returned, with the lanes and, if an earlier drain left it, the replay. */
 export function openSession(
   deps: SessionDeps,
   account: string,
@@ -223,14 +223,15 @@ export function openSession(
     return result.enabled ? null : 'disabled';
   }
 
-  async function report(
-    { deadLetters, disabling }: Settlement,
-    notices: readonly AttemptReport[],
-  ): Promise<void> {
+  async function report(settlement: Settlement, notices: readonly AttemptReport[]): Promise<void> {
+    const { deadLetters, announced, disabling } = settlement;
     for (const notice of notices) deps.onAttempt(notice);
     const { events } = expiredOf(deadLetters);
-    if (events > 0) await deps.onExpired(inEffect.subscription, events);
-    if (disabling !== null) await deps.onDisabled(inEffect.subscription, disabling.reason);
+    if (events > 0) deps.onExpired(inEffect.subscription, events);
+    if (disabling !== null) deps.onDisabled(inEffect.subscription, disabling.reason);
+    const types = [announced, disabling].flatMap((notice) => notice?.event.type ?? []);
+    const appended = types.map((type) => ({ type, state: '' }));
+    if (appended.length > 0) await deps.wakeMatching(account, appended);
   }
 
   return {

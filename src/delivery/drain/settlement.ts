@@ -7,7 +7,13 @@ import type { ReplayCounts } from '../replay/replay-source.ts';
 import { disablingReason, type EndpointHealth } from '../schedule/endpoint-health.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import type { Work } from '../schedule/track.ts';
-import { verdictOn, verdictOnUnsent, type Verdict, type VerdictRules } from '../schedule/verdict.ts';
+import {
+  nextAttemptAfter,
+  verdictOn,
+  verdictOnUnsent,
+  type Verdict,
+  type VerdictRules,
+} from '../schedule/verdict.ts';
 import {
   toAttempt,
   toDeadLetter,
@@ -24,6 +30,8 @@ export interface AttemptReport {
   readonly attempt: Attempt;
   readonly sent: Sent;
   readonly deadLetter: boolean;
+  /** When the event is tried again, in milliseconds on Redis's clock; null when it is not. */
+  readonly nextAttemptAt: number | null;
 }
 
 /** A callback that was sent, to the subscription as it was then. */
@@ -113,15 +121,12 @@ export function concludeBatch(results: readonly SendResult[], state: BatchState,
     if (result.work.track === 'replay' && verdict.fate === 'done') replayed.delivered += 1;
     if (result.work.track === 'replay' && verdict.fate === 'given_up') replayed.failed += 1;
   }
+  const reason = disablingReason(judged, health, now, state.disableAfterMs);
   return {
     nextState: { health, verdicts, replayed },
-    writes: {
-      attempts,
-      deadLetters,
-      recovered,
-      disablingReason: disablingReason(judged, health, now, state.disableAfterMs),
-    },
-    notices,
+    writes: { attempts, deadLetters, recovered, disablingReason: reason },
+    // A subscription that is disabled tries nothing again.
+    notices: reason === null ? notices : notices.map((notice) => ({ ...notice, nextAttemptAt: null })),
   };
 }
 
@@ -131,14 +136,16 @@ function concludeSent(
   { rules, laneOf, replay, letterAt }: BatchState,
   now: number,
 ): ResultOfOne {
-  const verdict = verdictOn(work, sent.outcome, { health, lane: laneOf(work) }, rules, now);
+  const lane = laneOf(work);
+  const verdict = verdictOn(work, sent.outcome, { health, lane }, rules, now);
+  const nextAttemptAt = nextAttemptAfter(verdict, work, lane);
   const isReplay = work.track === 'replay';
   const attempt = toAttempt(work, entry, sent, now, isReplay ? replay : null);
   const deadLetter = verdict.fate === 'given_up' && !isReplay ? toDeadLetter(work, entry, sent, now) : null;
   return {
     work,
     verdict,
-    report: { subscription, entry, attempt, sent, deadLetter: deadLetter !== null },
+    report: { subscription, entry, attempt, sent, deadLetter: deadLetter !== null, nextAttemptAt },
     deadLetter,
     recovered: verdict.fate === 'done' && isReplay ? letterAt(work.position) : null,
   };

@@ -70,6 +70,21 @@ export function verdictOnUnsent(fate: 'done' | 'undone', health: EndpointHealth)
   return { fate, health, judged: false, retryNow: noFilings };
 }
 
+/**
+ * When an event is tried again as things stand, in milliseconds; null when it is not. A probe may come earlier,
+ * and so may a retry once the endpoint works.
+ */
+export function nextAttemptAfter(
+  { fate, health }: Verdict,
+  { position }: Work,
+  lane: Lane | undefined,
+): number | null {
+  if (fate === 'done' || fate === 'given_up') return null;
+  const undone = lane?.positions[0] === position ? lane.dueAt : null;
+  const dueAt = fate === 'undone' ? undone : fate.dueAt;
+  return dueAt === null ? null : Math.max(dueAt, health.pausedUntil);
+}
+
 function pauseRules({ retryMs, random }: VerdictRules) {
   return { firstDelayMs: retryMs[0] ?? 0, random };
 }
