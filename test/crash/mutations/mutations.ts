@@ -1,14 +1,18 @@
-/** A bug as somebody might write it, and the test that notices. */
+/** A bug that a change could bring in, and the test that notices it. */
 export interface Mutation {
   readonly name: string;
   readonly file: string;
   /** Stands once in the file. */
   readonly find: string;
   readonly replace: string;
-  readonly project: 'unit' | 'integration' | 'security';
   /** The file of the test, and the beginning of its title within its groups. */
   readonly test: string;
   readonly title: string;
+}
+
+/** The command that notices it, for it runs the test. */
+export function commandOf({ test }: Pick<Mutation, 'test'>): 'npm test' | 'npm run test:long' {
+  return test.endsWith('.long.test.ts') ? 'npm run test:long' : 'npm test';
 }
 
 /** Bugs that lose, invent, repeat or reorder something, one for each of the guards that keep the promise. */
@@ -18,7 +22,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/filings/snapshot-store.ts',
     find: '...commits.flatMap((commit) => commitArguments(commit, at)),',
     replace: '...commits.flatMap((commit) => commitArguments({ ...commit, event: null }, at)),',
-    project: 'integration',
     test: 'test/integration/filings/commit.test.ts',
     title: '',
   },
@@ -27,7 +30,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/filings/commit-changes.lua',
     find: "if (redis.call('HGET', filings, id) or '') ~= expected then",
     replace: 'if expected == nil then',
-    project: 'integration',
     test: 'test/integration/filings/commit.test.ts',
     title: '',
   },
@@ -36,7 +38,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/filings/commit-changes.lua',
     find: "if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end",
     replace: '',
-    project: 'integration',
     test: 'test/integration/filings/commit.test.ts',
     title: '',
   },
@@ -45,7 +46,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/events/event.ts',
     find: 'update(JSON.stringify(parts))',
     replace: 'update(JSON.stringify([...parts, Math.random()]))',
-    project: 'unit',
     test: 'test/unit/events/event.test.ts',
     title: '',
   },
@@ -55,7 +55,6 @@ export const mutations: readonly Mutation[] = [
     find: 'return first === null ? null : { ...first, attempt: 1 };',
     replace:
       'if (first !== null) progress.markDone(first.position);\n      return first === null ? null : { ...first, attempt: 1 };',
-    project: 'integration',
     test: 'test/integration/delivery/drain/fence.test.ts',
     title: 'what is in flight counts as not delivered',
   },
@@ -64,7 +63,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/filings/detection/detect-change.ts',
     find: 'if (compared === undefined) return start <= readAt;',
     replace: 'if (compared === undefined) return start < 0;',
-    project: 'unit',
     test: 'test/unit/filings/detection/detect-change.test.ts',
     title: '',
   },
@@ -74,7 +72,6 @@ export const mutations: readonly Mutation[] = [
     find: '    const { code, sent, detail } = result;\n',
     replace:
       "    const { code, sent, detail } = result;\n    if (code === 'connection_reset') return { kind: 'delivered', code: 'delivered' };\n",
-    project: 'unit',
     test: 'test/unit/callbacks/outcome.test.ts',
     title: '',
   },
@@ -83,7 +80,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/redis/connection/open-client.ts',
     find: 'maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false',
     replace: 'maxRetriesPerRequest: 20, autoResendUnfulfilledCommands: true',
-    project: 'integration',
     test: 'test/integration/redis/connection/connect.test.ts',
     title: 'a command whose reply is lost',
   },
@@ -92,7 +88,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/redis/connection/open-client.ts',
     find: 'socketTimeout: silenceMs, ',
     replace: '',
-    project: 'integration',
     test: 'test/integration/redis/jobs/job-worker.long.test.ts',
     title: '',
   },
@@ -102,7 +97,6 @@ export const mutations: readonly Mutation[] = [
     find: 'if (filing === null) await takeAbsence(id, window);',
     replace:
       "if (filing === null || filing.status !== 'COMPLETED') await deps.observe([{ id, filing: null }], window);",
-    project: 'integration',
     test: 'test/integration/polling/hostile-lists.test.ts',
     title: '',
   },
@@ -111,7 +105,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/polling/beliefs/missed-reads.ts',
     find: 'return before?.gone === true && before.since < pollStartedAt;',
     replace: 'return before === undefined || pollStartedAt > 0;',
-    project: 'integration',
     test: 'test/integration/polling/detection.test.ts',
     title: 'removes what answers 404 on two polls',
   },
@@ -120,7 +113,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/store/settle.lua',
     find: 'if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end',
     replace: 'if not state[1] then return { 0 } end',
-    project: 'integration',
     test: 'test/integration/delivery/drain/fence.test.ts',
     title: 'a drain that another one has overtaken',
   },
@@ -129,7 +121,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/store/settle.lua',
     find: 'if head_now ~= ARGV[8] and not is_same_log(',
     replace: 'if false and not is_same_log(',
-    project: 'integration',
     test: 'test/integration/delivery/drain/set-back.test.ts',
     title: 'Redis is set back under a drain',
   },
@@ -138,7 +129,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/store/settle.lua',
     find: ' or state[4] ~= ARGV[3]',
     replace: '',
-    project: 'integration',
     test: 'test/integration/delivery/drain/set-back.test.ts',
     title: 'Redis is set back under a drain',
   },
@@ -147,7 +137,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/store/claim.lua',
     find: 'if common < cursor then',
     replace: 'if false then',
-    project: 'integration',
     test: 'test/integration/delivery/drain/set-back.test.ts',
     title: 'a cursor that is not of the log',
   },
@@ -156,7 +145,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/drain/drain-session.ts',
     find: 'const stop = feed.isKnown(read) ? null : await write(null, now());',
     replace: 'const stop: Stop | null = null;',
-    project: 'integration',
     test: 'test/integration/delivery/drain/set-back.test.ts',
     title: 'an event that is recorded after a change of the filters',
   },
@@ -165,7 +153,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/filings/commit-changes.lua',
     find: 'if not is_same_log(',
     replace: 'if false and not is_same_log(',
-    project: 'integration',
     test: 'test/integration/polling/set-back.test.ts',
     title: 'a poll that is under way when Redis is set back',
   },
@@ -174,7 +161,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/polling/poll.ts',
     find: 'await deps.snapshot.catchUp(',
     replace: 'void (',
-    project: 'integration',
     test: 'test/integration/polling/set-back.test.ts',
     title: 'Redis is set back, noticed',
   },
@@ -183,7 +169,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/schedule/track.ts',
     find: 'const lane = wanted ? lanes.get(filingId) : undefined;',
     replace: 'const lane = wanted ? lanes.get(`${filingId}?`) : undefined;',
-    project: 'unit',
     test: 'test/unit/delivery/schedule/scheduler.test.ts',
     title: '',
   },
@@ -192,7 +177,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/accounts/incarnation.lua',
     find: "if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end",
     replace: "if ARGV[1] ~= ARGV[2] and (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end",
-    project: 'integration',
     test: 'test/integration/accounts/incarnations.test.ts',
     title: 'a removal that lingers',
   },
@@ -201,7 +185,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/polling/upkeep.ts',
     find: 'if (over.aborted) return;',
     replace: 'return;',
-    project: 'integration',
     test: 'test/integration/polling/long-polls.test.ts',
     title: '',
   },
@@ -210,7 +193,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/wake.ts',
     find: 'return unread || state.release || due',
     replace: 'return false && (unread || state.release || due)',
-    project: 'integration',
     test: 'test/integration/delivery/drain-worker.test.ts',
     title: '',
   },
@@ -219,7 +201,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/schedule/scheduler.ts',
     find: 'const blameless = wasDown || isDown(health) ||',
     replace: 'const blameless =',
-    project: 'integration',
     test: 'test/integration/delivery/drain/outage.test.ts',
     title: 'that fails is probed ever less often',
   },
@@ -228,7 +209,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/subscriptions/lag.ts',
     find: 'return expired + unread',
     replace: 'return unread',
-    project: 'integration',
     test: 'test/integration/delivery/drain/retention.test.ts',
     title: 'count in the lag until they are told',
   },
@@ -237,7 +217,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/callbacks/send-callback.ts',
     find: 'sign(keysAt(now()), ',
     replace: 'sign(keysAt(now()).slice(0, 1), ',
-    project: 'integration',
     test: 'test/integration/callbacks/receiver-libraries.test.ts',
     title: 'rejected as standard, full',
   },
@@ -246,7 +225,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/redis/durability/store-watch.ts',
     find: "lost = finished((await redis.get(keys.store)) ?? '') !== id;",
     replace: "lost = finished((await redis.get(keys.store)) ?? '') === null;",
-    project: 'integration',
     test: 'test/integration/redis/durability/store-watch.test.ts',
     title: 'that is missing or',
   },
@@ -255,7 +233,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/redis/durability/store-watch.ts',
     find: 'if (format !== 1 && format !== storeFormat) throw',
     replace: 'if (format < 0) throw',
-    project: 'integration',
     test: 'test/integration/redis/durability/store-watch.test.ts',
     title: 'is refused and left as it is',
   },
@@ -264,7 +241,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/polling/schedule/poll-queue.ts',
     find: 'await polls.schedule(account, pollIntervalMs);',
     replace: 'await polls.isScheduled(`${account}${pollIntervalMs}`);',
-    project: 'integration',
     test: 'test/integration/polling/poll-worker.test.ts',
     title: 'polls an account again whose last poll',
   },
@@ -273,7 +249,6 @@ export const mutations: readonly Mutation[] = [
     file: 'src/monitoring/readiness.ts',
     find: 'if (!isReplica) await',
     replace: 'if (isReplica && reasons.length < 0) await',
-    project: 'integration',
     test: 'test/integration/monitoring/readiness.test.ts',
     title: '',
   },
