@@ -26,7 +26,7 @@ import { createSubscriptionMender } from '../delivery/blocked/mend-subscription.
 import { createSubscriptionDrainer } from '../delivery/drain/drainer.ts';
 import { createSubscriptionWaker } from '../delivery/wake.ts';
 import { createEventLog } from '../events/event-log.ts';
-import { createCommitJournal } from '../filings/commit-journal.ts';
+import { createCommitJournal } from '../filings/commit/commit-journal.ts';
 import { createCountHistory } from '../filings/count-history.ts';
 import { createFilingListStore } from '../filings/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../filings/snapshot-store.ts';
@@ -34,7 +34,7 @@ import type { Metrics } from '../monitoring/metrics.ts';
 import { createAccountRecords } from '../records/account-records.ts';
 import { createDeliveryMender } from '../records/mend-delivery.ts';
 import { createUnreadableReports } from '../records/unreadable-reports.ts';
-import { readAgain } from '../polling/reads/read-again.ts';
+import { readAgain } from '../polling/store/missed-read-store.ts';
 import { createPollQueue, pollQueueName } from '../polling/schedule/poll-queue.ts';
 import { createPollingStore } from '../polling/store/polling-store.ts';
 import { checkDurability } from '../redis/durability/check-durability.ts';
@@ -239,8 +239,9 @@ export async function createParts(
       tracing.attemptReported(report);
     },
     onBlocked: reportBlocked(logger),
-    onExpired: reportExpired(logger, metrics, waker),
-    onDisabled: reportDisabled(logger, metrics, waker),
+    onExpired: reportExpired(logger, metrics),
+    onDisabled: reportDisabled(logger, metrics),
+    wakeMatching: waker.wakeMatching,
   });
   return {
     connections,

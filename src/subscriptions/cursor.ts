@@ -1,9 +1,10 @@
 /**
- * How far a subscription has got in the log: a cursor up to which every position is done, and the done
- * positions beyond it. Done means acknowledged, moved to a lane, given up, trimmed away or not asked for.
+ * How far a subscription has got in the log: the position up to which all are done, and the done positions
+ * beyond it. Done means acknowledged, moved to a lane, given up, trimmed away or not asked for.
  */
-export interface Progress {
-  cursor(): number;
+export interface Cursor {
+  /** Every position up to this one is done. */
+  position(): number;
   /** The done positions beyond the cursor as closed ranges, `7-9,12`; empty when there are none. */
   done(): string;
   isDone(position: number): boolean;
@@ -17,8 +18,8 @@ interface Range {
   readonly last: number;
 }
 
-/** Takes up progress where its stored form left it. */
-export function createProgress(cursor: number, done: string): Progress {
+/** Takes up a cursor where its stored form left it. */
+export function createCursor(cursor: number, done: string): Cursor {
   let contiguous = cursor;
   // Beyond the cursor, in order, neither overlapping nor touching each other.
   const ranges: Range[] = [];
@@ -47,7 +48,7 @@ export function createProgress(cursor: number, done: string): Progress {
   }
 
   return {
-    cursor: () => contiguous,
+    position: () => contiguous,
     done: () => ranges.map(toText).join(','),
     isDone(position) {
       if (position <= contiguous) return true;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { largeAccountFilings } from '../../src/polling/plan.ts';
+import { largeAccountFilings } from '../../src/polling/schedule/plan.ts';
 import { createRedisConnections } from '../../src/redis/connection/connect.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { watchAccount, type WatchedAccount } from '../support/partner/watched-account.ts';

@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../src/demo/redis-process.ts';
-import { listenForCommits } from '../../src/filings/commit-journal.ts';
+import { listenForCommits } from '../../src/filings/commit/commit-journal.ts';
 import { createRedisConnections, type RedisConnections } from '../../src/redis/connection/connect.ts';
 import { createJobWorker } from '../../src/redis/jobs/job-worker.ts';
 import { startCluster, startClusterNode } from '../support/redis/topologies.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { generateSecret } from '../../src/callbacks/sign.ts';
+import { generateSecret } from '../../src/subscriptions/signing-secret.ts';
 import {
   receiverSecret,
   startReceiver,

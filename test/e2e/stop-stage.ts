@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 import { startReceiver, receiverSecret, type Receiver } from '../support/receivers/receiver.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';

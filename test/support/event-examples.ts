@@ -1,12 +1,12 @@
+import { buildHealthEvent, type HealthChange } from '../../src/polling/health.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from '../../src/delivery/operational-events.ts';
 import { createSubscriptionDrainer } from '../../src/delivery/drain/drainer.ts';
 import type { SubscriptionDrainerDeps } from '../../src/delivery/drain/drainer.ts';
 import { buildFilingEvent, type NewEvent } from '../../src/events/event.ts';
 import { detectChange, detectRemoval, type ReadFiling } from '../../src/filings/detection/detect-change.ts';
 import type { FilingState } from '../../src/filings/detection/filing-state.ts';
-import type { PollingMarks } from '../../src/polling/store/polling-store.ts';
+import type { PollingMarks } from '../../src/polling/store/marks.ts';
 import type { Doubt } from '../../src/polling/doubt/doubt.ts';
-import { buildHealthEvent, type HealthChange } from '../../src/polling/report-health.ts';
 import type { Subscription } from '../../src/subscriptions/subscription.ts';
 
 /** An event as docs/webhooks.md shows it, made by the code that makes real ones. */

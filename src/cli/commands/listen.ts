@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { styleText } from 'node:util';
-import { generateSecret, InvalidSecretError, parseSecret } from '../../callbacks/sign.ts';
+import { generateSecret, InvalidSecretError, parseSecret } from '../../subscriptions/signing-secret.ts';
 import { apiOptions, createApiClient } from '../api-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { urlFrom, atMost, type Command } from '../command.ts';

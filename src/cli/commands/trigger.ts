@@ -1,3 +1,4 @@
+import type { FilingEventType } from '../../events/event-types.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { baseUrlFrom, onlyArgument, type Command, type Context, type Input } from '../command.ts';
 
@@ -15,8 +16,8 @@ interface Change {
   readonly from: readonly string[];
 }
 
-/** By event type; null = the filing is removed. */
-const changes: Readonly<Record<string, Change | null>> = {
+/** By event type; null = the filing is removed. A type that is missing cannot be triggered. */
+const changes: Readonly<Partial<Record<FilingEventType, Change | null>>> = {
   'filing.created': { status: 'UNPAID', from: [] },
   'filing.unpaid': { status: 'UNPAID', from: ['PAID', 'PENDING', 'REJECTED', 'COMPLETED'] },
   'filing.paid': { status: 'PAID', from: ['UNPAID', 'PENDING', 'REJECTED', 'COMPLETED'] },
@@ -51,7 +52,7 @@ export const trigger: Command = {
   async run(input, context) {
     const given = onlyArgument(input, 'TYPE');
     const type = given.startsWith('filing.') ? given : `filing.${given.toLowerCase()}`;
-    const change = changes[type];
+    const change = new Map(Object.entries(changes)).get(type);
     if (change === undefined)
       throw new CliError(
         'usage',

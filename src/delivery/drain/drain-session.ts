@@ -18,13 +18,14 @@ import { createFlights } from './result-batches.ts';
 import type { LaneSet } from '../schedule/lane-set.ts';
 import { createLogFeed } from './log-reader.ts';
 import { disablingReason, healthOf, pauseAt } from '../schedule/endpoint-health.ts';
-import { createProgress } from '../../subscriptions/cursor.ts';
+import { createCursor } from '../../subscriptions/cursor.ts';
 import { createReplayFeed } from '../replay/replay-source.ts';
 import type { OpenReplay } from '../replay/replay-run.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import type { CallbackSender } from '../../callbacks/send-callback.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from '../operational-events.ts';
+import type { SubscriptionWaker } from '../wake.ts';
 
 /** A subscription ready to be called. */
 export interface Opened {
@@ -45,10 +46,12 @@ export interface DrainRunDeps {
   readonly maxInFlight: number;
   readonly disableAfterMs: number;
   readonly onAttempt: (report: AttemptReport) => void;
-  /** Retention took events before the subscription got them, and the event that says so is in the log. */
-  readonly onExpired: (subscription: Subscription, events: number) => Promise<void>;
-  /** The subscription is disabled, and the event that says so is in the log. */
-  readonly onDisabled: (subscription: Subscription, reason: string) => Promise<void>;
+  /** Retention took events before the subscription got them. */
+  readonly onExpired: (subscription: Subscription, events: number) => void;
+  /** The subscription is disabled. */
+  readonly onDisabled: (subscription: Subscription, reason: string) => void;
+  /** Wakes the subscriptions that asked for the operational events which this drain has appended. */
+  readonly wakeMatching: SubscriptionWaker['wakeMatching'];
 }
 
 /** Why a drain starts nothing more. */
@@ -107,18 +110,18 @@ export function createDrainRun(
   { lanes, replay }: { readonly lanes: LaneSet; readonly replay: OpenReplay | null },
 ): DrainRun {
   const { now } = deps;
-  const { epoch, cursor, timeline, done, releasedAt } = claim.delivery;
-  const progress = createProgress(cursor, done);
+  const { epoch, cursor: position, timeline, done, releasedAt } = claim.delivery;
+  const cursor = createCursor(position, done);
   const health = healthOf(claim.delivery);
-  const window = createDrainWindow(deps, { progress, lanes, health, releasedAt });
+  const window = createDrainWindow(deps, { cursor, lanes, health, releasedAt });
   const flights = createFlights<Landed>();
   const progressChanges = createFieldChanges<ProgressFields>();
   const endpointChanges = createFieldChanges<EndpointFields>();
   const wants = (entry: Matchable) => matchesEvent(opened.subscription, entry);
   const isThrough = ({ position, filingId }: LogEntry) =>
-    progress.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
-  const reading = { log: deps.log, account, window, progress, batch: entriesAtOnce(deps), now };
-  const feed = createLogFeed({ ...reading, wants }, { position: cursor, timeline });
+    cursor.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
+  const reading = { log: deps.log, account, window, cursor, batch: entriesAtOnce(deps), now };
+  const feed = createLogFeed({ ...reading, wants }, { position, timeline });
   const replays = createReplayFeed(
     {
       ...reading,
@@ -144,7 +147,7 @@ export function createDrainRun(
     window.release(now());
     dirty = true;
   }
-  if (claim.head.position > cursor) {
+  if (claim.head.position > position) {
     feed.takeIn({ ...claim.read, head: claim.head });
     dirty = true;
   }
@@ -234,9 +237,9 @@ export function createDrainRun(
     const expired = expiredOf(deadLetters);
     const settlement: Settlement = {
       progress: progressChanges.since({
-        cursor: progress.cursor(),
-        timeline: feed.timelineOf(progress.cursor()),
-        done: progress.done(),
+        cursor: cursor.position(),
+        timeline: feed.timelineOf(cursor.position()),
+        done: cursor.done(),
         parked: lanes.parked(),
       }),
       endpoint: endpointChanges.since({
@@ -262,11 +265,18 @@ export function createDrainRun(
   }
 
   async function tell(settlement: Settlement, reports: readonly AttemptReport[]): Promise<void> {
-    for (const report of reports) deps.onAttempt(report);
+    // A subscription that is disabled tries nothing again.
+    const disabled = settlement.disabling === null ? {} : { nextAttemptAt: null };
+    for (const report of reports) deps.onAttempt({ ...report, ...disabled });
     const { events } = expiredOf(settlement.deadLetters);
-    if (events > 0) await deps.onExpired(opened.subscription, events);
-    if (settlement.disabling !== null)
-      await deps.onDisabled(opened.subscription, settlement.disabling.reason);
+    if (events > 0) deps.onExpired(opened.subscription, events);
+    if (settlement.disabling !== null) deps.onDisabled(opened.subscription, settlement.disabling.reason);
+    const appended = [settlement.announced, settlement.disabling].filter((each) => each !== null);
+    if (appended.length === 0) return;
+    await deps.wakeMatching(
+      account,
+      appended.map(({ event }) => ({ type: event.type, state: '' })),
+    );
   }
 
   return {

@@ -11,7 +11,7 @@ import {
   probeDelayMsMax,
   type EndpointHealth,
 } from './endpoint-health.ts';
-import type { Progress } from '../../subscriptions/cursor.ts';
+import type { Cursor } from '../../subscriptions/cursor.ts';
 import { correctedHealth, correctedLane, healthAfterGap } from './stepped-clock.ts';
 
 /** An event to send now. */
@@ -49,7 +49,7 @@ export interface DrainWindow {
   /** Takes in the next entry of the log; `wanted` false passes it over. */
   take(entry: LogEntry, wanted: boolean): void;
   /** Begins, or with null ends, to send the events of a replay when nothing else is to be sent. */
-  replay(track: { readonly progress: Progress; readonly lanes: LaneSet } | null): DeliveryTrack | null;
+  replay(track: { readonly cursor: Cursor; readonly lanes: LaneSet } | null): DeliveryTrack | null;
   /** A replay that is not begun now has something to do at that time, milliseconds. */
   restReplay(until: number): void;
   /**
@@ -64,6 +64,11 @@ export interface DrainWindow {
    * next drain: this one starts nothing more.
    */
   settle(work: Work, outcome: CallbackOutcome, now: number): Verdict;
+  /**
+   * When an event that failed is tried again as things stand, in milliseconds; null when it is not. A probe or
+   * a release may come earlier.
+   */
+  nextAttemptAt(work: Work): number | null;
   /** The event was not sent, for it is no longer in the log or no longer wanted: it is done with. */
   drop(work: Work, now: number): void;
   /** Lets the filing's next event go, once the outcome of the former is written. */
@@ -88,7 +93,7 @@ export interface DrainWindow {
 }
 
 export interface WindowStart {
-  readonly progress: Progress;
+  readonly cursor: Cursor;
   readonly lanes: LaneSet;
   readonly health: EndpointHealth;
   readonly releasedAt: number;
@@ -115,9 +120,9 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     return flying.has(filingId);
   }
 
-  function createTrack({ progress, lanes }: Pick<WindowStart, 'progress' | 'lanes'>): DeliveryTrack {
+  function createTrack({ cursor, lanes }: Pick<WindowStart, 'cursor' | 'lanes'>): DeliveryTrack {
     return createDeliveryTrack({
-      progress,
+      cursor,
       lanes,
       isBusy,
       retryMs: rules.retryMs,
@@ -216,6 +221,10 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
       if (outcome.kind === 'delivered') return { givenUp: false, judged };
       const charge = chargeFor(outcome, judged, wasDown, now);
       return { givenUp: track.fail(work, { charge, proven }, now), judged };
+    },
+    nextAttemptAt(work) {
+      const dueAt = trackOf(work).dueAt(work);
+      return dueAt === null ? null : Math.max(dueAt, health.pausedUntil);
     },
     drop: (work, now) => trackOf(work).finish(work, now),
     free(work) {

@@ -92,8 +92,9 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
       if (delivered >= awaited.count) awaited.resolve();
     },
     onBlocked: reportBlocked(logger),
-    onExpired: reportExpired(logger, metrics, waker),
-    onDisabled: reportDisabled(logger, metrics, waker),
+    onExpired: reportExpired(logger, metrics),
+    onDisabled: reportDisabled(logger, metrics),
+    wakeMatching: waker.wakeMatching,
   });
   const worker = createDrainWorker({
     connection: connections.blocking(),

@@ -41,9 +41,9 @@ async function apply(folder: string, { file, find, replace, name }: Mutation): P
   );
 }
 
-async function failedTests(folder: string, { test, title }: Mutation): Promise<string[]> {
+async function failedTests(folder: string, { project, test, title }: Mutation): Promise<string[]> {
   const output = join(folder, 'report.json');
-  const args = ['run', test, '--reporter', 'json', '--outputFile', output];
+  const args = ['run', '--project', project, test, '--reporter', 'json', '--outputFile', output];
   const pattern = title === '' ? [] : ['-t', title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)];
   const child = spawn(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), ...args, ...pattern], {
     cwd: folder,

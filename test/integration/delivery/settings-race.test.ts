@@ -17,7 +17,7 @@ const others = ['filing.rejected'];
 test(`settings hold from the answer on, for each event recorded after it, while a drain reads on (seed ${seed})`, async () => {
   await using former = await startReceiver();
   await using next = await startReceiver();
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   const random = createRandom(seed);
   const id = await harness.subscribe(former.url, { eventTypes: others });
   harness.startWorker();

@@ -1,9 +1,12 @@
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyCallback } from '../../../src/cli/events/verify-callback.ts';
+import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import type { Captured } from './captured-callback.ts';
 import { cases } from './cases.ts';
 import { runtimes, unusable, type Runtime } from './runtimes.ts';
@@ -12,6 +15,15 @@ describe('standardwebhooks, the reference,', () => {
   it.each(cases)('$title', async ({ callback, holds, accepted }) => {
     const { headers, body } = await callback();
     expect(succeeds(() => new Webhook(holds).verify(body, headers))).toBe(accepted);
+  });
+});
+
+describe('filing-webhooks verify', () => {
+  it.each(cases)('$title', async ({ callback, holds, accepted }) => {
+    const { headers, body } = await callback();
+    const captured = { headers: new Map(Object.entries(headers)), body };
+    const verdict = () => assert(verifyCallback(captured, parseSecret(holds), Date.now()).ok);
+    expect(succeeds(verdict)).toBe(accepted);
   });
 });
 

@@ -10,7 +10,7 @@ import { createHarness, startReplay } from '../delivery/drain-harness.ts';
 const redis = testRedis();
 afterAll(() => redis.cleanup());
 const client = redis.connect();
-const harness = createHarness(redis, { redis: client, maxInFlight: 2 });
+const harness = await createHarness(redis, { redis: client, maxInFlight: 2 });
 afterAll(() => harness[Symbol.asyncDispose]());
 const { account, keys, log } = harness;
 const outline = createLogOutline(client, createKeys(redis.prefix));

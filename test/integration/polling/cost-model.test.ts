@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { largeAccountFilings } from '../../../src/polling/plan.ts';
+import { largeAccountFilings } from '../../../src/polling/schedule/plan.ts';
 import {
   partnerRow,
   startHostilePartner,

@@ -17,7 +17,7 @@ afterAll(() => redis.cleanup());
 
 test('a wake-up that was lost is made up for while a long sweep goes on, also after an upkeep that failed', async () => {
   await using receiver = await startReceiver();
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   await using partner = await startHostilePartner(
     Array.from({ length: 150 }, (_, row) => partnerRow(`f${row}`)),
   );
@@ -40,7 +40,8 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
     clock: createRedisClock(client),
     random: Math.random,
     partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },
-    onEvents: (_, events) => harness.waker.wakeMatching(account, events),
+    onEvents: () => undefined,
+    wakeMatching: harness.waker.wakeMatching,
     async upkeep(name) {
       upkeeps += 1;
       if (upkeeps === 1) throw new Error('Redis is away');

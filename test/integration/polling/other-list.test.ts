@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { healthState } from '../../../src/polling/account-health.ts';
+import { healthState } from '../../../src/polling/health.ts';
 import { standingDoubt } from '../../../src/polling/doubt/doubt.ts';
 import {
   partnerRow,

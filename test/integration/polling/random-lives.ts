@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
 import type { FilingState } from '../../../src/filings/detection/filing-state.ts';
-import type { PollMode } from '../../../src/polling/plan.ts';
+import type { PollMode } from '../../../src/polling/schedule/plan.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import {
   partnerRow,

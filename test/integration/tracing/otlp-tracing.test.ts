@@ -45,6 +45,7 @@ function attemptOf(eventId: string): AttemptReport {
       durationMs: 5,
     },
     deadLetter: false,
+    nextAttemptAt: null,
   } as AttemptReport;
 }
 

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import type { FilingCommit, StoredState } from '../../../src/filings/commit/filing-commit.ts';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createTokenStore } from '../../../src/accounts/token-store.ts';
 import { createApi } from '../../../src/api/api.ts';
@@ -14,7 +15,6 @@ import { isLookedFor } from '../../../src/filings/detection/filing-details.ts';
 import { createCountHistory } from '../../../src/filings/count-history.ts';
 import { createFilingListStore } from '../../../src/filings/filing-list-store.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
-import type { FilingCommit, StoredState } from '../../../src/filings/filing-commit.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';

@@ -1,3 +1,6 @@
+import type { PollMode } from '../../../src/polling/schedule/plan.ts';
+import { readAgain } from '../../../src/polling/store/missed-read-store.ts';
+import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
 import type { LogMending } from '../../../src/filings/repair/mend-log.ts';
@@ -7,10 +10,7 @@ import { createPatientClient } from '../../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
 import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
 import { pollAccount, type PollOutcome } from '../../../src/polling/poll.ts';
-import type { PollMode } from '../../../src/polling/plan.ts';
-import { readAgain } from '../../../src/polling/reads/read-again.ts';
 import { createPollingStore, type PollingStore } from '../../../src/polling/store/polling-store.ts';
-import { reportHealth } from '../../../src/polling/report-health.ts';
 import { createRedisClock, type Clock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
@@ -148,7 +148,7 @@ export async function watchAccount(
     takeLargeRead: options.takeLargeRead ?? (() => () => undefined),
     onInterlude: async ({ outcome }: { outcome: PollOutcome }) => void interludes.push(outcome),
     requestsSent: () => sent,
-    onEvents: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
+    handOn: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
     onQuarantined: (_account: string, records: number) => void quarantined.push(records),
   };
 

@@ -7,19 +7,20 @@ import { readText, root } from './documents.ts';
 
 const all = [...mutations, ...guards];
 
-describe.each(all)('the seeded bug "$name"', ({ file, find, test }) => {
+describe.each(all)('the seeded bug "$name"', ({ file, find, project, test }) => {
   it('finds its place in the sources, once', () => {
     expect(readText(file).split(find)).toHaveLength(2);
   });
 
   it('has its test', () => {
     expect(existsSync(join(root, test)), test).toBe(true);
+    expect(test.endsWith('.long.test.ts')).toBe(project === 'long');
   });
 });
 
 describe('docs/guarantees.md', () => {
   it('says which command notices the seeded bugs', () => {
-    const paragraph = /^That the tests bite [^]*?\n\n/m.exec(readText('docs/guarantees.md'))?.[0] ?? '';
+    const paragraph = /^Seeded bugs show [^]*?\n\n/m.exec(readText('docs/guarantees.md'))?.[0] ?? '';
     const long = all.filter((bug) => commandOf(bug) === 'npm run test:long');
     expect(paragraph).toContain(`notices ${all.length - long.length} of ${all.length}`);
     const named = [...paragraph.matchAll(/`(test\/[^`]*\.long\.test\.ts)`/g)].map(([, name]) => name);

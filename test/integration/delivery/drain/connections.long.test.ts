@@ -53,7 +53,7 @@ async function expectOneDrain(harness: Harness, cut: () => Promise<void>): Promi
 test('a drain whose connection to Redis is closed between two settles goes on over the new one', async () => {
   await using connections = await connectTo(redis.url);
   const client = connections.command();
-  await using harness = createHarness(redis, { redis: client });
+  await using harness = await createHarness(redis, { redis: client });
   await expectOneDrain(harness, async () => {
     const [back, clientId] = [once(client, 'ready'), await client.client('ID')];
     await redis.connect().client('KILL', 'ID', clientId);
@@ -78,7 +78,7 @@ test('in a cluster, a closed connection to a replica is no reason to repeat what
   await using connections = await connectTo(cluster.url);
   const client = connections.command();
   if (!(client instanceof Cluster)) throw new Error('no cluster');
-  await using harness = createHarness(redis, { redis: client });
+  await using harness = await createHarness(redis, { redis: client });
   await expectOneDrain(harness, async () => {
     const [known] = client.nodes('slave');
     if (known === undefined) throw new Error('the client knows no replica');

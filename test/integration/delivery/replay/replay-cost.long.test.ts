@@ -23,7 +23,11 @@ describe('the half of a replay that fails', () => {
     await using receiver = await startReceiver();
     const client = redis.connect();
     // One at a time, so that after each failure comes a success and the endpoint never looks down.
-    await using harness = createHarness(redis, { redis: client, retryMs: [hourMs, hourMs], maxInFlight: 2 });
+    await using harness = await createHarness(redis, {
+      redis: client,
+      retryMs: [hourMs, hourMs],
+      maxInFlight: 2,
+    });
     const id = await harness.subscribe(receiver.url);
     const drain = () => bytesOf(client, () => harness.drain(id));
     await harness.append(...times(1_000, (i) => `f${i}`));
@@ -59,7 +63,7 @@ describe('the half of a replay that fails', () => {
       return 200;
     });
     const client = redis.connect();
-    await using harness = createHarness(redis, {
+    await using harness = await createHarness(redis, {
       redis: client,
       retryMs: [hourMs, hourMs],
       maxInFlight: 2,

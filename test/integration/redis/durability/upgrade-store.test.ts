@@ -30,7 +30,10 @@ interface Stage extends AsyncDisposable {
  */
 async function openStage(): Promise<Stage> {
   const receiver = await startReceiver();
-  const harness = createHarness({ ...redis, prefix: `${redis.prefix}${crypto.randomUUID().slice(0, 8)}` });
+  const harness = await createHarness({
+    ...redis,
+    prefix: `${redis.prefix}${crypto.randomUUID().slice(0, 8)}`,
+  });
   const id = await harness.subscribe(receiver.url);
   const prefix = harness.keys.base.slice(0, harness.keys.base.indexOf(':{'));
   const keys = createKeys(prefix);

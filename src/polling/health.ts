@@ -1,9 +1,47 @@
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
-import { encodeDoubt, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';
-import { healthState } from './account-health.ts';
+import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';
 import type { PolledAccount, PollOutcome } from './poll.ts';
-import type { PollingMarks, PollingStore } from './store/polling-store.ts';
+import type { PollingMarks } from './store/marks.ts';
+import type { PollingStore } from './store/polling-store.ts';
+
+/** How polling of an account stands (contract, Account health). */
+export type HealthState = 'baselining' | 'ok' | 'backing_off' | 'auth_failed' | 'doubtful' | 'stale';
+
+// So many poll intervals without a complete poll, and at least so long, make an account stale.
+const staleIntervals = 5;
+const staleMsMin = 2_000;
+
+/**
+ * The health of an account; pure. An account that has never been polled completely counts from `createdAt`;
+ * its baseline may take as long as it needs while nothing fails.
+ */
+export function healthState(
+  marks: PollingMarks,
+  pollIntervalMs: number,
+  createdAt: number,
+  now: number,
+): HealthState {
+  if (marks.authFailed) return 'auth_failed';
+  // Nothing is told until somebody looks at it, whether polls get through meanwhile or not.
+  if (isHeldBack(marks)) return 'doubtful';
+  const { lastCompletePollAt, lastCompleteEndAt } = marks;
+  const lastComplete = Math.max(lastCompletePollAt, lastCompleteEndAt, createdAt);
+  // Where polls take long, the next one may too.
+  const tookMs = Math.max(0, lastCompleteEndAt - lastCompletePollAt);
+  const isLate = now - lastComplete > staleAfterMs(pollIntervalMs) + tookMs;
+  if (isLate && (marks.baselined || marks.consecutiveFailures > 0)) return 'stale';
+  if (marks.backoffUntil > 0) return 'backing_off';
+  return marks.baselined ? 'ok' : 'baselining';
+}
+
+/**
+ * After how many milliseconds without a complete poll an account counts as stale, beside the time that a poll
+ * takes.
+ */
+export function staleAfterMs(pollIntervalMs: number): number {
+  return Math.max(staleIntervals * pollIntervalMs, staleMsMin);
+}
 
 /** What changed about an account's health with one poll; null when nothing that anybody is told. */
 export type HealthChange =
@@ -67,7 +105,7 @@ function toldOf({ reason, known, shown, unknown, gone }: Doubt) {
 }
 
 export interface ReportHealthDeps {
-  readonly polling: Pick<PollingStore, 'begin' | 'tell'>;
+  readonly polling: Pick<PollingStore, 'begin' | 'appendEvent'>;
   readonly now: () => number;
 }
 
@@ -87,7 +125,7 @@ export async function reportHealth(
   if (type === null) return null;
   const doubt = outcome.kind === 'doubtful' ? outcome.doubt : null;
   const event = buildHealthEvent(account, type, marks, at, doubt);
-  const position = await polling.tell(account, marks.generation, {
+  const position = await polling.appendEvent(account, marks.generation, {
     event,
     at,
     before: marks,

@@ -1,12 +1,16 @@
 import type { FilingState } from '../../filings/detection/filing-state.ts';
 import type { FilingDocument } from '../../filings/observe-filings.ts';
-import { createdAtOf } from './created-at.ts';
-import type { Miss } from '../beliefs/missed-reads.ts';
-import { isUnsettled } from '../plan.ts';
-import type { PollingMarks } from '../store/polling-store.ts';
+import { createdAtOf } from '../../partner/filing-schema.ts';
+import type { Miss } from './missed-reads.ts';
+import { isUnsettled } from '../../partner/filing-statuses.ts';
 
-/** The marks that polls earn by what they have provably seen. */
-export type SeenMarks = Pick<PollingMarks, 'unsettledSeenAt' | 'allSeenAt' | 'bornSeenAt' | 'countedAt'>;
+/** The marks that polls earn by what they have provably seen; the store says what each of them means. */
+export interface SeenMarks {
+  readonly unsettledSeenAt: number;
+  readonly allSeenAt: number;
+  readonly bornSeenAt: number;
+  readonly countedAt: number;
+}
 
 /**
  * Latest time (ms, Redis's clock) at which a filing is known to have been as stored, the `observed.notBefore`

@@ -1,8 +1,8 @@
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
-import { allEnded } from '../reads/all-ended.ts';
-import { knownUntil } from '../reads/not-before.ts';
-import { missByFailure, type Miss } from './missed-reads.ts';
-import type { PollRunInput } from '../reads/poll-reads.ts';
+import { allEnded } from '../../waiting/all-ended.ts';
+import { knownUntil } from '../beliefs/not-before.ts';
+import { missByFailure, type Miss } from '../beliefs/missed-reads.ts';
+import type { PollRunInput } from './poll-reads.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
 /** Keeps the misses of one poll, in memory and in the store. */

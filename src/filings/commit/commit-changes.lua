@@ -23,7 +23,7 @@
 -- The event is appended before the state is written: should a write be refused (out of memory), then the
 -- change is
 -- still to be seen by the next poll.
--- @include ../events/log.lua
+-- @include ../../events/log.lua
 local filings, index, details, counts, head, events, bodies, of_filing, polling = unpack(KEYS)
 if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end
 if not is_same_log(head, events, tonumber(ARGV[2]), ARGV[3]) then return 0 end

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { allEnded } from '../../../../src/polling/reads/all-ended.ts';
+import { allEnded } from '../../../src/waiting/all-ended.ts';
 
 it('gives all results in order', async () => {
   expect(await allEnded([Promise.resolve(1), Promise.resolve('two')])).toEqual([1, 'two']);

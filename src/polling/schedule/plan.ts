@@ -1,4 +1,4 @@
-import type { PollingMarks } from './store/polling-store.ts';
+import type { PollingMarks } from '../store/marks.ts';
 
 /** What a poll was asked to be: a sweep reads everything, a delta what it needs to. */
 export type PollMode = 'delta' | 'sweep';
@@ -21,24 +21,6 @@ export interface PlanInput {
   readonly largeFrom: number;
   /** In [0, 1), always the same for an account: spreads the sweeps of many accounts that began together. */
   readonly phase: number;
-}
-
-/** The statuses of the partner specification in which a filing is expected to move on. */
-export const knownUnsettled = ['UNPAID', 'PAID', 'PENDING'] as const;
-
-const unsettledStatuses: ReadonlySet<string> = new Set(knownUnsettled);
-const settledStatuses: ReadonlySet<string> = new Set(['COMPLETED', 'REJECTED']);
-
-/** Whether a filing in this status is expected to move on by the partner specification; pure. */
-export function isUnsettled(status: string): boolean {
-  return unsettledStatuses.has(status);
-}
-
-/**
- * Whether one in this status is done with by the partner specification; pure. Statuses beyond it are neither.
- */
-export function isSettled(status: string): boolean {
-  return settledStatuses.has(status);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FilingState } from '../../../../src/filings/detection/filing-state.ts';
-import { knownUntil, type SeenMarks } from '../../../../src/polling/reads/not-before.ts';
+import { knownUntil, type SeenMarks } from '../../../../src/polling/beliefs/not-before.ts';
 import { missByAbsence } from '../../../../src/polling/beliefs/missed-reads.ts';
 
 const state = (more: Partial<FilingState> = {}): FilingState => ({

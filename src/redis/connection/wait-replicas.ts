@@ -1,5 +1,5 @@
 import { Cluster, Command, type Redis } from 'ioredis';
-import type { RedisClient } from '../connection/open-client.ts';
+import type { RedisClient } from './open-client.ts';
 
 /** What commits wait for, and who hears when that does not come. */
 export interface ReplicaWait {

@@ -1,7 +1,8 @@
-import type { NewEvent } from '../events/event.ts';
-import { bodiesAtOnceMax } from '../events/event-log.ts';
-import { NewerFormatError } from '../redis/durability/newer-format-error.ts';
-import { decodeState, encodeState, type FilingState } from './detection/filing-state.ts';
+import type { NewEvent } from '../../events/event.ts';
+import { bodiesAtOnceMax } from '../../events/event-log.ts';
+import { NewerFormatError } from '../../redis/newer-format-error.ts';
+import type { FilingDetails } from '../detection/filing-details.ts';
+import { decodeState, encodeState, type FilingState } from '../detection/filing-state.ts';
 
 /** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
 export class StoredState {
@@ -27,14 +28,12 @@ export class StoredState {
   }
 }
 
-/** What people recognise a filing by; see `isLookedFor` for which it is kept. */
-export interface FilingDetails {
-  readonly policyNumber: string | null;
-  readonly insuredsName: string | null;
-  readonly stateAbbr: string | null;
-  readonly filingType: string | null;
-  readonly premium: number | null;
-}
+/**
+ * States of filings in the order of their ids; null for filings never seen. A round trip per thousand, each of
+ * them atomic. One that cannot be read is rebuilt first, see `recoverState`; one of a newer format stays as it
+ * is, and throws when it is decoded.
+ */
+export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
 
 /** One filing's step: written only if the stored state is still `previous`. */
 export interface FilingCommit {
