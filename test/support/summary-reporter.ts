@@ -24,7 +24,9 @@ export default class SummaryReporter implements Reporter {
         count[hasReason ? state : 'failed'] += 1;
         if (!hasReason) lines.push(`skipped without a reason in its title: ${test.fullName}`);
       }
-      if (module.errors().length > 0) count.failed += 1;
+      // What fails outside of the tests: an import, or a hook, whose tests are skipped then.
+      const failures = [module, ...module.children.allSuites()].filter((part) => part.errors().length > 0);
+      count.failed += failures.length;
     }
     if (project.includes('!long')) lines.push('The longer tests: npm run test:long');
     lines.push(`${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped`);
