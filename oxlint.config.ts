@@ -61,7 +61,7 @@ const folders: Readonly<Record<string, Folder>> = {
     may: [...below, 'accounts', 'delivery', 'events', 'filings', 'polling', 'subscriptions', 'monitoring'],
   },
   tracing: { may: ['polling', 'filings', 'delivery'], has: ['@opentelemetry/*'] },
-  monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
+  monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records', 'tracing/tracing.ts'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
   dashboard: { may: [], has: [...fastify, '@bull-board/*'] },
