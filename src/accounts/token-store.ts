@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { NewerFormatError } from '../redis/durability/newer-format-error.ts';
+import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { replaceField } from '../redis/replace-field.ts';
 import {
   decodeRecord,

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
-import { createCommitJournal } from '../filings/commit-journal.ts';
-import { readAgain } from '../polling/reads/read-again.ts';
+import { createCommitJournal } from '../filings/commit/commit-journal.ts';
+import { readAgain } from '../polling/store/missed-read-store.ts';
 import { createAccountRecords } from '../records/account-records.ts';
 import { createAofRewriter } from '../redis/durability/aof-rewriter.ts';
 import { listSealedSubscriptions } from '../subscriptions/sealed-subscriptions.ts';

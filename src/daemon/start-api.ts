@@ -4,7 +4,6 @@ import type { Api } from '../api/server/api-instance.ts';
 import type { Door } from '../api/server/door.ts';
 import type { Config } from '../config/config.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
-import { createQueueBoard } from '../dashboard/queue-board.ts';
 import { apiConnectionsMax, openFilesMax } from './open-files.ts';
 import type { Parts } from './parts.ts';
 import { createApiDeps, createProbes } from './parts/api-deps.ts';
@@ -21,7 +20,6 @@ export async function startApi(config: Config, parts: Parts, workers: Part[], do
     ...createApiDeps(config, parts),
     door,
     dashboard: createDashboard(),
-    queueBoard: createQueueBoard([parts.pollQueue.queue, parts.drainQueue.queue]),
     limits: { connections: apiConnectionsMax(openFilesMax()) },
   });
   await serve(api, 'api', door, workers);

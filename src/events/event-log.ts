@@ -2,25 +2,12 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
 import { decodeRecord, type OnUnreadable, type UnreadableFinding } from '../redis/unreadable-record.ts';
-import { fitting, toOutline, withBody, type LogEntry, type OutlinedEntry } from './log-entry.ts';
+import { fitting, toOutline, withBody } from './log-entry.ts';
+import type { LogEntry, LogRead, OutlinedEntry } from './log-entry.ts';
 import { createRecentReads } from './recent-reads.ts';
 import type { Checkpoint } from './timeline.ts';
 
-export type { LogEntry, OutlinedEntry };
-
-/** A stretch of the log, without those of its entries that were trimmed while it was read. */
-export interface LogRead {
-  readonly entries: readonly LogEntry[];
-  /**
-   * Those between them whose body is missing or not the one that was written; left out where there are none.
-   */
-  readonly lost?: readonly OutlinedEntry[];
-  /**
-   * Whether there may be others behind it. False: it went to the log's end, or to that of the positions asked
-   * for.
-   */
-  readonly more: boolean;
-}
+export type { LogEntry, LogRead, OutlinedEntry };
 
 /** The log of events of each account: appended to by detection, followed by subscriptions, trimmed by age. */
 export interface EventLog {

@@ -25,6 +25,20 @@ export interface LogEntry extends Omit<OutlinedEntry, 'inlineBody'> {
   readonly body: Buffer;
 }
 
+/** A stretch of the log, without those of its entries that were trimmed while it was read. */
+export interface LogRead {
+  readonly entries: readonly LogEntry[];
+  /**
+   * Those between them whose body is missing or not the one that was written; left out where there are none.
+   */
+  readonly lost?: readonly OutlinedEntry[];
+  /**
+   * Whether there may be others behind it. False: it went to the log's end, or to that of the positions asked
+   * for.
+   */
+  readonly more: boolean;
+}
+
 /** An entry of the stream as XRANGE gives it, also to those who read it in a script. */
 export type StreamEntry = readonly [Buffer, readonly Buffer[]];
 

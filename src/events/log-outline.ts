@@ -1,7 +1,7 @@
-import type { LogEntry } from './event-log.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { defineScript } from '../redis/scripts.ts';
+import type { LogEntry } from './log-entry.ts';
 
 /** An event in the log without its body and id: what it can be selected by. */
 export type OutlinedEntry = Pick<LogEntry, 'position' | 'type' | 'filingId' | 'state' | 'recordedAt'>;
@@ -16,12 +16,26 @@ const valuesPerEntry = 5;
 // Bounds the time that one script keeps Redis busy.
 const entriesAtOnceMax = 200;
 
+// KEYS   1 the log's entries
+// ARGV   the position after which to begin, maximum number of entries
+// Reply  position, type, filing, state and recorded at (ms) of each entry, in one list
+const outlineScript = defineScript(`
+local outline = {}
+for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '(' .. ARGV[1] .. '-0', '+', 'COUNT', ARGV[2])) do
+  local fields, n = entry[2], #outline
+  outline[n + 1] = string.match(entry[1], '^%d+')
+  outline[n + 2], outline[n + 3], outline[n + 4], outline[n + 5] = fields[4], fields[6], fields[8], fields[10]
+end
+return outline`);
+
 /** Outlines of the logs in Redis. */
 export function createLogOutline(redis: RedisClient, keys: Keys): LogOutline {
-  const script = loadScript(new URL('log-outline.lua', import.meta.url));
-
   async function outlineSome(account: string, position: number, count: number): Promise<OutlinedEntry[]> {
-    const flat = (await script.run(redis, [keys.account(account).events], [position, count])) as string[];
+    const flat = (await outlineScript.run(
+      redis,
+      [keys.account(account).events],
+      [position, count],
+    )) as string[];
     const entries: OutlinedEntry[] = [];
     for (let i = 0; i < flat.length; i += valuesPerEntry) {
       const [at = '', type = '', filingId = '', state = '', recordedAt = ''] = flat.slice(

@@ -1,4 +1,4 @@
-import type { LogRead } from './event-log.ts';
+import type { LogRead } from './log-entry.ts';
 import { mayFollow, type Checkpoint } from './timeline.ts';
 
 /** Reads a stretch of an account's log after a checkpoint, or takes what another reader has just read. */

@@ -2,15 +2,15 @@ import { buildFilingEvent, type NewEvent } from '../events/event.ts';
 import type { PartnerFiling } from '../partner/filing-schema.ts';
 import { clockStepMsMin, type Clock } from '../redis/clock.ts';
 import {
-  comparedWindow,
+  comparedSpan,
   detectChange,
   detectRemoval,
   type Detection,
-  type Window,
+  type ComparedSpan,
 } from './detection/detect-change.ts';
 import { isLookedFor, toDetails } from './detection/filing-details.ts';
 import { isShownBy, type FilingState } from './detection/filing-state.ts';
-import type { CommitResult, FilingCommit, StoredState } from './filing-commit.ts';
+import type { CommitResult, FilingCommit, StoredState } from './commit/filing-commit.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log, without its body. */
@@ -83,7 +83,7 @@ export async function observeFilings(
   deps: ObserveDeps,
   context: ObservationContext,
   observations: readonly Observation[],
-  window: Window,
+  window: ComparedSpan,
 ): Promise<Observed> {
   const tally: Tally = { events: [], added: 0, overtakenBy: Infinity, held: [] };
   for (let from = 0; from < observations.length; from += commitsMax) {
@@ -105,7 +105,7 @@ async function observeSome(
   deps: ObserveDeps,
   context: ObservationContext,
   observations: readonly Observation[],
-  window: Window,
+  window: ComparedSpan,
   tally: Tally,
 ): Promise<void> {
   let open = observations;
@@ -165,7 +165,7 @@ async function decideAll(
   { snapshot, clock }: ObserveDeps,
   context: ObservationContext,
   observations: readonly Observation[],
-  window: Window,
+  window: ComparedSpan,
 ): Promise<{ steps: Step[]; overtakenBy: number }> {
   const states = await snapshot.read(
     context.account,
@@ -180,7 +180,7 @@ async function decideAll(
     );
   // Whether Redis's clock was ahead is told by its time now.
   if (open.length > 0) await clock.synchronise();
-  const compared = comparedWindow(window, { at: clock.now(), steadySince: clock.steadySince() });
+  const compared = comparedSpan(window, { at: clock.now(), steadySince: clock.steadySince() });
   const steps: Step[] = [];
   let overtakenBy = Infinity;
   for (const { observation, previous } of open) {
@@ -199,7 +199,7 @@ function detect(
   { announces }: ObservationContext,
   { id, filing }: Observation,
   previous: FilingState | null,
-  window: Window,
+  window: ComparedSpan,
 ): Detection {
   if (filing !== null) return detectChange(previous, filing, window, announces(id));
   return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, window);
@@ -210,7 +210,7 @@ function toCommit(
   { id, filing }: Observation,
   previous: StoredState | null,
   detection: Detection & { kind: 'change' | 'silent' },
-  window: Window,
+  window: ComparedSpan,
 ): FilingCommit {
   const { next } = detection;
   // Computing a document means parsing its page once more, which the baseline of a million COMPLETED filings
@@ -227,7 +227,7 @@ function toEvent(
   id: string,
   before: FilingState | null,
   { type, next, changed, inferred }: Detection & { kind: 'change' },
-  window: Window,
+  window: ComparedSpan,
   document: FilingDocument,
 ): NewEvent {
   const until = knownUntil(id, before, document);

@@ -1,37 +1,22 @@
 import { createEventLog } from '../events/event-log.ts';
-import { logBeginning, type Checkpoint } from '../events/timeline.ts';
+import { logBeginning } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { committing, loadScript } from '../redis/scripts.ts';
 import { decodeRecord, type OnUnreadable } from '../redis/unreadable-record.ts';
-import { createCommitJournal, type CommitJournal } from './commit-journal.ts';
-import { commitArguments, inBatches, StoredState, toResult } from './filing-commit.ts';
-import type { CommitResult, FilingCommit } from './filing-commit.ts';
-import { decodeState, isPlainState, type FilingState } from './detection/filing-state.ts';
+import { createCommitJournal, type CommitJournal } from './commit/commit-journal.ts';
+import { createCommitWriter } from './commit/commit-writer.ts';
+import { inBatches } from './commit/filing-commit.ts';
+import type { CommitResult, FilingCommit, ReadStates } from './commit/filing-commit.ts';
+import { decodeState, type FilingState } from './detection/filing-state.ts';
+import { createReadStates } from './read-states.ts';
 import { createLogMender, type LogMending } from './repair/mend-log.ts';
 import { createRecount } from './repair/recount.ts';
 import { restate, restoreCommits, type Restoration } from './repair/restore-commits.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
 
-/**
- * The snapshot was emptied or its account removed while somebody worked on it: what they know of it is void.
- */
-export class SnapshotLostError extends Error {
-  override readonly name = 'SnapshotLostError';
-
-  constructor(account: string) {
-    super(`the snapshot of account ${account} is gone or was begun anew`);
-  }
-}
-
 /** The last seen state of every filing of an account. */
 export interface SnapshotStore {
-  /**
-   * States of these ids in their order; null for filings never seen. A round trip per thousand, each of them
-   * atomic. One that cannot be read is rebuilt first, see `recoverState`; one of a newer format stays as it
-   * is, and throws when it is decoded.
-   */
-  read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]>;
+  readonly read: ReadStates;
   /**
    * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects
    * with SnapshotLostError, with nothing written, when the snapshot is not of the generation the caller
@@ -78,10 +63,6 @@ export interface SnapshotOptions {
   readonly onUnreadable: OnUnreadable;
 }
 
-const manyIds = 20;
-// Bounds the time that one script keeps Redis busy; Lua's `unpack` takes no more than 8000.
-const idsAtOnceMax = 1_000;
-
 /** The snapshot in Redis hashes. */
 export function createSnapshotStore(
   redis: RedisClient,
@@ -94,83 +75,8 @@ export function createSnapshotStore(
   }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
-  const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
-  const commitScript = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
-  const readScript = loadScript(new URL('read-states.lua', import.meta.url));
-
-  // One argument and one reply instead of hundreds, which take a client longer than what is done with them.
-  async function readAtOnce(key: string, ids: readonly string[]): Promise<(string | null)[]> {
-    if (ids.length < manyIds || ids.some((id) => id.includes('\n'))) return redis.hmget(key, ...ids);
-    const reply = (await readScript.run(redis, [key], [`${ids.join('\n')}\n`])) as string;
-    const texts = reply.slice(0, -1).split('\n');
-    // One of them is not a state, and goes over several lines.
-    if (texts.length !== ids.length) return redis.hmget(key, ...ids);
-    return texts.map((text) => (text === '' ? null : text));
-  }
-
-  async function read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]> {
-    const key = keys.account(account).filings;
-    const states: (StoredState | null)[] = [];
-    for (let from = 0; from < ids.length; from += idsAtOnceMax)
-      for (const text of await readAtOnce(key, ids.slice(from, from + idsAtOnceMax))) {
-        const id = ids[states.length] ?? '';
-        // Nearly always so.
-        const isFine = text === null || isPlainState(text);
-        const readable = isFine ? text : await unreadable.toReadable(account, id, text);
-        states.push(readable === null ? null : new StoredState(readable));
-      }
-    return states;
-  }
-
-  // Null, with nothing written, when the log is not the one that is known.
-  async function write(
-    account: string,
-    generation: string,
-    commits: readonly FilingCommit[],
-    at: number,
-    known: Checkpoint,
-  ): Promise<CommitResult[] | null> {
-    const key = keys.account(account);
-    const reply = (await commitScript.run(
-      redis,
-      [
-        key.filings,
-        key.index,
-        key.details,
-        key.counts,
-        key.head,
-        key.events,
-        key.bodies,
-        key.filingEvents,
-        key.polling,
-      ],
-      [
-        generation,
-        known.position,
-        known.timeline,
-        ...commits.flatMap((commit) => commitArguments(commit, at)),
-      ],
-    )) as [number[], number, string] | 0 | null;
-    if (reply === null) throw new SnapshotLostError(account);
-    if (reply === 0) return null;
-    const [positions, position, timeline] = reply;
-    const recorded = commits.filter((_, i) => (positions[i] ?? 0) > 0);
-    const head = { position, timeline };
-    if (recorded.length > 0) await journal.note({ account, generation, head, at, commits: recorded });
-    return positions.map(toResult);
-  }
-
-  const writeAt =
-    (at: number) =>
-    async (account: string, generation: string, commits: readonly FilingCommit[]): Promise<number> => {
-      let written = 0;
-      for (const some of inBatches(commits)) {
-        // oxlint-disable-next-line no-await-in-loop
-        const results = await write(account, generation, some, at, logBeginning);
-        written += (results ?? []).filter(({ kind }) => kind === 'written').length;
-      }
-      return written;
-    };
+  const read = createReadStates(redis, keys, createUnreadableStates({ redis, keys, log, onUnreadable }));
+  const writer = createCommitWriter(redis, keys, journal);
 
   async function* scan(account: string): ReturnType<SnapshotStore['scan']> {
     let cursor = '0';
@@ -186,15 +92,14 @@ export function createSnapshotStore(
     keys,
     log,
     read,
-    // States alone are written, so that no time is needed.
-    restate: (...args) => restate({ read, write: writeAt(0) }, ...args),
+    restate: (...args) => restate({ read, write: writer.writeAnyway }, ...args),
     recount: createRecount(redis, keys, scan),
     onTorn: async (...args) => onTorn?.(...args),
   });
 
   async function catchUp(account: string, generation: string, at: number): Promise<void> {
     await mender.mend(account, generation);
-    const deps = { log, journal, read, write: writeAt(at) };
+    const deps = { log, journal, read, write: writer.writeAnyway };
     const restoration = await restoreCommits(deps, account, generation, at);
     if (restoration !== null) await onRestored?.(restoration, generation);
   }
@@ -204,13 +109,11 @@ export function createSnapshotStore(
 
     async commit(account, generation, commits, at) {
       const results: CommitResult[] = [];
-      for (const some of inBatches(commits)) {
+      for (const batch of inBatches(commits)) {
         const known = journal.newest(account, generation) ?? logBeginning;
         // In the order of the page; each knows of the events of the one before.
-        // oxlint-disable-next-line no-await-in-loop
-        const written = await write(account, generation, some, at, known);
+        const written = await writer.write(account, generation, batch, at, known);
         if (written === null) {
-          // oxlint-disable-next-line no-await-in-loop
           await catchUp(account, generation, at);
           return commits.map((_, i) => results[i] ?? { kind: 'conflict' });
         }

@@ -2,8 +2,8 @@ import type { Account, AccountStore } from '../accounts/account-store.ts';
 import type { ReadLags } from '../subscriptions/lag.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { Metrics } from './metrics.ts';
-import { knownStatuses } from '../partner/filing-schema.ts';
-import { healthState, type HealthState } from '../polling/account-health.ts';
+import { isKnownStatus, knownStatuses } from '../partner/filing-statuses.ts';
+import { healthState, type HealthState } from '../polling/health.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { Readiness } from './readiness.ts';
 import { checkDurability } from '../redis/durability/check-durability.ts';
@@ -129,7 +129,7 @@ async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
 export function boundedCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
   const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);
   const others = Object.entries(counts)
-    .filter(([status, count]) => count > 0 && !(knownStatuses as readonly string[]).includes(status))
+    .filter(([status, count]) => count > 0 && !isKnownStatus(status))
     .toSorted(([, a], [, b]) => b - a);
   const rest = others.slice(otherStatusesMax).reduce((sum, [, count]) => sum + count, 0);
   return Object.fromEntries([

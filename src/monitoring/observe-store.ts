@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { LogMending } from '../filings/repair/mend-log.ts';
 import type { Restoration } from '../filings/repair/restore-commits.ts';
 import type { AofRewriterDeps } from '../redis/durability/aof-rewriter.ts';
-import type { ReplicaWait } from '../redis/durability/wait-replicas.ts';
+import type { ReplicaWait } from '../redis/connection/wait-replicas.ts';
 import type { RedisStateChange } from '../redis/connection/connect.ts';
 import type { Metrics } from './metrics.ts';
 

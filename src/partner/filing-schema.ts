@@ -5,12 +5,6 @@ import { isNestedDeeper } from '../json/nesting.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 
 /**
- * The statuses that the partner specification names ("States and transitions"). Others are passed on
- * verbatim.
- */
-export const knownStatuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
-
-/**
  * One filing as read from the partner service: the fields that detection needs, beside the whole document.
  */
 export interface PartnerFiling {
@@ -146,4 +140,13 @@ function nameOf(record: unknown): string {
 function parseCount(value: unknown): number | null {
   const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
+}
+
+/**
+ * When a filing was created according to its own document (docs/partner.md#timestamps), in milliseconds; NaN
+ * where the document does not say.
+ */
+export function createdAtOf(document: Readonly<Record<string, unknown>> | null): number {
+  const createdAt = document?.['createdAt'];
+  return typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
 }

@@ -5,11 +5,11 @@ import { askIdentity } from './doubt/identity.ts';
 import { createInterludes } from './polls-in-between.ts';
 import { phaseOf } from './schedule/stagger.ts';
 import { isEarly } from './schedule/poll-schedule.ts';
-import { isLarge, planPoll, type PollMode, type PollPlan } from './plan.ts';
+import { isLarge, planPoll, type PollMode, type PollPlan } from './schedule/plan.ts';
 import { readDelta } from './reads/delta.ts';
 import { readEverything, type ReadDeps, type ReadOutcome } from './reads/full.ts';
 import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from './reads/poll-reads.ts';
-import type { MarksUpdate, PollingMarks } from './store/polling-store.ts';
+import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 import { timesAhead } from './schedule/times-ahead.ts';
 
 /** What one poll came to. */

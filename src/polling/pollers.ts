@@ -1,6 +1,7 @@
 import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
-import { SnapshotLostError, type SnapshotStore } from '../filings/snapshot-store.ts';
+import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
+import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
@@ -13,12 +14,12 @@ import {
 } from '../redis/unreadable-record.ts';
 import type { CountDoubts } from './beliefs/count-differences.ts';
 import type { DoubtLimits } from './doubt/doubt-policy.ts';
-import { largeAccountFilings } from './plan.ts';
+import { largeAccountFilings } from './schedule/plan.ts';
 import { pollAccount, type PollOutcome } from './poll.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { RefusedLists } from './list/refused-lists.ts';
-import { reportHealth } from './report-health.ts';
+import { reportHealth } from './health.ts';
 import { withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */

@@ -1,5 +1,5 @@
-import { SnapshotLostError } from '../filings/snapshot-store.ts';
-import { isLarge } from './plan.ts';
+import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
+import { isLarge } from './schedule/plan.ts';
 import { readDelta } from './reads/delta.ts';
 import type { ReadDeps, ReadOutcome } from './reads/full.ts';
 import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from './reads/poll-reads.ts';

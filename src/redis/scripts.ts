@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RedisClient } from './connection/open-client.ts';
-import { untilReplicated } from './durability/wait-replicas.ts';
+import { untilReplicated } from './connection/wait-replicas.ts';
 
 /** An argument of a script; numbers are sent in decimal, Buffers byte for byte. */
 type ScriptArgument = string | number | Buffer;

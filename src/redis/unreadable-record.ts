@@ -1,4 +1,4 @@
-import { NewerFormatError } from './durability/newer-format-error.ts';
+import { NewerFormatError } from './newer-format-error.ts';
 import { isStoreFailure } from './store-failure.ts';
 
 /**

@@ -1,9 +1,10 @@
 /**
- * How far a subscription has got in the log: a cursor up to which every position is done, and the done
- * positions beyond it. Done means acknowledged, moved to a lane, given up, trimmed away or not asked for.
+ * How far a subscription has got in the log: the position up to which all are done, and the done positions
+ * beyond it. Done means acknowledged, moved to a lane, given up, trimmed away or not asked for.
  */
-export interface Progress {
-  cursor(): number;
+export interface Cursor {
+  /** Every position up to this one is done. */
+  position(): number;
   /** The done positions beyond the cursor as closed ranges, `7-9,12`; empty when there are none. */
   done(): string;
   isDone(position: number): boolean;
@@ -17,8 +18,8 @@ interface Range {
   readonly last: number;
 }
 
-/** Takes up progress where its stored form left it. */
-export function createProgress(cursor: number, done: string): Progress {
+/** Takes up a cursor where its stored form left it. */
+export function createCursor(cursor: number, done: string): Cursor {
   let contiguous = cursor;
   // Beyond the cursor, in order, neither overlapping nor touching each other.
   const ranges: Range[] = [];
@@ -41,13 +42,10 @@ export function createProgress(cursor: number, done: string): Progress {
     return marked;
   }
 
-  for (const range of done === '' ? [] : done.split(',')) {
-    const [first = 0, last = first] = range.split('-').map(Number);
-    markRange(first, last);
-  }
+  for (const { first, last } of parseRanges(done)) markRange(first, last);
 
   return {
-    cursor: () => contiguous,
+    position: () => contiguous,
     done: () => ranges.map(toText).join(','),
     isDone(position) {
       if (position <= contiguous) return true;
@@ -57,6 +55,18 @@ export function createProgress(cursor: number, done: string): Progress {
     markDone: (position) => void markRange(position, position),
     markRange,
   };
+}
+
+/** Number of positions in the stored form of `done`. */
+export function countDone(done: string): number {
+  return parseRanges(done).reduce((sum, { first, last }) => sum + last - first + 1, 0);
+}
+
+function parseRanges(done: string): Range[] {
+  return (done === '' ? [] : done.split(',')).map((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return { first, last };
+  });
 }
 
 // Index of the first range that ends at `position` or later.

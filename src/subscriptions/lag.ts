@@ -2,7 +2,7 @@ import type { EventLog } from '../events/event-log.ts';
 import { matchesEvent } from './matches-event.ts';
 import { subscriptionLag, type DeliveryState, type Subscription } from './subscription.ts';
 import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
-import { createProgress } from './cursor.ts';
+import { createCursor } from './cursor.ts';
 
 /** A subscription as far as its lag depends on it. */
 export interface Lagging {
@@ -53,8 +53,8 @@ function countWaiting(
 ): number {
   // Most are not behind, also where one of the account's thousands is.
   if (head <= delivery.cursor) return 0;
-  const progress = createProgress(delivery.cursor, delivery.done);
-  const unread = entries.filter(({ position }) => position <= head && !progress.isDone(position));
+  const cursor = createCursor(delivery.cursor, delivery.done);
+  const unread = entries.filter(({ position }) => position <= head && !cursor.isDone(position));
   const expired = Math.max(0, subscriptionLag(delivery, head) - delivery.parked - unread.length);
   return expired + unread.filter((entry) => matchesEvent(filter, entry)).length;
 }

@@ -1,4 +1,4 @@
-import { NewerFormatError } from '../redis/durability/newer-format-error.ts';
+import { NewerFormatError } from '../redis/newer-format-error.ts';
 import {
   decodeRecord,
   isShaped,

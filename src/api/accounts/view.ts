@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
 import type { Account } from '../../accounts/account-store.ts';
-import { knownStatuses } from '../../partner/filing-schema.ts';
-import { healthState } from '../../polling/account-health.ts';
+import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
+import { healthState } from '../../polling/health.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
-import type { PollingMarks } from '../../polling/store/polling-store.ts';
+import type { PollingMarks } from '../../polling/store/marks.ts';
 import type { accountSchema } from './schema.ts';
 import { isoOrNull } from '../shared/schema.ts';
 
@@ -54,8 +54,6 @@ function doubtView(marks: PollingMarks) {
 // The statuses of the partner specification are always there, others only while a filing has them.
 function countsView(counts: Readonly<Record<string, number>>): Record<string, number> {
   const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);
-  const others = Object.entries(counts).filter(
-    ([status, count]) => count !== 0 && !(knownStatuses as readonly string[]).includes(status),
-  );
+  const others = Object.entries(counts).filter(([status, count]) => count !== 0 && !isKnownStatus(status));
   return Object.fromEntries([...known, ...others]);
 }

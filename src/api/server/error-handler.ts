@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { NewerFormatError } from '../../redis/durability/newer-format-error.ts';
+import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import { isStoreFailure } from '../../redis/store-failure.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';

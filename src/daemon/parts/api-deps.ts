@@ -5,6 +5,7 @@ import { createHostLookup } from '../../egress/host-lookup.ts';
 import { checkCallbackUrl, resolveCallbackHost } from '../../egress/url-policy.ts';
 import { collectGauges } from '../../monitoring/gauges.ts';
 import { createReadiness } from '../../monitoring/readiness.ts';
+import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import type { Parts } from '../parts.ts';
 import type { Overrides } from './overrides.ts';
 
@@ -15,12 +16,12 @@ const replayCountMax = 500_000;
 
 /** What the API asks of the other parts; its stores fail fast. */
 export function createApiDeps(config: Config, parts: Parts, overrides: Overrides = {}): ApiDeps {
-  const { promptStores: stores, watch, clock, pollQueue, drainQueue, drainer, egress } = parts;
+  const { promptStores: stores, connections, watch, clock, pollQueue, drainQueue, drainer } = parts;
   const lookup = overrides.lookup ?? createHostLookup();
   async function checkUrl(text: string) {
-    const checked = checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy: egress });
+    const checked = checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy: parts.egress });
     return checked.ok
-      ? resolveCallbackHost(checked.url, { policy: egress, lookup, timeoutMs: resolveMs })
+      ? resolveCallbackHost(checked.url, { policy: parts.egress, lookup, timeoutMs: resolveMs })
       : checked;
   }
   const replayer = createReplayer({
@@ -42,6 +43,10 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       await watch.check();
       return watch.problem();
     },
+    readQueues: () =>
+      Promise.all(
+        [pollQueue, drainQueue].map(({ queue }) => readQueueState(queue, connections.failFast(), Date.now())),
+      ),
     hooks: {
       async accountSaved({ account, pollIntervalMs }) {
         await pollQueue.schedule(account, pollIntervalMs);

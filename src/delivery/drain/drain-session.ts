@@ -18,7 +18,7 @@ import { createFlights } from './result-batches.ts';
 import type { LaneSet } from '../schedule/lane-set.ts';
 import { createLogFeed } from './log-reader.ts';
 import { disablingReason, healthOf, pauseAt } from '../schedule/endpoint-health.ts';
-import { createProgress } from '../../subscriptions/cursor.ts';
+import { createCursor } from '../../subscriptions/cursor.ts';
 import { createReplayFeed } from '../replay/replay-source.ts';
 import type { OpenReplay } from '../replay/replay-run.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
@@ -110,18 +110,18 @@ export function createDrainRun(
   { lanes, replay }: { readonly lanes: LaneSet; readonly replay: OpenReplay | null },
 ): DrainRun {
   const { now } = deps;
-  const { epoch, cursor, timeline, done, releasedAt } = claim.delivery;
-  const progress = createProgress(cursor, done);
+  const { epoch, cursor: position, timeline, done, releasedAt } = claim.delivery;
+  const cursor = createCursor(position, done);
   const health = healthOf(claim.delivery);
-  const window = createDrainWindow(deps, { progress, lanes, health, releasedAt });
+  const window = createDrainWindow(deps, { cursor, lanes, health, releasedAt });
   const flights = createFlights<Landed>();
   const progressChanges = createFieldChanges<ProgressFields>();
   const endpointChanges = createFieldChanges<EndpointFields>();
   const wants = (entry: Matchable) => matchesEvent(opened.subscription, entry);
   const isThrough = ({ position, filingId }: LogEntry) =>
-    progress.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
-  const reading = { log: deps.log, account, window, progress, batch: entriesAtOnce(deps), now };
-  const feed = createLogFeed({ ...reading, wants }, { position: cursor, timeline });
+    cursor.isDone(position) && lanes.get(filingId)?.positions.includes(position) !== true;
+  const reading = { log: deps.log, account, window, cursor, batch: entriesAtOnce(deps), now };
+  const feed = createLogFeed({ ...reading, wants }, { position, timeline });
   const replays = createReplayFeed(
     {
       ...reading,
@@ -147,7 +147,7 @@ export function createDrainRun(
     window.release(now());
     dirty = true;
   }
-  if (claim.head.position > cursor) {
+  if (claim.head.position > position) {
     feed.takeIn({ ...claim.read, head: claim.head });
     dirty = true;
   }
@@ -237,9 +237,9 @@ export function createDrainRun(
     const expired = expiredOf(deadLetters);
     const settlement: Settlement = {
       progress: progressChanges.since({
-        cursor: progress.cursor(),
-        timeline: feed.timelineOf(progress.cursor()),
-        done: progress.done(),
+        cursor: cursor.position(),
+        timeline: feed.timelineOf(cursor.position()),
+        done: cursor.done(),
         parked: lanes.parked(),
       }),
       endpoint: endpointChanges.since({

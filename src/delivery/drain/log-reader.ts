@@ -4,7 +4,7 @@ import { mayFollow, type Checkpoint } from '../../events/timeline.ts';
 import { toExpiredLetter, toUnreadableLetter } from '../store/delivery-records.ts';
 import type { DeadLetter } from '../store/delivery-records.ts';
 import type { DrainWindow } from '../schedule/scheduler.ts';
-import type { Progress } from '../../subscriptions/cursor.ts';
+import type { Cursor } from '../../subscriptions/cursor.ts';
 
 /** A stretch of the log, and the newest event as it was known before reading. */
 export interface FedRead extends LogRead {
@@ -43,7 +43,7 @@ export interface LogFeedDeps {
   readonly log: EventLog;
   readonly account: string;
   readonly window: DrainWindow;
-  readonly progress: Progress;
+  readonly cursor: Cursor;
   /** Whether the subscription asks for the event. */
   readonly wants: (entry: Matchable) => boolean;
   /** Entries read at a time. */
@@ -52,14 +52,14 @@ export interface LogFeedDeps {
 }
 
 /** Reads on from a subscription's cursor. */
-export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
-  const { window, progress, batch } = deps;
-  let head = cursor;
-  let known = cursor;
-  let found = cursor;
+export function createLogFeed(deps: LogFeedDeps, start: Checkpoint): LogFeed {
+  const { window, cursor, batch } = deps;
+  let head = start;
+  let known = start;
+  let found = start;
   let expired: DeadLetter[] = [];
   // What was taken in, from the cursor on.
-  const trail = [cursor];
+  const trail = [start];
 
   function knowTo(checkpoint: Checkpoint): void {
     known = checkpoint;
@@ -69,7 +69,7 @@ export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
   // Positions are given out without gaps: those that are not in the log any more were trimmed away.
   function expireTo({ position, timeline }: Checkpoint): void {
     if (position <= known.position) return;
-    const events = progress.markRange(known.position + 1, position);
+    const events = cursor.markRange(known.position + 1, position);
     knowTo({ position, timeline });
     if (events > 0)
       expired.push(toExpiredLetter({ position, filingId: '', attempts: 0 }, events, deps.now()));
@@ -77,7 +77,7 @@ export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
 
   // Nobody knows what was to be sent.
   function giveUp(entry: OutlinedEntry): void {
-    progress.markRange(entry.position, entry.position);
+    cursor.markRange(entry.position, entry.position);
     if (deps.wants(entry)) expired.push(toUnreadableLetter(entry, deps.now()));
   }
 
@@ -97,7 +97,7 @@ export function createLogFeed(deps: LogFeedDeps, cursor: Checkpoint): LogFeed {
       for (const entry of lost.length === 0 ? entries : inOrder(entries, lost)) {
         expireTo({ position: entry.position - 1, timeline: '' });
         knowTo(entry);
-        if (progress.isDone(entry.position)) continue;
+        if (cursor.isDone(entry.position)) continue;
         if ('body' in entry) window.take(entry, deps.wants(entry));
         else giveUp(entry);
       }

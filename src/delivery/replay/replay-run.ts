@@ -3,7 +3,7 @@ import type { ReplayChanges } from '../store/delivery-store.ts';
 import type { DeliveryTrack } from '../schedule/track.ts';
 import { createLaneSet, type LaneSet } from '../schedule/lane-set.ts';
 import type { Lane } from '../schedule/lanes.ts';
-import { createProgress, type Progress } from '../../subscriptions/cursor.ts';
+import { createCursor, type Cursor } from '../../subscriptions/cursor.ts';
 import { isAskedFor, type ReplayState } from './replay.ts';
 import type { ReplayRecord, StoredReplayState } from './replay-store.ts';
 
@@ -18,7 +18,7 @@ export interface OpenReplay extends ReplayRecord {
  */
 export interface ReplayRun {
   readonly id: string;
-  readonly progress: Progress;
+  readonly cursor: Cursor;
   readonly lanes: LaneSet;
   /** Takes in its next entries if `track` has room; true when there were any. */
   read(track: DeliveryTrack): Promise<boolean>;
@@ -66,7 +66,7 @@ export function openReplay(
 /** Takes a replay up where its state left it. */
 export function createReplayRun(deps: ReplayRunDeps, { replay, state, lanes }: OpenReplay): ReplayRun {
   const { id, first, last, positions, letters } = replay;
-  const progress = createProgress(state.cursor, state.done);
+  const cursor = createCursor(state.cursor, state.done);
   let { delivered, failed } = state;
   let readTo = Math.max(state.cursor, first - 1);
   let current: StoredReplayState = state;
@@ -89,15 +89,15 @@ export function createReplayRun(deps: ReplayRunDeps, { replay, state, lanes }: O
   }
 
   function passOver(to: number): void {
-    if (to > readTo) progress.markRange(readTo + 1, to);
+    if (to > readTo) cursor.markRange(readTo + 1, to);
     readTo = Math.max(readTo, to);
   }
 
   function stateNow(rest: Rest): ReplayState {
-    const isRead = progress.cursor() >= last;
+    const isRead = cursor.position() >= last;
     return {
-      cursor: progress.cursor(),
-      done: progress.done(),
+      cursor: cursor.position(),
+      done: cursor.done(),
       delivered,
       failed,
       finished: isRead && lanes.all().size === 0,
@@ -108,7 +108,7 @@ export function createReplayRun(deps: ReplayRunDeps, { replay, state, lanes }: O
 
   return {
     id,
-    progress,
+    cursor,
     lanes,
     async read(track) {
       if (readTo >= last || !track.hasRoom()) return false;
@@ -116,7 +116,7 @@ export function createReplayRun(deps: ReplayRunDeps, { replay, state, lanes }: O
       for (const entry of entries) {
         passOver(entry.position - 1);
         readTo = entry.position;
-        if (progress.isDone(entry.position)) continue;
+        if (cursor.isDone(entry.position)) continue;
         track.take(entry, isAskedFor(replay.request, entry) && deps.wants(entry));
       }
       passOver(upTo);

@@ -43,7 +43,7 @@ export interface Replay {
  */
 export interface ReplayState {
   readonly cursor: number;
-  /** Positions done beyond the cursor, as `Progress` writes them. */
+  /** Positions done beyond the cursor, as `Cursor` writes them. */
   readonly done: string;
   readonly delivered: number;
   readonly failed: number;

@@ -11,7 +11,7 @@ import {
   probeDelayMsMax,
   type EndpointHealth,
 } from './endpoint-health.ts';
-import type { Progress } from '../../subscriptions/cursor.ts';
+import type { Cursor } from '../../subscriptions/cursor.ts';
 import { correctedHealth, correctedLane, healthAfterGap } from './stepped-clock.ts';
 
 /** An event to send now. */
@@ -49,7 +49,7 @@ export interface DrainWindow {
   /** Takes in the next entry of the log; `wanted` false passes it over. */
   take(entry: LogEntry, wanted: boolean): void;
   /** Begins, or with null ends, to send the events of a replay when nothing else is to be sent. */
-  replay(track: { readonly progress: Progress; readonly lanes: LaneSet } | null): DeliveryTrack | null;
+  replay(track: { readonly cursor: Cursor; readonly lanes: LaneSet } | null): DeliveryTrack | null;
   /** A replay that is not begun now has something to do at that time, milliseconds. */
   restReplay(until: number): void;
   /**
@@ -93,7 +93,7 @@ export interface DrainWindow {
 }
 
 export interface WindowStart {
-  readonly progress: Progress;
+  readonly cursor: Cursor;
   readonly lanes: LaneSet;
   readonly health: EndpointHealth;
   readonly releasedAt: number;
@@ -120,9 +120,9 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
     return flying.has(filingId);
   }
 
-  function createTrack({ progress, lanes }: Pick<WindowStart, 'progress' | 'lanes'>): DeliveryTrack {
+  function createTrack({ cursor, lanes }: Pick<WindowStart, 'cursor' | 'lanes'>): DeliveryTrack {
     return createDeliveryTrack({
-      progress,
+      cursor,
       lanes,
       isBusy,
       retryMs: rules.retryMs,

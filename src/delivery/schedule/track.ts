@@ -2,7 +2,7 @@ import type { LogEntry } from '../../events/event-log.ts';
 import { createFirstTries } from './first-tries.ts';
 import { isProven, laneAfterFailure, laneAfterHead, laneKept, newLane } from './lanes.ts';
 import type { LaneSet } from './lane-set.ts';
-import type { Progress } from '../../subscriptions/cursor.ts';
+import type { Cursor } from '../../subscriptions/cursor.ts';
 
 /** An event whose turn it is to be sent. */
 export interface Turn {
@@ -50,7 +50,7 @@ export interface DeliveryTrack {
 }
 
 export interface DeliveryTrackDeps {
-  readonly progress: Progress;
+  readonly cursor: Cursor;
   readonly lanes: LaneSet;
   /** Whether an event of the filing is in flight, on this track or another one of the subscription. */
   readonly isBusy: (filingId: string) => boolean;
@@ -67,16 +67,16 @@ const followersMax = 1_000;
 // Maximum of bytes of bodies that wait for a place in flight.
 const readyBytesMax = 1024 * 1024;
 
-/** A track at the place where its progress and lanes are. */
+/** A track at the place where its cursor and lanes are. */
 export function createDeliveryTrack(deps: DeliveryTrackDeps): DeliveryTrack {
-  const { progress, lanes, isBusy, retryMs, random, readyMax, places } = deps;
+  const { cursor, lanes, isBusy, retryMs, random, readyMax, places } = deps;
   const untried = createFirstTries();
 
   function laneOfFailed({ filingId, position }: Turn, now: number) {
     const lane = lanes.get(filingId);
     if (lane !== undefined) return lane;
     const positions = [position, ...untried.leaveFollowers(filingId)];
-    for (const each of positions) progress.markDone(each);
+    for (const each of positions) cursor.markDone(each);
     return newLane(positions, now);
   }
 
@@ -85,7 +85,7 @@ export function createDeliveryTrack(deps: DeliveryTrackDeps): DeliveryTrack {
       const { position, filingId } = entry;
       const lane = wanted ? lanes.get(filingId) : undefined;
       if (wanted && lane === undefined) return untried.add(entry, isBusy(filingId));
-      progress.markDone(position);
+      cursor.markDone(position);
       if (lane !== undefined) lanes.append(filingId, position);
     },
     startFirst() {
@@ -100,7 +100,7 @@ export function createDeliveryTrack(deps: DeliveryTrackDeps): DeliveryTrack {
     },
     finish({ filingId, position }, now) {
       const lane = lanes.get(filingId);
-      if (lane === undefined) progress.markDone(position);
+      if (lane === undefined) cursor.markDone(position);
       else lanes.put(filingId, laneAfterHead(lane, now));
     },
     isProven: ({ filingId }, workedAt) => isProven(lanes.get(filingId), workedAt),

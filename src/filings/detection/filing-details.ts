@@ -1,6 +1,14 @@
 import { stateAbbreviation } from '../../events/event.ts';
 import type { FilingState } from './filing-state.ts';
-import type { FilingDetails } from '../filing-commit.ts';
+
+/** What people recognise a filing by; see `isLookedFor` for which it is kept. */
+export interface FilingDetails {
+  readonly policyNumber: string | null;
+  readonly insuredsName: string | null;
+  readonly stateAbbr: string | null;
+  readonly filingType: string | null;
+  readonly premium: number | null;
+}
 
 const textLengthMax = 200;
 

@@ -1,4 +1,4 @@
-import { NewerFormatError } from '../../redis/durability/newer-format-error.ts';
+import { NewerFormatError } from '../../redis/newer-format-error.ts';
 
 /**
  * What the daemon remembers of one filing: enough to tell the next change, no document. Times are

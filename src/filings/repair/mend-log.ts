@@ -4,8 +4,8 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord } from '../../redis/unreadable-record.ts';
-import type { WitnessedEvent } from '../commit-journal.ts';
-import { indexStatus, type StoredState } from '../filing-commit.ts';
+import type { WitnessedEvent } from '../commit/commit-journal.ts';
+import { indexStatus, type ReadStates, type StoredState } from '../commit/filing-commit.ts';
 import { around, findTear, readTold, type Tear, type ToldEvent } from './find-tear.ts';
 
 /** What was found torn in a log, and mended. */
@@ -41,7 +41,7 @@ export interface LogMenderDeps {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly log: Pick<EventLog, 'load'>;
-  readonly read: (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
+  readonly read: ReadStates;
   /**
    * Raises the sequences of filings to those of these events, and has the next read lead to an event; returns
    * which.

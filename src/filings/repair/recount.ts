@@ -1,7 +1,7 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { loadScript } from '../../redis/scripts.ts';
-import { indexStatus } from '../filing-commit.ts';
+import { indexStatus } from '../commit/filing-commit.ts';
 import type { FilingState } from '../detection/filing-state.ts';
 
 /** The filings of an account in chunks; an id may come twice. */

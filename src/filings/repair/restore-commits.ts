@@ -1,9 +1,9 @@
 import type { EventLog } from '../../events/event-log.ts';
 import { isSameCheckpoint, type Checkpoint } from '../../events/timeline.ts';
-import type { CommitJournal, WitnessedEvent } from '../commit-journal.ts';
+import type { CommitJournal, WitnessedEvent } from '../commit/commit-journal.ts';
 import type { FilingState } from '../detection/filing-state.ts';
-import type { FilingCommit, StoredState } from '../filing-commit.ts';
-import type { SnapshotStore } from '../snapshot-store.ts';
+import type { CommitWriter } from '../commit/commit-writer.ts';
+import type { FilingCommit, ReadStates, StoredState } from '../commit/filing-commit.ts';
 
 /** What became of commits that Redis had lost. */
 export interface Restoration {
@@ -20,9 +20,8 @@ export interface Restoration {
 export interface RestoreDeps {
   readonly log: Pick<EventLog, 'commonWith' | 'head'>;
   readonly journal: CommitJournal;
-  readonly read: SnapshotStore['read'];
-  /** Commits without a look at what is known of the log; returns how many were written. */
-  readonly write: (account: string, generation: string, commits: readonly FilingCommit[]) => Promise<number>;
+  readonly read: ReadStates;
+  readonly write: CommitWriter['writeAnyway'];
 }
 
 const commitsMax = 200;
@@ -48,10 +47,8 @@ export async function restoreCommits(
   let restored = 0;
   for (const { commits } of journal.ownBehind(...known)) {
     // In the order in which they were made.
-    // oxlint-disable-next-line no-await-in-loop
     const { open, collided } = await stillMissing(deps, account, commits);
-    // oxlint-disable-next-line no-await-in-loop
-    restored += await deps.write(account, generation, open);
+    restored += await deps.write(account, generation, open, at);
     uncertain.push(...collided);
   }
   const restated = await restate(deps, account, generation, uncertain);
@@ -126,14 +123,13 @@ export async function restate(
   for (let from = 0; from < all.length; from += commitsMax) {
     const some = all.slice(from, from + commitsMax);
     // Short scripts, one after the other.
-    // oxlint-disable-next-line no-await-in-loop
     const states = await deps.read(
       account,
       some.map(({ filingId }) => filingId),
     );
     const commits = some.flatMap((event, i) => restating(event, states[i] ?? null) ?? []);
-    // oxlint-disable-next-line no-await-in-loop
-    await deps.write(account, generation, commits);
+    // States alone are written, so that no time is needed.
+    await deps.write(account, generation, commits, 0);
     restated.push(...commits.map(({ id }) => id));
   }
   return restated;

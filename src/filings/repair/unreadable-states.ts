@@ -1,7 +1,7 @@
 import type { EventLog } from '../../events/event-log.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { NewerFormatError } from '../../redis/durability/newer-format-error.ts';
+import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import { replaceUnreadable } from '../../redis/set-aside.ts';
 import type { OnUnreadable, Remedy } from '../../redis/unreadable-record.ts';
 import { encodeState, isReadableState } from '../detection/filing-state.ts';

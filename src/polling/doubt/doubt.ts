@@ -1,5 +1,4 @@
 import type { DoubtReason } from './doubt-policy.ts';
-import type { PollingMarks } from '../store/polling-store.ts';
 
 /** What a poll has found that is not believed, and therefore held back. */
 export interface Doubt {
@@ -25,7 +24,7 @@ export interface StandingDoubt extends Doubt {
 }
 
 /** The doubt in an account's marks; null when there is none. */
-export function standingDoubt({ doubt }: Pick<PollingMarks, 'doubt'>): StandingDoubt | null {
+export function standingDoubt({ doubt }: { readonly doubt: string }): StandingDoubt | null {
   if (doubt === '') return null;
   try {
     return JSON.parse(doubt) as StandingDoubt;
@@ -35,7 +34,7 @@ export function standingDoubt({ doubt }: Pick<PollingMarks, 'doubt'>): StandingD
 }
 
 /** Whether something is held back now; pure. */
-export function isHeldBack(marks: Pick<PollingMarks, 'doubt'>): boolean {
+export function isHeldBack(marks: { readonly doubt: string }): boolean {
   return standingDoubt(marks)?.accepted === false;
 }
 

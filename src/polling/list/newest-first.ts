@@ -1,5 +1,4 @@
-import type { PartnerPage } from '../../partner/filing-schema.ts';
-import { createdAtOf } from '../reads/created-at.ts';
+import { createdAtOf, type PartnerPage } from '../../partner/filing-schema.ts';
 
 /**
  * Whether a page shows its filings newest first, by their own `createdAt`; pure. False where one does not say

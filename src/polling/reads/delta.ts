@@ -1,7 +1,8 @@
-import { allEnded } from './all-ended.ts';
+import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isExplained, isSearchDue } from '../beliefs/count-differences.ts';
 import { isHeldBack } from '../doubt/doubt.ts';
-import { isSweepRetryDue, knownUnsettled } from '../plan.ts';
+import { unsettledStatuses } from '../../partner/filing-statuses.ts';
+import { isSweepRetryDue } from '../schedule/plan.ts';
 import type { ReadDeps, ReadOutcome } from './full.ts';
 import type { PollRun } from './poll-reads.ts';
 import { unlessRefused } from '../list/refused-lists.ts';
@@ -15,7 +16,7 @@ import { readVanished } from './vanished.ts';
  * refuses one of these lists.
  */
 export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutcome | null> {
-  if (knownUnsettled.some(run.isRefused)) return null;
+  if (unsettledStatuses.some(run.isRefused)) return null;
   const [counts, before] = await Promise.all([deps.snapshot.counts(run.account), unsettledIds(run, deps)]);
   const whole = await readLists(run, counts);
   if (whole === null) return null;
@@ -54,7 +55,7 @@ async function weigh(run: PollRun): Promise<boolean> {
 }
 
 async function unsettledIds(run: PollRun, { snapshot }: ReadDeps): Promise<string[]> {
-  const lists = knownUnsettled.map((status) => snapshot.idsIn(run.account, status));
+  const lists = unsettledStatuses.map((status) => snapshot.idsIn(run.account, status));
   return (await Promise.all(lists)).flat();
 }
 
@@ -62,7 +63,7 @@ async function unsettledIds(run: PollRun, { snapshot }: ReadDeps): Promise<strin
 // either on one of them or among the vanished. Null when the service refuses one of them.
 async function readLists(run: PollRun, counts: Readonly<Record<string, number>>): Promise<boolean | null> {
   const scans = await allEnded(
-    knownUnsettled.map((status) => {
+    unsettledStatuses.map((status) => {
       const trust = { atLeast: counts[status] ?? 0, afterFullPage: 'always' } as const;
       return unlessRefused(run.readList({ status, trust }));
     }),

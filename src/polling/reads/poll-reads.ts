@@ -6,7 +6,8 @@ import {
   type RecordedEvent,
 } from '../../filings/observe-filings.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
-import type { PartnerClient, ReadWindow } from '../../partner/partner-client.ts';
+import type { PartnerClient } from '../../partner/partner-client.ts';
+import type { ReadSpan } from '../../partner/read-span.ts';
 import type { PartnerError } from '../../partner/partner-error.ts';
 import type { Clock } from '../../redis/clock.ts';
 import { createCarefulReads } from '../doubt/careful-reads.ts';
@@ -15,13 +16,14 @@ import type { DoubtLimits } from '../doubt/doubt-policy.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
 import { readIdentity } from '../doubt/identity.ts';
-import { knownUntil } from './not-before.ts';
+import { knownUntil } from '../beliefs/not-before.ts';
 import { createListGuard, type ListGuard } from '../doubt/list-guard.ts';
 import { scanList, type ScanRequest, type ScanResult } from '../list/list-scan.ts';
-import { createMissRecord } from '../beliefs/miss-record.ts';
+import { createMissRecord } from './miss-record.ts';
 import { isRetryDue, type Miss } from '../beliefs/missed-reads.ts';
 import { createPageObserver } from './page-observer.ts';
-import type { PollingMarks, PollingStore } from '../store/polling-store.ts';
+import type { PollingMarks } from '../store/marks.ts';
+import type { PollingStore } from '../store/polling-store.ts';
 import { createListing, unlessRefused, type RefusedLists } from '../list/refused-lists.ts';
 import { splitSights } from '../list/repeated-rows.ts';
 
@@ -169,13 +171,13 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
 
   async function observe(
     observations: readonly Observation[],
-    window: ReadWindow,
+    span: ReadSpan,
     announces: (id: string) => boolean = () => marks.baselined,
     holdsBack: (known: number, unknown: number) => boolean = () => guard.keepsBack(),
   ): Promise<Observed> {
     if (guard.isClosed()) return nothingObserved;
     const told = { ...context, announces, holdsBack };
-    const observed = await observeFilings(deps, told, observations, window);
+    const observed = await observeFilings(deps, told, observations, span);
     events += observed.events.length;
     added += observed.added;
     overtaken ||= observed.overtakenBy < startedAt;

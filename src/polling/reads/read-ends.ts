@@ -1,4 +1,4 @@
-import { allEnded } from './all-ended.ts';
+import { allEnded } from '../../waiting/all-ended.ts';
 import type { PollRun } from './poll-reads.ts';
 
 const pageSize = 100;

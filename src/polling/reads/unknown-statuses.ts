@@ -1,6 +1,6 @@
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
-import { isSettled, isUnsettled } from '../plan.ts';
+import { isKnownStatus } from '../../partner/filing-statuses.ts';
 import type { PollRun } from './poll-reads.ts';
 
 // A status with more filings is left to the sweeps, but for a few of them in each poll.
@@ -20,9 +20,7 @@ export async function readStrange(
   counts: Readonly<Record<string, number>>,
   random: () => number,
 ): Promise<string[]> {
-  const strange = Object.entries(counts).filter(
-    ([status, count]) => count > 0 && !isUnsettled(status) && !isSettled(status),
-  );
+  const strange = Object.entries(counts).filter(([status, count]) => count > 0 && !isKnownStatus(status));
   const left: string[] = [];
   for (const [status, count] of strange) {
     // There are hardly ever any, let alone two.

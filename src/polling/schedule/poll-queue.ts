@@ -3,7 +3,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import { leavesNothing } from '../../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
 import { phaseOf } from './stagger.ts';
-import type { PollMode } from '../plan.ts';
+import type { PollMode } from './plan.ts';
 
 /** Data of the jobs in the queue `poll`. */
 export interface PollJob {

@@ -6,7 +6,7 @@ import { createOutage } from './outage.ts';
 import type { RedisStateChange } from './outage.ts';
 import { describeRedis, parseRedisUrl } from './redis-url.ts';
 import { watchSwitches } from './switch-watch.ts';
-import { waitForReplicas, type ReplicaWait } from '../durability/wait-replicas.ts';
+import { waitForReplicas, type ReplicaWait } from './wait-replicas.ts';
 
 export type { RedisClient, RedisStateChange };
 

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { parseInfo } from './check-durability.ts';
 import type { RedisClient } from '../connection/connect.ts';
 import type { Keys } from '../keys.ts';
-import { ownerOf } from './wait-replicas.ts';
+import { ownerOf } from '../connection/wait-replicas.ts';
 
 /** What INFO says about a server and its append-only file. */
 export interface AofFacts {

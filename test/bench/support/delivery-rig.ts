@@ -6,8 +6,8 @@ import { toCheckpoint } from '../../../src/events/event-log.ts';
 import { createLogStream } from '../../../src/monitoring/log-stream.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import type { AccountKeys } from '../../../src/redis/keys.ts';
-import { appendScript } from '../../support/append-script.ts';
-import { createProduct, testConfig } from '../../support/product.ts';
+import { appendScript } from '../../support/redis/append-script.ts';
+import { createProduct, testConfig } from '../../support/daemon/product.ts';
 
 /** An event that was put into the log. */
 export interface FilledEvent {

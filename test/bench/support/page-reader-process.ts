@@ -1,6 +1,6 @@
-import { watchAccount } from '../../support/watched-account.ts';
+import { watchAccount } from '../../support/partner/watched-account.ts';
 import { createPartnerHttp } from '../../../src/partner/partner-http.ts';
-import { largeAccountFilings } from '../../../src/polling/plan.ts';
+import { largeAccountFilings } from '../../../src/polling/schedule/plan.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { answer, isChild, startChild } from './child.ts';
 

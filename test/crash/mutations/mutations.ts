@@ -15,16 +15,16 @@ export interface Mutation {
 export const mutations: readonly Mutation[] = [
   {
     name: 'the state is written without its event',
-    file: 'src/filings/snapshot-store.ts',
-    find: '...commits.flatMap((commit) => commitArguments(commit, at)),',
-    replace: '...commits.flatMap((commit) => commitArguments({ ...commit, event: null }, at)),',
+    file: 'src/filings/commit/commit-writer.ts',
+    find: '...batch.flatMap((commit) => commitArguments(commit, at))',
+    replace: '...batch.flatMap((commit) => commitArguments({ ...commit, event: null }, at))',
     project: 'integration',
     test: 'test/integration/filings/commit.test.ts',
     title: '',
   },
   {
     name: 'a state is written whatever was written meanwhile',
-    file: 'src/filings/commit-changes.lua',
+    file: 'src/filings/commit/commit-changes.lua',
     find: "if (redis.call('HGET', filings, id) or '') ~= expected then",
     replace: 'if expected == nil then',
     project: 'integration',
@@ -33,7 +33,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'what was decided on a former snapshot is written to the new one',
-    file: 'src/filings/commit-changes.lua',
+    file: 'src/filings/commit/commit-changes.lua',
     find: "if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end",
     replace: '',
     project: 'integration',
@@ -54,7 +54,7 @@ export const mutations: readonly Mutation[] = [
     file: 'src/delivery/schedule/track.ts',
     find: 'return first === null ? null : { ...first, attempt: 1 };',
     replace:
-      'if (first !== null) progress.markDone(first.position);\n      return first === null ? null : { ...first, attempt: 1 };',
+      'if (first !== null) cursor.markDone(first.position);\n      return first === null ? null : { ...first, attempt: 1 };',
     project: 'integration',
     test: 'test/integration/delivery/drain/fence.test.ts',
     title: 'what is in flight counts as not delivered',
@@ -93,7 +93,7 @@ export const mutations: readonly Mutation[] = [
     find: 'socketTimeout: silenceMs, ',
     replace: '',
     project: 'integration',
-    test: 'test/integration/redis/jobs/job-worker.test.ts',
+    test: 'test/integration/redis/jobs/job-worker.long.test.ts',
     title: '',
   },
   {
@@ -162,7 +162,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'commits go onto a log that Redis has set back',
-    file: 'src/filings/commit-changes.lua',
+    file: 'src/filings/commit/commit-changes.lua',
     find: 'if not is_same_log(',
     replace: 'if false and not is_same_log(',
     project: 'integration',
@@ -235,8 +235,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'callbacks are signed with the newest secret alone',
     file: 'src/callbacks/send-callback.ts',
-    find: 'sign(keysAt(now()), ',
-    replace: 'sign(keysAt(now()).slice(0, 1), ',
+    find: 'signedHeaders(keysAt(now()), ',
+    replace: 'signedHeaders(keysAt(now()).slice(0, 1), ',
     project: 'integration',
     test: 'test/integration/callbacks/receiver-libraries.test.ts',
     title: 'rejected as standard, full',

@@ -5,14 +5,15 @@ import { createAccountStore, type AccountStore } from '../../../src/accounts/acc
 import { createTokenStore } from '../../../src/accounts/token-store.ts';
 import { buildOperationalEvent } from '../../../src/events/event.ts';
 import type { FilingState } from '../../../src/filings/detection/filing-state.ts';
-import { createSnapshotStore, SnapshotLostError } from '../../../src/filings/snapshot-store.ts';
+import { SnapshotLostError } from '../../../src/filings/commit/commit-writer.ts';
+import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
-import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount, type SeenEvent } from '../../support/watched-account.ts';
+import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount, type SeenEvent } from '../../support/partner/watched-account.ts';
 import { createHarness } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();

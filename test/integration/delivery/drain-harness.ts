@@ -16,10 +16,10 @@ import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import type { Block, DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
 import type { SubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
-import { connectionsOver, createProduct, testConfig } from '../../support/product.ts';
-import { appendEvent } from '../../support/append-script.ts';
-import { receiverSecret } from '../../support/receiver.ts';
-import type { TestRedis } from '../../support/redis.ts';
+import { connectionsOver, createProduct, testConfig } from '../../support/daemon/product.ts';
+import { appendEvent } from '../../support/redis/append-script.ts';
+import { receiverSecret } from '../../support/receivers/receiver.ts';
+import type { TestRedis } from '../../support/redis/test-redis.ts';
 
 /** What tests of delivery change of the daemon's settings. */
 export interface HarnessOptions {

@@ -3,12 +3,13 @@ import { buildFilingEvent } from '../../../src/events/event.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { logBeginning } from '../../../src/events/timeline.ts';
 import type { FilingState } from '../../../src/filings/detection/filing-state.ts';
-import { createSnapshotStore, SnapshotLostError } from '../../../src/filings/snapshot-store.ts';
+import { SnapshotLostError } from '../../../src/filings/commit/commit-writer.ts';
+import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { testRedis } from '../../support/redis.ts';
-import { startTcpProxy } from '../redis/connection/tcp-proxy.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { startTcpProxy } from '../../support/connections/tcp-proxy.ts';
 
 const redis = testRedis();
 const keys = createKeys(redis.prefix);

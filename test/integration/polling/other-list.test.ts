@@ -1,19 +1,19 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { healthState } from '../../../src/polling/account-health.ts';
+import { healthState } from '../../../src/polling/health.ts';
 import { standingDoubt } from '../../../src/polling/doubt/doubt.ts';
 import {
   partnerRow,
   startHostilePartner,
   type HostilePartner,
   type PartnerRow,
-} from '../../support/hostile-partner.ts';
-import { testRedis } from '../../support/redis.ts';
+} from '../../support/partner/hostile-partner.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 import {
   watchAccount,
   type SeenEvent,
   type WatchedAccount,
   type WatchOptions,
-} from '../../support/watched-account.ts';
+} from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 const client = redis.connect();

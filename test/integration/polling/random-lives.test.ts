@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import type { FilingState } from '../../../src/filings/detection/filing-state.ts';
-import type { PollMode } from '../../../src/polling/plan.ts';
+import type { PollMode } from '../../../src/polling/schedule/plan.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import {
   partnerRow,
@@ -9,10 +9,10 @@ import {
   type HostilePartner,
   type Misbehaviour,
   type RawPage,
-} from '../../support/hostile-partner.ts';
-import { keepHistory, type PartnerHistory } from '../../support/partner-history.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/watched-account.ts';
+} from '../../support/partner/hostile-partner.ts';
+import { keepHistory, type PartnerHistory } from '../../support/partner/partner-history.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
 
 const runs = Number(process.env['PROPERTY_RUNS'] ?? 400);
 const seed = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);

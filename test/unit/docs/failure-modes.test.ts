@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OUTCOME_KINDS } from '../../../src/callbacks/outcome.ts';
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
-import type { HealthState } from '../../../src/polling/account-health.ts';
+import type { HealthState } from '../../../src/polling/health.ts';
 import type { SubscriptionState } from '../../../src/subscriptions/subscription.ts';
 import { filesBelow, readText } from './documents.ts';
 

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { healthState, staleAfterMs } from '../../../src/polling/account-health.ts';
 import { encodeDoubt, type Doubt } from '../../../src/polling/doubt/doubt.ts';
 import type { DoubtReason } from '../../../src/polling/doubt/doubt-policy.ts';
 import type { PollOutcome } from '../../../src/polling/poll.ts';
-import type { PollingMarks } from '../../../src/polling/store/polling-store.ts';
-import { buildHealthEvent, healthChange, type HealthChange } from '../../../src/polling/report-health.ts';
+import type { PollingMarks } from '../../../src/polling/store/marks.ts';
+import {
+  buildHealthEvent,
+  healthChange,
+  healthState,
+  staleAfterMs,
+  type HealthChange,
+} from '../../../src/polling/health.ts';
 
 const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   generation: 'g',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { toProblem } from '../../../../src/api/server/error-handler.ts';
 import { invalidRequest, Problem, problemBody, problemCodes } from '../../../../src/api/shared/problem.ts';
 import { isStoreFailure } from '../../../../src/redis/store-failure.ts';
-import { NewerFormatError } from '../../../../src/redis/durability/newer-format-error.ts';
+import { NewerFormatError } from '../../../../src/redis/newer-format-error.ts';
 import { SealError } from '../../../../src/secrets/seal.ts';
 
 const named = (name: string, message: string) => Object.assign(new Error(message), { name });

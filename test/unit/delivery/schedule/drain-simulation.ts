@@ -10,7 +10,7 @@ import type { DeliveryTrack } from '../../../../src/delivery/schedule/track.ts';
 import { createLaneSet, type LaneSet } from '../../../../src/delivery/schedule/lane-set.ts';
 import type { Lane } from '../../../../src/delivery/schedule/lanes.ts';
 import type { EndpointHealth } from '../../../../src/delivery/schedule/endpoint-health.ts';
-import { createProgress, type Progress } from '../../../../src/subscriptions/cursor.ts';
+import { createCursor, type Cursor } from '../../../../src/subscriptions/cursor.ts';
 import type { LogEntry } from '../../../../src/events/event-log.ts';
 
 /** Something that can happen to a subscription. */
@@ -64,7 +64,7 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
   };
   let now = 1;
   let window: DrainWindow;
-  let progress: Progress;
+  let cursor: Cursor;
   let lanes: LaneSet;
   let ended: Set<number>;
   let readTo: number;
@@ -74,9 +74,9 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
   let landed: Work[] = [];
 
   function begin(): void {
-    progress = createProgress(stored.cursor, stored.done);
+    cursor = createCursor(stored.cursor, stored.done);
     lanes = createLaneSet(stored.lanes, stored.releasedAt);
-    window = createDrainWindow(rules, { ...stored, progress, lanes });
+    window = createDrainWindow(rules, { ...stored, cursor, lanes });
     ended = new Set(stored.ended);
     readTo = stored.cursor;
     replay = null;
@@ -88,7 +88,7 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
   function read(count: number): void {
     for (const entry of log.slice(readTo, readTo + count)) {
       readTo = entry.position;
-      if (!progress.isDone(entry.position)) window.take(entry, entry.filingId !== '-');
+      if (!cursor.isDone(entry.position)) window.take(entry, entry.filingId !== '-');
     }
   }
 
@@ -124,8 +124,8 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
       else written.set(filingId, lane);
     }
     stored = {
-      cursor: progress.cursor(),
-      done: progress.done(),
+      cursor: cursor.position(),
+      done: cursor.done(),
       lanes: written,
       health: window.health(),
       releasedAt: window.releasedAt(),
@@ -142,7 +142,7 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
   // No position is passed that is neither at its end, nor waiting in a lane, nor unwanted; and none both
   // waits and is done.
   function checkStored(): void {
-    const passed = createProgress(stored.cursor, stored.done);
+    const passed = createCursor(stored.cursor, stored.done);
     const parked = [...stored.lanes.values()].flatMap(({ positions }) => positions);
     assert.equal(new Set(parked).size, parked.length, 'parked twice');
     assert.equal(lanes.parked(), parked.length);
@@ -155,9 +155,9 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
   }
 
   function beginReplay(): void {
-    const first = { progress: createProgress(0, ''), lanes: createLaneSet(new Map(), 0) };
+    const first = { cursor: createCursor(0, ''), lanes: createLaneSet(new Map(), 0) };
     if (replay === null) replay = window.replay(first);
-    const upTo = Math.min(progress.cursor(), replayTo + 6);
+    const upTo = Math.min(cursor.position(), replayTo + 6);
     for (const entry of log.slice(replayTo, upTo)) replay?.take(entry, ended.has(entry.position));
     replayTo = Math.max(replayTo, upTo);
   }

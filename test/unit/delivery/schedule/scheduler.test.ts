@@ -4,7 +4,7 @@ import type { CallbackOutcome } from '../../../../src/callbacks/outcome.ts';
 import { createDrainWindow, type Work } from '../../../../src/delivery/schedule/scheduler.ts';
 import { createLaneSet } from '../../../../src/delivery/schedule/lane-set.ts';
 import type { EndpointHealth } from '../../../../src/delivery/schedule/endpoint-health.ts';
-import { createProgress } from '../../../../src/subscriptions/cursor.ts';
+import { createCursor } from '../../../../src/subscriptions/cursor.ts';
 import type { LogEntry } from '../../../../src/events/event-log.ts';
 import { createSimulation } from './drain-simulation.ts';
 
@@ -43,12 +43,12 @@ function entry(position: number, filingId: string, bytes = 0): LogEntry {
 }
 
 function openWindow(filings: string, health: Partial<EndpointHealth> = {}, retryMs = rules.retryMs) {
-  const progress = createProgress(0, '');
+  const cursor = createCursor(0, '');
   const lanes = createLaneSet(new Map(), 0);
   const window = createDrainWindow(
     { ...rules, retryMs },
     {
-      progress,
+      cursor,
       lanes,
       health: { ...healthy, ...health },
       releasedAt: 0,
@@ -66,19 +66,19 @@ function openWindow(filings: string, health: Partial<EndpointHealth> = {}, retry
     window.free(work);
     return verdict;
   };
-  return { window, progress, lanes, startAll, finish };
+  return { window, cursor, lanes, startAll, finish };
 }
 
 const positions = (works: readonly Work[]) => works.map(({ position }) => position);
 
 describe('the window of a drain', () => {
   it('starts one event per filing, up to its bound, passing over what is not wanted', () => {
-    const { startAll, finish, progress } = openWindow('a-abcd');
+    const { startAll, finish, cursor } = openWindow('a-abcd');
     const [first, ...others] = startAll(0);
     expect([first?.position, ...positions(others)]).toEqual([1, 4, 5]);
     finish(first, outcomes.delivered, 1);
     expect(positions(startAll(1))).toEqual([3]);
-    expect([progress.cursor(), progress.done()]).toEqual([2, '']);
+    expect([cursor.position(), cursor.done()]).toEqual([2, '']);
   });
 
   it('keeps a filing closed until its outcome is written', () => {
@@ -92,12 +92,12 @@ describe('the window of a drain', () => {
   });
 
   it('moves a failed event and those behind it to a lane, and new ones of its filing too', () => {
-    const { window, startAll, finish, lanes, progress } = openWindow('aab');
+    const { window, startAll, finish, lanes, cursor } = openWindow('aab');
     const [first] = startAll(0);
     expect(finish(first, outcomes.retry, 10)).toEqual({ givenUp: false, judged: true });
     window.take(entry(4, 'a'), true);
     expect(lanes.get('a')).toMatchObject({ positions: [1, 2, 4], spent: 1, tried: 1, dueAt: 110 });
-    expect(progress.done()).toBe('4');
+    expect(cursor.done()).toBe('4');
     expect(startAll(109)).toEqual([]);
     expect(startAll(110)).toMatchObject([{ position: 1, attempt: 2, entry: null, probe: false }]);
   });
@@ -117,7 +117,7 @@ describe('the window of a drain', () => {
   });
 
   it('leaves what was aborted where it was: not done, not failed, and no sign against the endpoint', () => {
-    const { window, startAll, finish, progress, lanes } = openWindow('abc');
+    const { window, startAll, finish, cursor, lanes } = openWindow('abc');
     const [first, second, third] = startAll(0);
     finish(second, outcomes.retry, 1);
     const health = window.health();
@@ -125,7 +125,7 @@ describe('the window of a drain', () => {
     const lane = lanes.get('b');
     for (const work of [first, third, retry])
       expect(finish(work, aborted, 300)).toEqual({ givenUp: false, judged: false });
-    expect([progress.cursor(), progress.done()]).toEqual([0, '2']);
+    expect([cursor.position(), cursor.done()]).toEqual([0, '2']);
     expect(retry?.attempt).toBe(2);
     expect(lanes.get('b')).toEqual(lane);
     expect(lanes.parked()).toBe(1);
@@ -163,7 +163,7 @@ describe('the window of a drain', () => {
   it('lets a retry go first every fourth time and a replay every sixteenth, so that none starves', () => {
     const { window, startAll, finish } = openWindow('r');
     finish(startAll(0)[0], outcomes.retry, 0);
-    const replayed = { progress: createProgress(0, ''), lanes: createLaneSet(new Map(), 0) };
+    const replayed = { cursor: createCursor(0, ''), lanes: createLaneSet(new Map(), 0) };
     const track = window.replay(replayed);
     const kinds: string[] = [];
     let position = 2;
@@ -182,7 +182,7 @@ describe('the window of a drain', () => {
 
   it('gives a replay half of the places at most', () => {
     const { window, startAll } = openWindow('');
-    const track = window.replay({ progress: createProgress(0, ''), lanes: createLaneSet(new Map(), 0) });
+    const track = window.replay({ cursor: createCursor(0, ''), lanes: createLaneSet(new Map(), 0) });
     for (const [i, filing] of 'abcdef'.split('').entries()) track?.take(entry(i + 1, filing), true);
     expect(startAll(0)).toMatchObject([{ track: 'replay', position: 1 }]);
     window.take(entry(9, 'a'), true);
@@ -208,14 +208,14 @@ describe('the window of a drain', () => {
   });
 
   it('reads only so far beyond a slow filing that what is done between its events stays a few kilobytes', () => {
-    const { window, progress, startAll, finish } = openWindow('a');
+    const { window, cursor, startAll, finish } = openWindow('a');
     startAll(0);
     for (let position = 2; window.hasRoom(); position += 2) {
       window.take(entry(position, 'a'), true);
       window.take(entry(position + 1, `other${position}`), true);
       finish(startAll(0)[0], outcomes.delivered, 0);
     }
-    const { length } = progress.done();
+    const { length } = cursor.done();
     expect(length).toBeGreaterThan(1_000);
     expect(length).toBeLessThan(8_000);
   });

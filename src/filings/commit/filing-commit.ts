@@ -1,0 +1,104 @@
+import type { NewEvent } from '../../events/event.ts';
+import { bodiesAtOnceMax } from '../../events/event-log.ts';
+import { NewerFormatError } from '../../redis/newer-format-error.ts';
+import type { FilingDetails } from '../detection/filing-details.ts';
+import { decodeState, encodeState, type FilingState } from '../detection/filing-state.ts';
+
+/** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
+export class StoredState {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Throws NewerFormatError. */
+  get state(): FilingState {
+    return decodeState(this.text);
+  }
+
+  /** Null where it is of a newer format: whoever only wants to know leaves such a filing alone. */
+  get known(): FilingState | null {
+    try {
+      return this.state;
+    } catch (error) {
+      if (error instanceof NewerFormatError) return null;
+      throw error;
+    }
+  }
+}
+
+/**
+ * States of filings in the order of their ids; null for filings never seen. A round trip per thousand, each of
+ * them atomic. One that cannot be read is rebuilt first, see `recoverState`; one of a newer format stays as it
+ * is, and throws when it is decoded.
+ */
+export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
+
+/** One filing's step: written only if the stored state is still `previous`. */
+export interface FilingCommit {
+  readonly id: string;
+  readonly previous: StoredState | null;
+  readonly next: FilingState;
+  /**
+   * Null where none are to be kept; those kept before are dropped then, unless they are to stay as they are.
+   */
+  readonly details: FilingDetails | null | 'kept';
+  readonly event: NewEvent | null;
+}
+
+/** What became of one commit. */
+export type CommitResult =
+  | { readonly kind: 'written'; readonly position: number | null } // position of the event in the log, null without one
+  | { readonly kind: 'conflict' } // somebody else wrote first: read the state again and decide again
+  | { readonly kind: 'baselined' }; // the baseline was completed meanwhile: a filing never seen is announced now
+
+const commitsAtOnceMax = 200;
+
+/** Commits in their order, as many at a time as one script may write: it copies their bodies. */
+export function* inBatches(commits: readonly FilingCommit[]): Generator<readonly FilingCommit[]> {
+  let batch: FilingCommit[] = [];
+  let bytes = 0;
+  for (const commit of commits) {
+    const more = commit.event?.body.length ?? 0;
+    if (batch.length > 0 && (bytes + more > bodiesAtOnceMax || batch.length === commitsAtOnceMax)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(commit);
+    bytes += more;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** A commit as commit-changes.lua takes it, recorded at a time (ms). */
+export function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
+  return [
+    id,
+    previous?.text ?? '',
+    encodeState(next),
+    indexStatus(previous?.state ?? null),
+    indexStatus(next),
+    details === null ? '' : details === 'kept' ? '=' : JSON.stringify(details),
+    event?.id ?? '',
+    event?.type ?? '',
+    event?.state ?? '',
+    String(at),
+    event?.body ?? '',
+  ];
+}
+
+/** What commit-changes.lua replied for a commit. */
+export function toResult(position: number): CommitResult {
+  if (position === -1) return { kind: 'conflict' };
+  if (position === -2) return { kind: 'baselined' };
+  return { kind: 'written', position: position === 0 ? null : position };
+}
+
+/**
+ * The status under which a filing is counted and indexed; '' where it is not. A removed filing keeps its
+ * state and stands in neither. Pure.
+ */
+export function indexStatus(state: FilingState | null): string {
+  return state === null || state.removed ? '' : state.status;
+}

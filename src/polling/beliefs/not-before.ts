@@ -1,0 +1,40 @@
+import type { FilingState } from '../../filings/detection/filing-state.ts';
+import type { FilingDocument } from '../../filings/observe-filings.ts';
+import { createdAtOf } from '../../partner/filing-schema.ts';
+import type { Miss } from './missed-reads.ts';
+import { isUnsettled } from '../../partner/filing-statuses.ts';
+
+/** The marks that polls earn by what they have provably seen; the store says what each of them means. */
+export interface SeenMarks {
+  readonly unsettledSeenAt: number;
+  readonly allSeenAt: number;
+  readonly bornSeenAt: number;
+  readonly countedAt: number;
+}
+
+/**
+ * Latest time (ms, Redis's clock) at which a filing is known to have been as stored, the `observed.notBefore`
+ * of its next change; pure. 0 when nothing is known.
+ */
+export function knownUntil(
+  marks: SeenMarks,
+  miss: Miss | undefined,
+  previous: FilingState | null,
+  document: FilingDocument,
+): number {
+  if (previous === null) return unknownUntil(marks, document);
+  if (miss !== undefined) return Math.max(miss.knownUntil, previous.readFrom);
+  // Nobody asks for removed filings.
+  if (previous.removed) return previous.readFrom;
+  const { unsettledSeenAt, allSeenAt } = marks;
+  const seenAt = isUnsettled(previous.status) ? Math.max(unsettledSeenAt, allSeenAt) : allSeenAt;
+  // A mark speaks of what was known when its poll began.
+  return previous.readAt <= seenAt ? Math.max(seenAt, previous.readFrom) : previous.readFrom;
+}
+
+// Matching counts alone do not prove that a filing was not there (another may have gone); with its own
+// createdAt they do.
+function unknownUntil({ bornSeenAt, countedAt }: SeenMarks, document: FilingDocument): number {
+  const createdAt = createdAtOf(document);
+  return Number.isNaN(createdAt) ? bornSeenAt : Math.max(bornSeenAt, Math.min(countedAt, createdAt));
+}
