@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
 import type { CallbackClient } from '../../../src/callbacks/callback-client.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
@@ -34,6 +35,8 @@ export interface HarnessOptions {
   readonly concurrency?: number;
   /** Milliseconds; by default the clock of this machine. */
   readonly now?: () => number;
+  /** Nothing is logged without one. */
+  readonly logger?: Logger;
   /** In place of a client of the test's Redis. */
   readonly redis?: RedisClient;
 }
@@ -109,7 +112,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     onDisabled: (_, reason) => void disabled.push(reason),
     onError: (error) => void errors.push(error),
   };
-  const product = await createProduct(config, { overrides });
+  const product = await createProduct(config, { ...options, overrides });
   const { stores, drainQueue, callbacks, waker, drainer, startDelivery } = product.parts;
   const { subscriptions, log, delivery } = stores;
   const keys = product.parts.keys.account(account);
