@@ -52,11 +52,11 @@ export interface CallbackClientOptions {
   readonly keptSocketsMax?: number;
 }
 
-const KEPT_SOCKETS_MAX = 2048;
+const keptSocketsDefault = 2048;
 
-const RESPONSE_HEADER_BYTES_MAX = 16_384;
-const KEEP_ALIVE_DEFAULT_MS = 4000;
-const KEEP_ALIVE_MAX_MS = 25_000;
+const responseHeaderBytesMax = 16_384;
+const keepAliveDefaultMs = 4000;
+const keepAliveMaxMs = 25_000;
 
 /**
  * Makes the one client through which callbacks leave. It vets the URL on every post and every address at
@@ -66,14 +66,14 @@ const KEEP_ALIVE_MAX_MS = 25_000;
  */
 export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { policy, timeoutMs, userAgent, lookup = createHostLookup() } = options;
-  const { keptSocketsMax = KEPT_SOCKETS_MAX } = options;
+  const { keptSocketsMax = keptSocketsDefault } = options;
   const sockets = createSocketWatch();
   const connecting = {
     allowH2: false,
     pipelining: 1,
-    maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
-    keepAliveTimeout: KEEP_ALIVE_DEFAULT_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+    maxHeaderSize: responseHeaderBytesMax,
+    keepAliveTimeout: keepAliveDefaultMs,
+    keepAliveMaxTimeout: keepAliveMaxMs,
     // The exchange has one deadline for everything; undici's own would start anew with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,

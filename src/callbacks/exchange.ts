@@ -1,13 +1,13 @@
 import type { Dispatcher } from 'undici';
-import { FAILURE_DETAILS, failureCodeOf } from './result.ts';
+import { failureDetails, failureCodeOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import type { Abortable, UnderWay } from './under-way.ts';
 
 /** How much of a response body is kept, and beyond how much the connection is destroyed, in bytes. */
-const EXCERPT_BYTES_MAX = 1024;
-const BODY_BYTES_MAX = 16_384;
+const excerptBytesMax = 1024;
+const bodyBytesMax = 16_384;
 
-const INTERIM_RESPONSES_MAX = 16;
+const interimResponsesMax = 16;
 
 /**
  * The bounds of one exchange: a deadline for the whole of it. `again` is asked once, when
@@ -37,7 +37,7 @@ export function runExchange(
 
 /** A failure that is known before anything is sent. */
 export function failedBeforehand(code: CallbackFailureCode): CallbackFailure {
-  return { kind: 'failure', code, detail: FAILURE_DETAILS[code], sent: false, durationMs: 0 };
+  return { kind: 'failure', code, detail: failureDetails[code], sent: false, durationMs: 0 };
 }
 
 /**
@@ -93,7 +93,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     if (this.#settled) return;
     if (statusCode < 200) {
       this.#interimResponses += 1;
-      if (this.#interimResponses > INTERIM_RESPONSES_MAX) this.#cutOff('malformed_response');
+      if (this.#interimResponses > interimResponsesMax) this.#cutOff('malformed_response');
       return;
     }
     const retryAfter = headers['retry-after'];
@@ -104,10 +104,10 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   onResponseData(_: unknown, chunk: Buffer): void {
     if (this.#settled) return;
-    const room = EXCERPT_BYTES_MAX - this.#bodyBytes;
+    const room = excerptBytesMax - this.#bodyBytes;
     if (room > 0) this.#keep(chunk.subarray(0, room));
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > BODY_BYTES_MAX) this.#cutOff('response_too_large');
+    if (this.#bodyBytes > bodyBytesMax) this.#cutOff('response_too_large');
   }
 
   onResponseEnd(): void {
@@ -179,7 +179,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     return {
       kind: 'failure',
       code,
-      detail: FAILURE_DETAILS[code],
+      detail: failureDetails[code],
       // undici starts a request only on a connection that is ready.
       sent: this.#controller !== null,
       durationMs: performance.now() - this.#startedAt,

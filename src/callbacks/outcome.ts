@@ -5,7 +5,7 @@ import { parseRetryAfter } from '../waiting/retry-after.ts';
  * Every outcome code with what it leads to, as documented in docs/callback-outcomes.md. Codes are never
  * renamed.
  */
-export const OUTCOME_KINDS = {
+export const outcomeKinds = {
   delivered: 'delivered',
   gone: 'gone',
   slow_down: 'slow_down',
@@ -25,10 +25,10 @@ export const OUTCOME_KINDS = {
 } as const;
 
 /** The stable name of an outcome in logs, metrics and attempts. */
-type OutcomeCode = keyof typeof OUTCOME_KINDS;
+type OutcomeCode = keyof typeof outcomeKinds;
 
 type RetryCode = {
-  [Code in OutcomeCode]: (typeof OUTCOME_KINDS)[Code] extends 'retry' ? Code : never;
+  [Code in OutcomeCode]: (typeof outcomeKinds)[Code] extends 'retry' ? Code : never;
 }[OutcomeCode];
 
 /** What one attempt means for the event and its subscription. `reason` is one sentence for the subscriber. */
@@ -59,7 +59,7 @@ export type CallbackOutcome =
   | { readonly kind: 'aborted'; readonly code: 'aborted'; readonly reason: string };
 
 /** A pause is never shorter, so that `Retry-After: 0` does not become a tight loop. */
-const SLOW_DOWN_MIN_MS = 1000;
+const slowDownMinMs = 1000;
 
 /**
  * Says what the result of a callback means. Once headers have arrived within the deadline the status decides
@@ -91,5 +91,5 @@ export function classifyOutcome(result: CallbackResult): CallbackOutcome {
 function requestedPauseMs(response: CallbackResponse): number | null {
   if (response.statusCode !== 429 && response.statusCode !== 503) return null;
   const pauseMs = parseRetryAfter(response.retryAfter, response.receivedAtMs);
-  return pauseMs === null ? null : Math.max(pauseMs, SLOW_DOWN_MIN_MS);
+  return pauseMs === null ? null : Math.max(pauseMs, slowDownMinMs);
 }

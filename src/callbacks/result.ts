@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import { REFUSED_DESTINATION } from '../egress/url-policy.ts';
+import { refusedDestination } from '../egress/url-policy.ts';
 
 /** Why no answer was received. Stable: used in logs, metrics and the list of attempts. */
 export type CallbackFailureCode =
@@ -49,10 +49,10 @@ export interface CallbackFailure {
 export type CallbackResult = CallbackResponse | CallbackFailure;
 
 /** One sentence per failure for the subscriber. */
-export const FAILURE_DETAILS: Readonly<Record<CallbackFailureCode, string>> = {
+export const failureDetails: Readonly<Record<CallbackFailureCode, string>> = {
   timeout: 'The receiver did not answer in time.',
   dns_error: 'The host name could not be resolved.',
-  blocked_address: REFUSED_DESTINATION,
+  blocked_address: refusedDestination,
   connection_refused: 'The connection was refused.',
   connection_reset: 'The connection was closed before an answer arrived.',
   unreachable: 'The host could not be reached.',
@@ -63,7 +63,7 @@ export const FAILURE_DETAILS: Readonly<Record<CallbackFailureCode, string>> = {
   aborted: 'The sending process stopped before the receiver answered; the callback is sent again.',
 };
 
-const CODES: Readonly<Record<string, CallbackFailureCode>> = {
+const failureCodes: Readonly<Record<string, CallbackFailureCode>> = {
   ERR_BLOCKED_ADDRESS: 'blocked_address',
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_reset',
@@ -85,7 +85,7 @@ const CODES: Readonly<Record<string, CallbackFailureCode>> = {
 };
 
 /** Families of codes: getaddrinfo, TLS, and OpenSSL's certificate verification. */
-const CODE_PATTERNS: readonly (readonly [RegExp, CallbackFailureCode])[] = [
+const failureCodePatterns: readonly (readonly [RegExp, CallbackFailureCode])[] = [
   [/^EAI_/, 'dns_error'],
   [/^ERR_(?:TLS|SSL|OSSL)_/, 'tls_error'],
   [
@@ -105,5 +105,7 @@ export function failureCodeOf(error: unknown): CallbackFailureCode {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // undici reports an interim 100 or an upgrade nobody asked for as a socket error; only the message differs.
   if (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad ')) return 'malformed_response';
-  return CODES[code] ?? CODE_PATTERNS.find(([pattern]) => pattern.test(code))?.[1] ?? 'sender_error';
+  return (
+    failureCodes[code] ?? failureCodePatterns.find(([pattern]) => pattern.test(code))?.[1] ?? 'sender_error'
+  );
 }

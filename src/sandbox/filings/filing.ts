@@ -1,5 +1,5 @@
 /** The filing types of the partner specification (Endpoints, calculate). */
-export const FILING_TYPES = [
+export const filingTypes = [
   'NEW_BUSINESS',
   'NEW_BUSINESS_RENEWAL',
   'ENDORSEMENT_ADDITIONAL',
@@ -7,14 +7,14 @@ export const FILING_TYPES = [
 ] as const;
 
 /** The statuses of the partner specification (States and transitions). */
-export const FILING_STATUSES = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
+export const filingStatuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
 
 /** The payment methods that `create-filing` takes. */
-export const PAYMENT_METHODS = ['ACH', 'WIRE', 'CHECK', 'PENDING_INVOICE', 'INVOICED'] as const;
+export const paymentMethods = ['ACH', 'WIRE', 'CHECK', 'PENDING_INVOICE', 'INVOICED'] as const;
 
-export type FilingType = (typeof FILING_TYPES)[number];
-export type FilingStatus = (typeof FILING_STATUSES)[number];
-type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+export type FilingType = (typeof filingTypes)[number];
+export type FilingStatus = (typeof filingStatuses)[number];
+type PaymentMethod = (typeof paymentMethods)[number];
 
 /** A file of a filing, as the service returns it; times are ISO 8601. */
 export interface UserFile {

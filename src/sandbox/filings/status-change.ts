@@ -1,4 +1,4 @@
-import { DEFAULT_REJECTION_REASON } from '../decisions.ts';
+import { defaultRejectionReason } from '../decisions.ts';
 import type { Filing } from './filing.ts';
 
 /** A new status; a reason or a time that is given is taken as it is, whatever the status. */
@@ -16,7 +16,7 @@ export interface StatusChange {
 export function withStatus(filing: Filing, change: StatusChange, nowMs: number): Filing {
   const { status } = change;
   const completedAt = status === 'COMPLETED' ? (filing.completedAt ?? new Date(nowMs).toISOString()) : null;
-  const rejectionReason = status === 'REJECTED' ? (filing.rejectionReason ?? DEFAULT_REJECTION_REASON) : null;
+  const rejectionReason = status === 'REJECTED' ? (filing.rejectionReason ?? defaultRejectionReason) : null;
   return {
     ...filing,
     status,

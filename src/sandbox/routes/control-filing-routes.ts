@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { statesOf } from '../accounts.ts';
-import { ENDPOINTS } from '../server/endpoints.ts';
+import { endpoints } from '../server/endpoints.ts';
 import { SandboxError, filingNotFound, invalidInput } from '../server/errors.ts';
 import type { Filing } from '../filings/filing.ts';
 import { listPage } from '../lists/list-page.ts';
@@ -84,7 +84,7 @@ function blankFiling(deps: Deps, id: string, owner = deps.accounts.defaultOwner)
 }
 
 function refuseReservedIds(id: string, body: PutFiling): void {
-  if (ENDPOINTS.some((endpoint) => endpoint === id)) {
+  if (endpoints.some((endpoint) => endpoint === id)) {
     throw new SandboxError('INVALID_REQUEST', `GET /v1/partner/${id} is an endpoint; choose another id`);
   }
   if ('id' in body) throw invalidInput([{ field: 'id', message: 'is given by the path' }]);

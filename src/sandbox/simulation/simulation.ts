@@ -39,7 +39,7 @@ export interface SimulationSettings {
   readonly filingsMax: number;
 }
 
-export const DEFAULT_SIMULATION: SimulationSettings = {
+export const defaultSimulation: SimulationSettings = {
   intervalMs: 1_000,
   changesPerTick: 1,
   createRate: 0.3,
