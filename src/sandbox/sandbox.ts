@@ -23,7 +23,7 @@ import { createFilingStore } from './filings/filing-store.ts';
 import { addKeyCheck } from './server/key-check.ts';
 import { watchMethods } from './server/method-not-allowed.ts';
 import { takeNullAsAbsent } from './server/null-input.ts';
-import type { Random } from './simulation/random.ts';
+import type { Random } from './random.ts';
 import { createRequestCounter } from './server/request-counter.ts';
 import type { SandboxApp, SandboxDeps } from './sandbox-app.ts';
 import { addSeedRoute } from './routes/seed-routes.ts';

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Accounts } from '../accounts.ts';
 import { endpointOf } from '../server/endpoints.ts';
-import { errorBody } from '../server/errors.ts';
+import { errorBody } from '../errors.ts';
 import { cutBody, dripBody } from './fault-bodies.ts';
 import { noFault } from './faults.ts';
 import { keyHeader } from '../server/key-check.ts';

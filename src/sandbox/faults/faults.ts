@@ -1,7 +1,7 @@
 import type { Endpoint } from '../server/endpoints.ts';
 import type { Faults, ListFaults } from './faults-schema.ts';
-import { pick, wholeNumber } from '../simulation/random.ts';
-import type { Random } from '../simulation/random.ts';
+import { pick, wholeNumber } from '../random.ts';
+import type { Random } from '../random.ts';
 
 /**
  * What happens to one request: first the latency, then the outcome, of which `none`, `cut` and `drip` let it

@@ -1,4 +1,4 @@
-import type { Problem } from '../server/errors.ts';
+import type { Problem } from '../errors.ts';
 
 /** What `GET /partner/filings` was asked for, defaults filled in. */
 interface ListQuery {

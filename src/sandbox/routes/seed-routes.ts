@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { statesOf } from '../accounts.ts';
 import { seedCountMax } from '../decisions.ts';
 import type { Filing } from '../filings/filing.ts';
-import { createRandom } from '../simulation/random.ts';
+import { createRandom } from '../random.ts';
 import { sampleCreation, sampleFiling, sampleStatus } from '../simulation/sample-filings.ts';
 import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
 import { unusedId } from '../simulation/unused-id.ts';

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { uploadBytesMax } from '../decisions.ts';
-import { SandboxError, filingNotFound } from '../server/errors.ts';
+import { SandboxError, filingNotFound } from '../errors.ts';
+import { withStatus } from '../filings/filing.ts';
 import type { Filing } from '../filings/filing.ts';
 import { ownFiling } from './filing-routes.ts';
-import { UploadBody } from '../server/input-schema.ts';
+import { UploadBody } from '../filings/input-schema.ts';
 import { accountOf } from '../sandbox-app.ts';
 import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
-import { withStatus } from '../filings/status-change.ts';
 import type { Upload } from '../filings/uploads.ts';
 
 const uploadType = 'application/octet-stream';

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { errorStatus } from '../decisions.ts';
-import { SandboxError, errorBody } from './errors.ts';
-import type { ErrorCode, Problem } from './errors.ts';
-import { patternMeanings } from './input-schema.ts';
+import { SandboxError, errorBody } from '../errors.ts';
+import type { ErrorCode, Problem } from '../errors.ts';
+import { patternMeanings } from '../filings/input-schema.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
 // What Fastify finds wrong before a route sees the request, by its error code.

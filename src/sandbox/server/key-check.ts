@@ -1,5 +1,5 @@
 import type { Accounts } from '../accounts.ts';
-import { SandboxError } from './errors.ts';
+import { SandboxError } from '../errors.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
 /** The header that carries the partner's key (partner specification, Authentication), as Node names it. */

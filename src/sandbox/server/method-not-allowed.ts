@@ -1,4 +1,4 @@
-import { SandboxError } from './errors.ts';
+import { SandboxError } from '../errors.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
 const knownMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];

@@ -1,9 +1,9 @@
 import { documentsFor } from '../filings/filing-states.ts';
 import type { FilingState } from '../filings/filing-states.ts';
-import { filingTypes, dateAsTimestamp, pairOf } from '../filings/filing.ts';
+import { dateAsTimestamp, filingTypes, pairOf, withStatus } from '../filings/filing.ts';
 import type { Filing, FilingStatus, FilingType, UserFile } from '../filings/filing.ts';
-import { hexDigits, pick, pickWeighted, wholeNumber } from './random.ts';
-import type { Random } from './random.ts';
+import { hexDigits, pick, pickWeighted, wholeNumber } from '../random.ts';
+import type { Random } from '../random.ts';
 import {
   carriers,
   companyForms,
@@ -11,7 +11,6 @@ import {
   insuredSecondWords,
   rejectionReasons,
 } from './sample-words.ts';
-import { withStatus } from '../filings/status-change.ts';
 
 /** What a sample filing is to be; everything else is drawn at random. `states` may not be empty. */
 export interface SampleRequest {

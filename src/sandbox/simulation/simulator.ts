@@ -1,12 +1,12 @@
 import type { Accounts } from '../accounts.ts';
 import { statesOf } from '../accounts.ts';
 import type { FilingStore } from '../filings/filing-store.ts';
-import { createRandom } from './random.ts';
-import type { Random } from './random.ts';
+import { createRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import { sampleFiling } from './sample-filings.ts';
 import { defaultSimulation, planTick } from './simulation.ts';
 import type { SimulationSettings, SimulationStep } from './simulation.ts';
-import { withStatus } from '../filings/status-change.ts';
+import { withStatus } from '../filings/filing.ts';
 import { unusedId } from './unused-id.ts';
 
 /** What the simulation is doing: its settings, and what it has done since it was last set. */

@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../../../src/sandbox/server/errors.ts';
+import type { ErrorBody } from '../../../src/sandbox/errors.ts';
 import type { FilingState } from '../../../src/sandbox/filings/filing-states.ts';
 import type { Filing, FilingType } from '../../../src/sandbox/filings/filing.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createFilingStore } from '../../../../src/sandbox/filings/filing-store.ts';
 import type { Filing } from '../../../../src/sandbox/filings/filing.ts';
 import { filingStates } from '../../../../src/sandbox/filings/filing-states.ts';
-import { createRandom } from '../../../../src/sandbox/simulation/random.ts';
+import { createRandom } from '../../../../src/sandbox/random.ts';
 import { sampleFiling } from '../../../../src/sandbox/simulation/sample-filings.ts';
 
 const template = sampleFiling(createRandom(1), {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { filesMax, moneyMax, notesLengthMax, textLengthMax } from '../decisions.ts';
-import { filingTypes, paymentMethods } from '../filings/filing.ts';
+import { filingTypes, paymentMethods } from './filing.ts';
 
 const notBlank = '\\S';
 const plainFileName = '^[^/\\\\\\x00-\\x1f\\x7f]+$';

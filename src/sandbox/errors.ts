@@ -1,4 +1,4 @@
-import type { errorStatus } from '../decisions.ts';
+import type { errorStatus } from './decisions.ts';
 
 /** The stable name of a failure. */
 export type ErrorCode = keyof typeof errorStatus;
