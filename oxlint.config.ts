@@ -15,7 +15,7 @@ interface Folder {
 
 const fastify = ['fastify', '@fastify/*', '@scalar/*'];
 // Libraries that may be imported only in the folders that have them.
-const placed = [...fastify, '@bull-board/*', '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
+const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
 const io = [
   'p-queue',
   'pino',
@@ -55,8 +55,8 @@ const folders: Readonly<Record<string, Folder>> = {
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
-  'filings/commit': { may: [...below, 'events'], own: ['detection'] },
-  'filings/repair': { may: [...below, 'events'], own: ['detection', 'commit'] },
+  'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/schedule': { may: polling, has: ['bullmq'] },
   'polling/list': { may: polling, pure: true },
@@ -67,7 +67,17 @@ const folders: Readonly<Record<string, Folder>> = {
   delivery: { may: delivery },
   'delivery/schedule': { may: delivery, pure: true },
   records: {
-    may: [...below, 'accounts', 'delivery', 'events', 'filings', 'polling', 'subscriptions', 'monitoring'],
+    may: [
+      ...below,
+      'accounts',
+      'delivery',
+      'events',
+      'filings',
+      'partner',
+      'polling',
+      'subscriptions',
+      'monitoring',
+    ],
   },
   tracing: {
     may: ['polling', 'filings', 'delivery', 'subscriptions/subscription.ts'],
@@ -76,7 +86,7 @@ const folders: Readonly<Record<string, Folder>> = {
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
-  dashboard: { may: ['events/event-types.ts'], has: [...fastify, '@bull-board/*'] },
+  dashboard: { may: ['events/event-types.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts'], has: fastify },
   // routes → lists → faults → server → filings ← simulation.
   'sandbox/filings': { may: [], own: sandbox },
