@@ -54,8 +54,8 @@ import { watchWork } from './upkeep/watch.ts';
 import { releaseLost } from './upkeep/release-lost.ts';
 import { startSecretUpkeep } from './upkeep/secret-upkeep.ts';
 import { createSealer } from '../secrets/seal.ts';
-import { listSealedSubscriptions } from '../subscriptions/sealed-subscriptions.ts';
-import { createSubscriptionStore } from '../subscriptions/subscription-store.ts';
+import { listSealedSubscriptions } from '../subscriptions/store/sealed-subscriptions.ts';
+import { createSubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import { noTracing, type Tracing } from '../tracing/tracing.ts';
 
 export interface DaemonDeps {

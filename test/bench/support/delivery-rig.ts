@@ -23,7 +23,7 @@ import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { createRedisConnections, type RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
-import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
+import { createSubscriptionStore } from '../../../src/subscriptions/store/subscription-store.ts';
 import { appendScript } from '../../support/redis/append-script.ts';
 
 /** An event that was put into the log. */

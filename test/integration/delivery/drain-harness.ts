@@ -21,7 +21,7 @@ import type { Block, DeliveryState, Subscription } from '../../../src/subscripti
 import {
   createSubscriptionStore,
   type SubscriptionStore,
-} from '../../../src/subscriptions/subscription-store.ts';
+} from '../../../src/subscriptions/store/subscription-store.ts';
 import { appendEvent } from '../../support/redis/append-script.ts';
 import { receiverSecret } from '../../support/receivers/receiver.ts';
 import type { TestRedis } from '../../support/redis/test-redis.ts';

@@ -22,7 +22,7 @@ import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import { createDocumentCheck } from './documented.ts';
 import type { ApiDocument } from './documented.ts';
-import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
+import { createSubscriptionStore } from '../../../src/subscriptions/store/subscription-store.ts';
 
 /** The operator's token in tests of the API. */
 export const operatorToken = 'operator-token-of-the-tests-0123456789';
