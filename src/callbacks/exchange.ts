@@ -3,28 +3,28 @@ import { failureDetails, failureCodeOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import type { Abortable, UnderWay } from './under-way.ts';
 
-/** How much of a response body is kept, and beyond how much the connection is destroyed, in bytes. */
+/** Bytes of a response body that are kept, and its maximum: beyond that the connection is destroyed. */
 const excerptBytesMax = 1024;
 const bodyBytesMax = 16_384;
 
 const interimResponsesMax = 16;
 
 /**
- * The bounds of one exchange: a deadline for the whole of it. `again` is asked once, when
- * the connection broke before any answer: it may dispatch the same handler anew, and says whether it did.
+ * The bounds of one exchange: `timeoutMs` is the deadline for the whole of it. `again` is called once, when
+ * the connection broke before any byte of a response. It may dispatch the same handler anew, and says whether
+ * it did.
  */
 export interface ExchangeLimits {
   readonly timeoutMs: number;
   readonly again?: (handler: Dispatcher.DispatchHandler, error: Error) => boolean;
-  /** Where the exchange stands while it is under way. */
+  /** Holds the exchange while it is in flight. */
   readonly underWay: UnderWay;
 }
 
 /**
- * Runs one request through `dispatch` and collects what came of it. Resolves once: when the body has ended,
- * broken, grown too large, or at the deadline, whichever is first. Rejects with the signal's reason if that
- * fires before headers have arrived, and with undici's error if its agent was shut down; neither is an
- * attempt. Memory stays within the excerpt and one read of the socket.
+ * Runs one request through `dispatch` and collects its result. Resolves once: when the body has ended, broken
+ * or grown too large, or at the deadline. Rejects with undici's error if its agent was shut down before
+ * headers arrived, which is no attempt. Memory stays within the excerpt and one read of the socket.
  */
 export function runExchange(
   dispatch: (handler: Dispatcher.DispatchHandler) => void,
@@ -41,8 +41,8 @@ export function failedBeforehand(code: CallbackFailureCode): CallbackFailure {
 }
 
 /**
- * A class, for undici calls these methods for every callback: objects of one shape with shared methods are
- * what the engine likes.
+ * A class because undici calls these methods for every callback: the engine is fast with objects of one shape
+ * and shared methods.
  */
 class Exchange implements Dispatcher.DispatchHandler, Abortable {
   readonly #startedAt = performance.now();
@@ -80,7 +80,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     else this.#controller = controller;
   }
 
-  /** The first byte of an answer is here. */
+  /** The first byte of a response has arrived. */
   onResponseStarted(): void {
     this.#answered = true;
   }
@@ -130,7 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     return !this.#settled && !this.#answered && again?.(this, error) === true;
   }
 
-  /** Copies, for the chunk is a view of a whole read of the socket. */
+  /** Copies the bytes: the chunk is a view of a whole read of the socket. */
   #keep(bytes: Buffer): void {
     this.#excerpt = this.#excerpt === null ? Buffer.from(bytes) : Buffer.concat([this.#excerpt, bytes]);
   }
@@ -140,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#controller?.abort(new Error(code));
   }
 
-  /** What has been acknowledged stays acknowledged: with headers there is a result to give. */
+  /** An acknowledged event stays acknowledged: once headers have arrived, there is a result. */
   #abandon(reason: unknown): void {
     if (this.#statusCode !== 0) {
       this.#settle(this.#response('cut'));
