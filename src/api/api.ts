@@ -10,10 +10,9 @@ import type { ApiDeps } from './deps.ts';
 import { addDocsRoutes } from './operation/docs-routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addFilingRoutes } from './filings/routes.ts';
-import { addHealthRoutes } from './operation/health-routes.ts';
-import { recordRoutes, refuseOtherMethods } from './server/method-not-allowed.ts';
-import type { RouteTable } from './server/method-not-allowed.ts';
-import { addMetricsRoutes } from './operation/metrics-routes.ts';
+import { addHealthRoutes } from './operation/health.ts';
+import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
+import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './shared/problem.ts';
 import { addQueueRoutes } from './operation/queues.ts';
@@ -54,7 +53,6 @@ export const securityHeaders = {
 
 async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promise<void> {
   addHealthRoutes(app, deps);
-  addMetricsRoutes(app, deps);
   await addDocsRoutes(app);
   if (deps.dashboard === undefined) addRootRoute(app);
   else await app.register(deps.dashboard);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RouteTable } from '../../src/api/server/method-not-allowed.ts';
+import type { RouteTable } from '../../src/api/server/http-rules.ts';
 import { createDashboard } from '../../src/dashboard/dashboard.ts';
 import {
   accountInput,

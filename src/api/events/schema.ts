@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { accountParams, nullable, oneOf, pageQuery, record, time } from '../shared/schema.ts';
+import { accountParams, nullable, oneOf, pageQuery, problems, record, time } from '../shared/schema.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
 const filters = {
@@ -20,7 +20,7 @@ const filters = {
 };
 
 /** Query of GET …/events. */
-export const eventsQuerySchema = record({
+const eventsQuerySchema = record({
   ...pageQuery,
   ...filters,
   order: Type.Optional(
@@ -32,7 +32,7 @@ export const eventsQuerySchema = record({
 });
 
 /** Query of GET …/events/stream. */
-export const streamQuerySchema = record({
+const streamQuerySchema = record({
   ...filters,
   cursor: Type.Optional(
     Type.String({
@@ -49,7 +49,7 @@ export const streamQuerySchema = record({
 });
 
 /** Headers of GET …/events/stream. */
-export const streamHeaders = Type.Object({
+const streamHeaders = Type.Object({
   'last-event-id': Type.Optional(
     Type.String({
       maxLength: 1024,
@@ -59,7 +59,7 @@ export const streamHeaders = Type.Object({
 });
 
 /** Path of an account's events. */
-export const eventsParams = Type.Object(accountParams);
+const eventsParams = Type.Object(accountParams);
 
 /** An event as lists show it: the callback's body and its `webhook-id`. */
 export const eventSchema = record(
@@ -79,7 +79,7 @@ export const eventSchema = record(
 );
 
 /** Answer of GET …/events; the handler writes it as text, so that events stay as they were stored. */
-export const eventListSchema = Type.Unsafe<string>(
+const eventListSchema = Type.Unsafe<string>(
   record(
     {
       items: Type.Array(Type.Unsafe({ $ref: 'Event#' })),
@@ -98,6 +98,36 @@ export const eventListSchema = Type.Unsafe<string>(
     },
   ),
 );
+
+const eventStream = {
+  description:
+    'Each event with its type as `event`, a cursor as `id`, and `data` as in the list of events; comments in between.',
+  content: { 'text/event-stream': { schema: Type.String() } },
+};
+
+/** What GET /v1/accounts/{account}/events takes and answers. */
+export const listEvents = {
+  tags: ['Events'],
+  operationId: 'listEvents',
+  summary: 'List events',
+  description: 'The same events as the callbacks, whether or not a subscription wants them.',
+  params: eventsParams,
+  querystring: eventsQuerySchema,
+  response: { 200: eventListSchema, ...problems(422) },
+};
+
+/** What GET /v1/accounts/{account}/events/stream takes and answers. */
+export const streamEvents = {
+  tags: ['Events'],
+  operationId: 'streamEvents',
+  summary: 'Follow events as Server-Sent Events',
+  description:
+    'Begins with the next event, or behind `Last-Event-ID` or `cursor`. The stream ends after a quarter of an hour and when the daemon stops: connect again with the last id.',
+  params: eventsParams,
+  querystring: streamQuerySchema,
+  headers: streamHeaders,
+  response: { 200: eventStream, ...problems(422, 429) },
+};
 
 /** The patterns of a `types` filter; null when it is not given. */
 export function parseTypes(types: string | undefined): string[] | null {

@@ -10,7 +10,7 @@ import type { ApiDeps } from '../deps.ts';
 import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
 import { matchesFilter } from './scan.ts';
 import type { EventFilter } from './scan.ts';
-import { streamEvents } from './operations.ts';
+import { streamEvents } from './schema.ts';
 import { parseTypes } from './schema.ts';
 import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';

@@ -10,7 +10,7 @@ import { eventJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
 import { filingView } from './view.ts';
 import { filingsCsv } from './csv.ts';
-import { listFilings, getFiling } from './operations.ts';
+import { listFilings, getFiling } from './schema.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 
 const eventsMax = 100;

@@ -6,12 +6,16 @@ import { defaultLimits } from '../access/access-limits.ts';
 import type { Api } from './api-instance.ts';
 import { addCallerDecorator, callerLabel } from '../access/auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { endConnectionsOnClose } from './end-connections.ts';
+import {
+  endConnectionsOnClose,
+  endLateInTurns,
+  followConnections,
+  hasWholeRequest,
+  limitConnections,
+} from './connections.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
 import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
 import { httpTimes } from './http-times.ts';
-import { endLateInTurns } from './late-requests.ts';
-import { followConnections, hasWholeRequest, limitConnections } from './open-connections.ts';
 import { Problem } from '../shared/problem.ts';
 import { compileValidator } from './validator.ts';
 

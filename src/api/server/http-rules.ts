@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem, problemBody, problemType } from '../shared/problem.ts';
+import type { Api } from './api-instance.ts';
 
 /** Throws unless a request names exactly one host (RFC 9112 §3.2); HTTP/1.0 may name none. */
 export function refuseWithoutHost({ httpVersion, rawHeaders }: IncomingMessage): void {
@@ -17,4 +18,46 @@ export function answerExpectation(_request: IncomingMessage, response: ServerRes
   const problem = new Problem('expectation_failed', 'Only "Expect: 100-continue" is met; leave it out.');
   response.writeHead(problem.statusCode, { 'content-type': problemType, connection: 'close' });
   response.end(JSON.stringify(problemBody(problem)));
+}
+
+/** Methods by path, as routes were added; paths with their parameters as Fastify writes them. */
+export type RouteTable = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Notes every route that is added to `app` or a scope of it from now on. */
+export function recordRoutes(app: Api): RouteTable {
+  const routes = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.refusesMethod === true) return;
+    const methods = routes.get(url) ?? new Set();
+    routes.set(url, methods);
+    for (const one of [method].flat()) methods.add(one);
+  });
+  return routes;
+}
+
+/**
+ * Answers 405 with `Allow` (RFC 9110 §15.5.6) to the methods that the paths under `prefix` do not have. The
+ * routes get the hooks of `scope`: where a token is needed, it is needed for this as well.
+ */
+export function refuseOtherMethods(scope: Api, routes: RouteTable, prefix: string): void {
+  const paths = [...routes].filter(([path]) => path.startsWith(`${prefix}/`));
+  for (const [path, allowed] of paths) {
+    const refused = scope.supportedMethods.filter((method) => !allowed.has(method));
+    const problem = new Problem(
+      'method_not_allowed',
+      `This path takes ${[...allowed].toSorted().join(', ')}.`,
+      {
+        headers: { allow: [...allowed].toSorted().join(', ') },
+      },
+    );
+    const refuse = () => Promise.reject(problem);
+    scope.route({
+      method: refused,
+      url: path.slice(prefix.length),
+      config: { refusesMethod: true, accountMayBeNew: true },
+      schema: { hide: true },
+      onRequest: refuse,
+      handler: refuse,
+    });
+  }
 }

@@ -8,7 +8,7 @@ import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../subscriptions/find.ts';
 import { instantMs } from '../shared/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
-import { createToken, listTokens, deleteToken } from './operations.ts';
+import { createToken, listTokens, deleteToken } from './schema.ts';
 
 const tokensMax = 1_000;
 

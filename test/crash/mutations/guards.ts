@@ -152,7 +152,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'slow clients do not make way',
-    file: 'src/api/server/open-connections.ts',
+    file: 'src/api/server/connections.ts',
     find: 'if (connections.size <= max) return;',
     replace: 'if (connections.size <= max * 100) return;',
     project: 'security',
