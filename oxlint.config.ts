@@ -74,7 +74,10 @@ const folders: Readonly<Record<string, Folder>> = {
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
   dashboard: { may: ['events/event-types.ts'], has: fastify },
-  sandbox: { may: ['daemon/stop-on-signals.ts', 'partner/filing-schema.ts'], has: fastify },
+  sandbox: {
+    may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts', 'partner/filing-schema.ts'],
+    has: fastify,
+  },
   cli: {
     may: [
       'config',

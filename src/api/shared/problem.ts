@@ -1,3 +1,5 @@
+import type { FieldError } from '../../json/validation-problems.ts';
+
 /** Every error code of the API with its status and title. Codes are never renamed: clients branch on them. */
 export const problemCodes = {
   malformed_request: [400, 'The request could not be read'],
@@ -43,15 +45,6 @@ export const problemType = 'application/problem+json; charset=utf-8';
 
 /** The stable name of an error. */
 export type ProblemCode = keyof typeof problemCodes;
-
-/**
- * One wrong value: the field's path with dots ("headers.X-Team", "eventTypes.0"; empty for the body itself)
- * and what is wrong.
- */
-export interface FieldError {
-  readonly path: string;
-  readonly message: string;
-}
 
 /**
  * An error answer: thrown where it is found, written by the error handler. `detail` says what to do and holds

@@ -7,7 +7,7 @@ import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
-import type { FieldError } from '../shared/problem.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
 /** Body of a registration, checked. */
