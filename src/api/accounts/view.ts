@@ -4,8 +4,8 @@ import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { healthState } from '../../polling/health.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
 import type { PollingMarks } from '../../polling/store/marks.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
 import type { accountSchema } from './schema.ts';
-import { isoOrNull } from '../shared/schema.ts';
 
 /**
  * An account as the API shows it; pure. `now` is on Redis's clock, in milliseconds; `maxRps` the ceiling on

@@ -20,11 +20,6 @@ export const time = (description: string) =>
 /** A time of an answer, null for never or none. */
 export const timeOrNull = (description: string) => nullable(time(description));
 
-/** Milliseconds on Redis's clock as the API writes them; 0 means never and is null. */
-export function isoOrNull(ms: number): string | null {
-  return ms === 0 ? null : new Date(ms).toISOString();
-}
-
 /** What every list takes. */
 export const pageQuery = {
   limit: Type.Optional(

@@ -3,7 +3,7 @@ import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
 import { subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
-import { isoOrNull } from '../shared/schema.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
 import { maskedHeader } from './schema.ts';
 import type { registeredSchema, subscriptionSchema } from './schema.ts';
 

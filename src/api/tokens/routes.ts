@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { AccountToken } from '../../accounts/token-store.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { callerOf } from '../access/auth.ts';
-import { isoOrNull, pageLimit } from '../shared/schema.ts';
+import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../subscriptions/find.ts';
