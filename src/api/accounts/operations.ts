@@ -28,7 +28,7 @@ export const putAccount = {
   summary: 'Create an account or replace its settings',
   description:
     'A new account is polled at once; its first complete poll is the silent baseline. Replacing the settings keeps what is known of ' +
-    'the filings. Intervals that are left out are those of the deployment.',
+    'the filings. Intervals that are left out get the defaults of the deployment.',
   params: newAccountParams,
   body: accountInputSchema,
   response: {
@@ -62,7 +62,7 @@ export const deleteAccount = {
   tags: ['Accounts'],
   operationId: 'deleteAccount',
   summary: 'Stop polling and remove everything of an account',
-  description: 'Its filings, events, subscriptions and tokens go with it, for good.',
+  description: 'Its filings, events, subscriptions and tokens are removed for good.',
   params: inAccount,
   response: { 204: { type: 'null', description: 'Removed.' }, ...problems() },
 };

@@ -18,7 +18,7 @@ const filingsQuerySchema = record({
     Type.Union([Type.Literal('id'), Type.Literal('newest')], {
       default: 'id',
       description:
-        '`newest`: those first that came into their status last; with a `status` other than COMPLETED only.',
+        '`newest`: the filings that reached their status last come first; only with a `status` other than COMPLETED.',
     }),
   ),
 });
@@ -80,7 +80,7 @@ const filingWithEventsSchema = Type.Unsafe<string>(
 /** Answer of GET …/filings. */
 const filingListSchema = listOf(
   Type.Unsafe({ $ref: 'Filing#' }),
-  'Filings; removed ones are left out. A page may be shorter than asked for and still have a next one. In lists of COMPLETED and of all ' +
+  'Filings without removed ones. A page may be shorter than `limit` and still have a next one. In lists of COMPLETED and of all ' +
     'filings, one that changes meanwhile may appear twice.',
 );
 
@@ -90,7 +90,7 @@ export const listFilings = {
   operationId: 'listFilings',
   summary: 'List filings as last seen',
   description:
-    'With `Accept: text/csv` the whole list as a spreadsheet takes it (RFC 4180, UTF-8), whatever `limit`, `cursor` and `order` say. Texts that a ' +
+    'With `Accept: text/csv` the whole list for a spreadsheet (RFC 4180, UTF-8); `limit`, `cursor` and `order` have no effect. Texts that a ' +
     'spreadsheet would take for a formula have an apostrophe in front.',
   params: filingsParams,
   querystring: filingsQuerySchema,

@@ -8,8 +8,8 @@ import { addHealthRoutes } from './health.ts';
 import { recordRoutes, refuseOtherMethods } from '../server/http-rules.ts';
 
 /**
- * Health and metrics as the API has them and nothing else, for a port of their own: a Fastify instance that
- * does not listen yet.
+ * Health and metrics of the API and nothing else, for a port of their own: a Fastify instance that does not
+ * listen yet.
  */
 export async function createMonitoring(
   deps: Pick<

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem, problemBody, problemType } from '../shared/problem.ts';
 import type { Api } from './api-instance.ts';
 
-/** Throws unless a request names exactly one host (RFC 9112 §3.2); HTTP/1.0 may name none. */
+/** Throws unless a request names exactly one host (RFC 9112 §3.2); a request of HTTP/1.0 may name none. */
 export function refuseWithoutHost({ httpVersion, rawHeaders }: IncomingMessage): void {
   const names = rawHeaders.filter((_, i) => i % 2 === 0);
   const hosts = names.filter((name) => name.toLowerCase() === 'host').length;
@@ -11,19 +11,22 @@ export function refuseWithoutHost({ httpVersion, rawHeaders }: IncomingMessage):
 }
 
 /**
- * Answers a request whose `Expect` is not `100-continue` (RFC 9110 §10.1.1), and ends its connection: its
- * body may be on the way.
+ * Answers a request whose `Expect` is not `100-continue` (RFC 9110 §10.1.1), and closes its connection,
+ * because the body may be on the way.
  */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const problem = new Problem('expectation_failed', 'Only "Expect: 100-continue" is met; leave it out.');
+  const problem = new Problem(
+    'expectation_failed',
+    'Only "Expect: 100-continue" is supported; leave the header out.',
+  );
   response.writeHead(problem.statusCode, { 'content-type': problemType, connection: 'close' });
   response.end(JSON.stringify(problemBody(problem)));
 }
 
-/** Methods by path, as routes were added; paths with their parameters as Fastify writes them. */
+/** Methods by path, in the order of the routes; paths have their parameters as Fastify writes them. */
 export type RouteTable = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Notes every route that is added to `app` or a scope of it from now on. */
+/** Records every route that is added to `app` or a scope of it from now on. */
 export function recordRoutes(app: Api): RouteTable {
   const routes = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method, config }) => {
@@ -36,8 +39,8 @@ export function recordRoutes(app: Api): RouteTable {
 }
 
 /**
- * Answers 405 with `Allow` (RFC 9110 §15.5.6) to the methods that the paths under `prefix` do not have. The
- * routes get the hooks of `scope`: where a token is needed, it is needed for this as well.
+ * Answers 405 with `Allow` (RFC 9110 §15.5.6) to methods that the paths under `prefix` do not have. The
+ * routes get the hooks of `scope`, so a path that needs a token needs it for this response too.
  */
 export function refuseOtherMethods(scope: Api, routes: RouteTable, prefix: string): void {
   const paths = [...routes].filter(([path]) => path.startsWith(`${prefix}/`));
@@ -45,7 +48,7 @@ export function refuseOtherMethods(scope: Api, routes: RouteTable, prefix: strin
     const refused = scope.supportedMethods.filter((method) => !allowed.has(method));
     const problem = new Problem(
       'method_not_allowed',
-      `This path takes ${[...allowed].toSorted().join(', ')}.`,
+      `This path allows ${[...allowed].toSorted().join(', ')}.`,
       {
         headers: { allow: [...allowed].toSorted().join(', ') },
       },

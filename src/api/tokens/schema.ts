@@ -25,14 +25,14 @@ const tokenInputSchema = record({
       minLength: 1,
       maxLength: 100,
       default: 'unnamed',
-      description: 'Whose token it is.',
+      description: 'The holder of the token.',
       examples: ['billing'],
     }),
   ),
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
   expiresAt: Type.Optional(
     instantOrNullSchema(
-      "It opens nothing from then on; null = when the token ends with which it is made, never where that is the operator's.",
+      "The token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
     ),
   ),
 });
@@ -41,8 +41,8 @@ const shown = {
   id: Type.String({ examples: ['tok_9f86d081884c7d65'] }),
   name: Type.String({ examples: ['billing'] }),
   readOnly: Type.Boolean(),
-  createdAt: time('When it was made.'),
-  expiresAt: timeOrNull('It opens nothing from then on; null = never.'),
+  createdAt: time('When it was created.'),
+  expiresAt: timeOrNull('The token is invalid from then on; null = never.'),
   lastUsedAt: timeOrNull('When it was last used, to within five minutes.'),
 };
 
@@ -64,7 +64,7 @@ const inAccount = Type.Object(accountParams);
 export const createToken = {
   tags: ['Tokens'],
   operationId: 'createToken',
-  summary: 'Make a token for everything under this account',
+  summary: 'Create a token for everything under this account',
   params: inAccount,
   body: tokenInputSchema,
   response: { 201: answer('NewToken', 'The token with its text.'), ...problems(...bodyProblems) },
@@ -90,7 +90,7 @@ export const deleteToken = {
     204: {
       type: 'null',
       description:
-        'Revoked: it opens nothing from now on; event streams that it opened end within a quarter of an hour.',
+        'Revoked: it is invalid from now on; event streams that it opened end within a quarter of an hour.',
     },
     ...problems(403),
   },

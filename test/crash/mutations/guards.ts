@@ -117,7 +117,7 @@ export const guards: readonly Mutation[] = [
   {
     name: 'guesses are not counted',
     file: 'src/api/access/access-limits.ts',
-    find: 'failed.take(addressKey(ip));',
+    find: 'failed.count(addressKey(ip));',
     replace: 'failed.waitMs(addressKey(ip));',
     project: 'security',
     test: 'test/security/rate-limits.test.ts',
