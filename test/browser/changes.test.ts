@@ -81,7 +81,7 @@ describe('changes', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('lets go of the stream while nobody sees the page, and misses nothing', async () => {
+  test('closes the stream while the page is hidden, and misses nothing', async () => {
     await using tab = await stage.visit(changes);
     await tab.page.getByText('Live', { exact: true }).waitFor();
     const gone = tab.page.waitForEvent('requestfailed', (request) =>
@@ -101,7 +101,7 @@ describe('changes', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('leads to a filing, whose timeline tells all that happened to it', async () => {
+  test('leads to a filing, whose timeline shows all of its events', async () => {
     await using tab = await stage.visit(changes);
     await tab.page.getByLabel('Search').fill('Premium differs');
     await entries(tab).getByRole('link', { name: 'Long Life Ltd.' }).click();

@@ -58,7 +58,7 @@ const oddWords = [
   'x'.repeat(1_000),
 ];
 
-describe('a cursor that somebody made up', () => {
+describe('a cursor that a client made up', () => {
   const lists: readonly [kind: CursorKind, path: () => string][] = [
     ['accounts', () => '/v1/accounts'],
     ['tokens', () => `${account}/tokens`],

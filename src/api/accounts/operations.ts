@@ -73,8 +73,8 @@ export const acceptFindings = {
   operationId: 'acceptFindings',
   summary: 'Accept what the polls find and do not believe',
   description:
-    'For an account whose health is `doubtful`: what `health.doubt` speaks of is so. The account is polled at once, and all that was held back is told, ' +
-    'in order. Nothing is held back for that reason until it is over, then everything is doubted as before. Safe to repeat.',
+    'For an account whose health is `doubtful`: confirms what `health.doubt` describes. The account is polled at once, and everything that was held back is reported, ' +
+    'in order. Nothing is held back for that reason until the doubt has ended; afterwards the checks apply as before. Safe to repeat.',
   params: inAccount,
   response: {
     202: answer('Account', 'Accepted; the poll starts as soon as a worker is free.'),
