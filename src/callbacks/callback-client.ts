@@ -1,11 +1,10 @@
 import { createCallbackConnector } from './connector.ts';
 import { failedBeforehand, runExchange } from './exchange.ts';
 import type { CallbackResult } from './result.ts';
-import { createConnectionPool } from './connection-pool.ts';
+import { createConnectionPool, createSocketWatch } from './connection-pool.ts';
 import type { EgressPolicy } from '../egress/address-policy.ts';
 import { createHostLookup } from '../egress/host-lookup.ts';
 import type { HostLookup } from '../egress/host-lookup.ts';
-import { createSocketWatch } from './socket-watch.ts';
 import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
 import { createUnderWay } from './under-way.ts';
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { FAILURE_DETAILS, failureCodeOf } from './failure.ts';
+import { FAILURE_DETAILS, failureCodeOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import type { Abortable, UnderWay } from './under-way.ts';
 

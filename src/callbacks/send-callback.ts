@@ -1,12 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import type { LogEntry } from '../events/event-log.ts';
-import { validSecrets, type SigningSecret, type Subscription } from '../subscriptions/subscription.ts';
+import { parseSecret, validSecrets, type SigningSecret } from '../subscriptions/signing-secret.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
 import type { CallbackClient } from './callback-client.ts';
 import { failedBeforehand } from './exchange.ts';
 import { classifyOutcome, type CallbackOutcome } from './outcome.ts';
 import type { CallbackResult } from './result.ts';
 import { formatBody } from './body-formats.ts';
-import { parseSecret, sign } from './sign.ts';
+import { signedHeaders } from './sign.ts';
 
 /** What came of sending one callback. */
 export interface Sent {
@@ -52,9 +53,7 @@ export function createCallbackSender(
       headers: {
         ...headers,
         'content-type': contentType,
-        'webhook-id': entry.id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': sign(keysAt(now()), entry.id, timestamp, bytes),
+        ...signedHeaders(keysAt(now()), entry.id, timestamp, bytes),
       },
       body: bytes,
     };

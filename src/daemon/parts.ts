@@ -34,7 +34,7 @@ import type { Metrics } from '../monitoring/metrics.ts';
 import { createAccountRecords } from '../records/account-records.ts';
 import { createDeliveryMender } from '../records/mend-delivery.ts';
 import { createUnreadableReports } from '../records/unreadable-reports.ts';
-import { readAgain } from '../polling/store/read-again.ts';
+import { readAgain } from '../polling/store/missed-read-store.ts';
 import { createPollQueue, pollQueueName } from '../polling/schedule/poll-queue.ts';
 import { createPollingStore } from '../polling/store/polling-store.ts';
 import { checkDurability } from '../redis/durability/check-durability.ts';
@@ -239,8 +239,9 @@ export async function createParts(
       tracing.attemptReported(report);
     },
     onBlocked: reportBlocked(logger),
-    onExpired: reportExpired(logger, metrics, waker),
-    onDisabled: reportDisabled(logger, metrics, waker),
+    onExpired: reportExpired(logger, metrics),
+    onDisabled: reportDisabled(logger, metrics),
+    wakeMatching: waker.wakeMatching,
   });
   return {
     connections,

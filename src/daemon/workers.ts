@@ -72,12 +72,11 @@ export function startPolling(config: Config, parts: Parts): Part {
     partner: config.polling,
     filingBytesMax: config.filingBytesMax,
     doubtLimits: config.doubt,
-    async onEvents(account, events) {
+    onEvents(account, events) {
       noteEvents(account, events);
       tracing.eventsRecorded(account, events);
-      // What keeps delivery from being woken keeps nobody from detecting changes.
-      await failureOf(() => waker.wakeMatching(account, events));
     },
+    wakeMatching: waker.wakeMatching,
     async upkeep(account, failure) {
       const failures = await Promise.all([
         failureOf(() => waker.wakeLagging(account)),

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { serveAsset } from './asset.ts';
+import { eventTypesFile } from './event-types-file.ts';
 import { readPageFiles } from './page-files.ts';
 import { pageHeaders } from './page-headers.ts';
 import { readVendorFiles } from './vendor-files.ts';
@@ -15,7 +16,7 @@ export function createDashboard(): FastifyPluginAsync {
     app.addHook('onRequest', async (_request, reply) => {
       void reply.headers(headers);
     });
-    const assets = await Promise.all([readPageFiles(), readVendorFiles()]);
+    const assets = await Promise.all([eventTypesFile(), readPageFiles(), readVendorFiles()]);
     for (const asset of assets.flat()) serveAsset(app, asset);
   };
 }

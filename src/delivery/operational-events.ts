@@ -1,5 +1,5 @@
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
-import type { Subscription } from '../subscriptions/subscription.ts';
+import { subscriptionHost, type Subscription } from '../subscriptions/subscription.ts';
 
 type Subject = Pick<Subscription, 'account' | 'id' | 'url'>;
 
@@ -24,12 +24,13 @@ export function buildFellBehindEvent(
 }
 
 function build(
-  { account, id, url }: Subject,
+  subject: Subject,
   type: string,
   occasion: number,
   at: number,
   details: Readonly<Record<string, unknown>>,
 ): NewEvent {
-  const data = { subscription: id, url: new URL(url).origin, ...details };
+  const { account, id } = subject;
+  const data = { subscription: id, url: subscriptionHost(subject).origin, ...details };
   return buildOperationalEvent(account, type, `${id} ${occasion}`, at, data);
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Decides which addresses callbacks may reach. Pure: the same address always gets the same answer. */
+/** Decides which addresses callbacks may reach; the same address always gets the same answer. */
 export interface EgressPolicy {
   /**
    * Whether a connection to this address is permitted. The address is the textual form that a resolver or the
@@ -10,16 +10,13 @@ export interface EgressPolicy {
   isAllowed(address: string): boolean;
 }
 
-interface Range {
-  readonly bytes: readonly number[];
-  readonly bits: number;
-}
+type Address = ReturnType<typeof ipaddr.parse>;
 
 /**
  * IPv4 ranges that are not ordinary public hosts: the IANA special-purpose registry (RFC 6890) plus multicast
  * and the one public address behind which Azure serves its instance metadata.
  */
-const REFUSED_IPV4 = [
+const refusedIpv4 = [
   '0.0.0.0/8', // "this network", RFC 791
   '10.0.0.0/8', // private, RFC 1918
   '100.64.0.0/10', // carrier-grade NAT, RFC 6598; holds Alibaba's metadata 100.100.100.200
@@ -46,10 +43,10 @@ const REFUSED_IPV4 = [
  * `::a.b.c.d`, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), segment routing (5f00::/16), unique
  * local with fd00:ec2::254, link-local, site-local and multicast.
  */
-const GLOBAL_UNICAST_IPV6 = parseCidr('2000::/3');
+const globalUnicastIpv6 = parseCidr('2000::/3');
 
 /** What lies inside that block and still is no ordinary host. */
-const REFUSED_IPV6 = [
+const refusedIpv6 = [
   '2001::/23', // IETF protocol assignments, RFC 2928; holds Teredo, benchmarking, AMT and ORCHID
   '2001:db8::/32', // documentation, RFC 3849
   '2002::/16', // 6to4, RFC 3056: carries an IPv4 address
@@ -57,52 +54,44 @@ const REFUSED_IPV6 = [
   '3fff::/20', // documentation, RFC 9637
 ].map(parseCidr);
 
-const MAPPED_IPV4 = parseCidr('::ffff:0:0/96');
+const mappedIpv4 = parseCidr('::ffff:0:0/96');
 
 /**
  * Permits public hosts and whatever lies inside `allowCidrs` ("10.0.0.0/8", "::1/128"). An allowed range
  * opens its own address family only. IPv4-mapped IPv6 addresses are refused in every case: they lead to the
- * same host as the plain IPv4 address, so refusing them costs nobody anything. Throws a TypeError that names
+ * same host as the plain IPv4 address, so refusing them costs no receiver anything. Throws a TypeError that names
  * the first entry which is not a CIDR.
  */
 export function createEgressPolicy(options: { readonly allowCidrs: readonly string[] }): EgressPolicy {
   const allowed = options.allowCidrs.map(parseCidr);
   return {
-    isAllowed(address) {
-      const bytes = toBytes(address);
-      if (bytes === null || contains(MAPPED_IPV4, bytes)) return false;
-      return allowed.some((range) => contains(range, bytes)) || isPublic(bytes);
+    isAllowed(text) {
+      const address = parseAddress(text);
+      if (address === null || isIn(mappedIpv4, address)) return false;
+      return allowed.some((range) => isIn(range, address)) || isPublic(address);
     },
   };
 }
 
-function isPublic(bytes: readonly number[]): boolean {
-  if (bytes.length === 4) return !REFUSED_IPV4.some((range) => contains(range, bytes));
-  return contains(GLOBAL_UNICAST_IPV6, bytes) && !REFUSED_IPV6.some((range) => contains(range, bytes));
+function isPublic(address: Address): boolean {
+  if (address.kind() === 'ipv4') return !refusedIpv4.some((range) => isIn(range, address));
+  return isIn(globalUnicastIpv6, address) && !refusedIpv6.some((range) => isIn(range, address));
 }
 
 /**
- * isIP() is the strict gate: ipaddr.js alone would also read "10", "0x7f.1" and octal parts. It takes any
- * text for a zone, ipaddr.js does not.
+ * Null for anything but an address without a zone. isIP() is the strict gate: ipaddr.js alone would also read
+ * "10", "0x7f.1" and octal parts. isIP() accepts any text as a zone, ipaddr.js does not.
  */
-function toBytes(address: string): readonly number[] | null {
-  return isIP(address) === 0 || address.includes('%') ? null : ipaddr.parse(address).toByteArray();
+function parseAddress(text: string): Address | null {
+  return isIP(text) === 0 || text.includes('%') ? null : ipaddr.parse(text);
 }
 
-function contains(range: Range, bytes: readonly number[]): boolean {
-  if (range.bytes.length !== bytes.length) return false;
-  const wholeBytes = range.bits >> 3;
-  for (let i = 0; i < wholeBytes; i++) {
-    if (range.bytes[i] !== bytes[i]) return false;
-  }
-  const shift = 8 - (range.bits & 7);
-  return shift === 8 || (range.bytes[wholeBytes] ?? 0) >> shift === (bytes[wholeBytes] ?? 0) >> shift;
+function isIn([base, bits]: readonly [Address, number], address: Address): boolean {
+  return base.kind() === address.kind() && address.match(base, bits);
 }
 
-function parseCidr(text: string): Range {
-  const [, address = '', length = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const bytes = toBytes(address);
-  const bits = Number(length);
-  if (bytes === null || bits > bytes.length * 8) throw new TypeError(`not a CIDR: ${text}`);
-  return { bytes, bits };
+function parseCidr(text: string): [Address, number] {
+  const [, address = ''] = /^([^/]+)\/\d{1,3}$/.exec(text) ?? [];
+  if (parseAddress(address) === null || !ipaddr.isValidCIDR(text)) throw new TypeError(`not a CIDR: ${text}`);
+  return ipaddr.parseCIDR(text);
 }

@@ -2,7 +2,7 @@ import type { NewEvent } from '../events/event.ts';
 import type { Clock } from '../redis/clock.ts';
 import { decideCommit, isAsStored } from './detection/decide-commit.ts';
 import type { DecisionContext, FilingCommit, Observation } from './detection/decide-commit.ts';
-import { comparedWindow, type Window } from './detection/detect-change.ts';
+import { comparedSpan, type ComparedSpan } from './detection/detect-change.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log, without its body. */
@@ -52,7 +52,7 @@ export async function observeFilings(
   deps: ObserveDeps,
   context: ObservationContext,
   observations: readonly Observation[],
-  window: Window,
+  window: ComparedSpan,
 ): Promise<Observed> {
   const tally: Tally = { events: [], added: 0, overtakenBy: Infinity, held: [] };
   // Commits keep the order of the page.
@@ -72,7 +72,7 @@ async function observeSome(
   deps: ObserveDeps,
   context: ObservationContext,
   observations: readonly Observation[],
-  window: Window,
+  window: ComparedSpan,
   tally: Tally,
 ): Promise<void> {
   const { account, generation } = context;
@@ -106,7 +106,7 @@ async function decideAll(
   { snapshot, clock }: ObserveDeps,
   context: DecisionContext,
   observations: readonly Observation[],
-  window: Window,
+  window: ComparedSpan,
   tally: Tally,
 ): Promise<Step[]> {
   const states = await snapshot.read(
@@ -118,7 +118,7 @@ async function decideAll(
     .filter(({ observation, previous }) => !isAsStored(observation, previous));
   // Redis's time now shows whether its clock was ahead.
   if (open.length > 0) await clock.synchronise();
-  const compared = comparedWindow(window, { at: clock.now(), steadySince: clock.steadySince() });
+  const compared = comparedSpan(window, { at: clock.now(), steadySince: clock.steadySince() });
   const steps: Step[] = [];
   for (const { observation, previous } of open) {
     const decision = decideCommit(context, observation, previous, compared);

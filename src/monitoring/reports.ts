@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { SubscriptionWaker } from '../delivery/wake.ts';
 import type { AttemptReport } from '../delivery/drain/settlement.ts';
 import type { LogMending } from '../filings/repair/mend-log.ts';
 import type { Restoration } from '../filings/repair/restore-commits.ts';
@@ -80,21 +79,15 @@ export function reportAttempt(logger: Logger, metrics: Metrics): (report: Attemp
   };
 }
 
-/**
- * One log line and the dead letter metric for events that retention took before a subscription got them;
- * wakes whoever asked for the event about it.
- */
+/** One log line and the metrics of events that retention took before a subscription got them. */
 export function reportExpired(
   logger: Logger,
   metrics: Metrics,
-  waker: SubscriptionWaker,
-): (subscription: Subscription, events: number) => Promise<void> {
-  return async ({ account, id }, events) => {
-    const type = 'subscription.fell_behind';
+): (subscription: Subscription, events: number) => void {
+  return ({ account, id }, events) => {
     metrics.deadLetters.inc(events);
-    metrics.events.inc({ type });
+    metrics.events.inc({ type: 'subscription.fell_behind' });
     logger.warn({ account, subscription: id, events }, 'delivery.expired');
-    await waker.wakeMatching(account, [{ type, state: '' }]);
   };
 }
 
@@ -128,17 +121,14 @@ export function reportRewrites(
   };
 }
 
-/** Logs that a subscription was disabled, and wakes whoever asked for the event about it. */
+/** One log line and the metric of subscriptions that a drain has disabled. */
 export function reportDisabled(
   logger: Logger,
   metrics: Metrics,
-  waker: SubscriptionWaker,
-): (subscription: Subscription, reason: string) => Promise<void> {
-  return async ({ account, id }, reason) => {
-    const type = 'subscription.disabled';
-    metrics.events.inc({ type });
+): (subscription: Subscription, reason: string) => void {
+  return ({ account, id }, reason) => {
+    metrics.events.inc({ type: 'subscription.disabled' });
     logger.warn({ account, subscription: id, reason }, 'subscription.disabled');
-    await waker.wakeMatching(account, [{ type, state: '' }]);
   };
 }
 

@@ -1,25 +1,18 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { clockStepMsMin, type Clock } from '../redis/clock.ts';
+import type { Clock } from '../redis/clock.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { PartnerError } from './partner-error.ts';
 import { createPartnerHttp, type PartnerAnswer } from './partner-http.ts';
 import type { Verdict } from './pace.ts';
+import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { repeatDelayMs, verdictOf } from './repeat-request.ts';
-
-/**
- * The time span of one read, milliseconds on Redis's clock: what was read was true at some moment within it.
- */
-export interface ReadWindow {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** A page and how it was read. */
 export interface PageAnswer {
   readonly page: PartnerPage;
-  readonly window: ReadWindow;
+  readonly span: ReadSpan;
   /** Length of the answer's body, which the page holds on to. */
   readonly bytes: number;
 }
@@ -46,7 +39,7 @@ export interface PartnerClient {
    */
   listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
-  getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; window: ReadWindow }>;
+  getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; span: ReadSpan }>;
   /**
    * `GET /partner/me`: a digest of who the account is, by its e-mail address; null when the service names
    * none.
@@ -70,7 +63,7 @@ export type Endpoint = 'filings' | 'filing' | 'me';
 
 /**
  * A client that repeats what failed for a passing reason. Each attempt is paid from the request budget and
- * has a window of its own, so the time of a failed attempt never widens that of the next.
+ * has a span of its own, so the time of a failed attempt never widens that of the next.
  */
 export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   const { budget, clock } = deps;
@@ -81,7 +74,7 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     path: string,
     understand: (answer: PartnerAnswer) => T | Promise<T>,
     signal: AbortSignal,
-  ): Promise<{ read: T; window: ReadWindow }> {
+  ): Promise<{ read: T; span: ReadSpan }> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await budget.spend(
@@ -105,15 +98,15 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     understand: (answer: PartnerAnswer) => T | Promise<T>,
     signal: AbortSignal,
     report: (verdict: Verdict) => void,
-  ): Promise<{ read: T; window: ReadWindow }> {
+  ): Promise<{ read: T; span: ReadSpan }> {
     try {
       const start = clock.now();
       const asked = performance.now();
       const answer = await ask(endpoint, path, signal);
-      const window = windowOf(start, clock.now(), performance.now() - asked);
+      const span = spanOf(start, clock.now(), performance.now() - asked);
       const understood = await understand(answer);
       report('fine');
-      return { read: understood, window };
+      return { read: understood, span };
     } catch (error) {
       const verdict = verdictOf(toPartnerError(error, endpoint, signal));
       if (verdict !== null) report(verdict);
@@ -138,13 +131,13 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
       if (query.status !== undefined) search.set('status', query.status);
       const path = `partner/filings?${search.toString()}`;
       const understand = (answer: PartnerAnswer) => toPage(answer, onArrival);
-      const { read: answered, window } = await read('filings', path, understand, signal);
-      return { ...answered, window };
+      const { read: answered, span } = await read('filings', path, understand, signal);
+      return { ...answered, span };
     },
     async getFiling(id, signal) {
       const path = `partner/${encodeURIComponent(id)}`;
-      const { read: filing, window } = await read('filing', path, (answer) => toFiling(answer, id), signal);
-      return { filing, window };
+      const { read: filing, span } = await read('filing', path, (answer) => toFiling(answer, id), signal);
+      return { filing, span };
     },
     async checkAccount(signal) {
       return (await read('me', 'partner/me', toIdentity, signal)).read;
@@ -152,17 +145,7 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   };
 }
 
-/**
- * The window of a read that took so long (milliseconds); pure. Where Redis's clock was found to have stepped
- * meanwhile, all of it is told by the clock as it is now: beside the reads of others a start of the time
- * before would look newer, or older, than it is.
- */
-export function windowOf(start: number, end: number, tookMs: number): ReadWindow {
-  const hasStepped = Math.abs(end - start - tookMs) >= clockStepMsMin;
-  return hasStepped ? { start: end - Math.ceil(tookMs), end } : { start, end: Math.max(start, end) };
-}
-
-async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<Omit<PageAnswer, 'window'>> {
+async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<Omit<PageAnswer, 'span'>> {
   expectOk(answer, 'filings');
   if (onArrival !== undefined) {
     onArrival();

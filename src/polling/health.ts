@@ -2,7 +2,8 @@ import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
 import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';
 import type { PolledAccount, PollOutcome } from './poll.ts';
-import type { PollingMarks, PollingStore } from './store/polling-store.ts';
+import type { PollingMarks } from './store/marks.ts';
+import type { PollingStore } from './store/polling-store.ts';
 
 /** How polling of an account stands (contract, Account health). */
 export type HealthState = 'baselining' | 'ok' | 'backing_off' | 'auth_failed' | 'doubtful' | 'stale';
@@ -104,7 +105,7 @@ function toldOf({ reason, known, shown, unknown, gone }: Doubt) {
 }
 
 export interface ReportHealthDeps {
-  readonly polling: Pick<PollingStore, 'begin' | 'tell'>;
+  readonly polling: Pick<PollingStore, 'begin' | 'appendEvent'>;
   readonly now: () => number;
 }
 
@@ -124,7 +125,7 @@ export async function reportHealth(
   if (type === null) return null;
   const doubt = outcome.kind === 'doubtful' ? outcome.doubt : null;
   const event = buildHealthEvent(account, type, marks, at, doubt);
-  const position = await polling.tell(account, marks.generation, {
+  const position = await polling.appendEvent(account, marks.generation, {
     event,
     at,
     before: marks,

@@ -9,7 +9,7 @@ import { isLarge, planPoll, type PollMode, type PollPlan } from './schedule/plan
 import { readDelta } from './reads/delta.ts';
 import { readEverything, type ReadDeps, type ReadOutcome } from './reads/full.ts';
 import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from './reads/poll-reads.ts';
-import type { MarksUpdate, PollingMarks } from './store/polling-store.ts';
+import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 import { timesAhead } from './schedule/times-ahead.ts';
 
 /** What one poll came to. */

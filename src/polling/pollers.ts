@@ -6,7 +6,12 @@ import { createPartnerClient, type Endpoint, type PartnerClient } from '../partn
 import { createPatientClient } from '../partner/patient-client.ts';
 import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
 import type { Clock } from '../redis/clock.ts';
-import { toUnreadable, type OnUnreadable, type UnreadableError } from '../redis/unreadable-record.ts';
+import {
+  failureOf,
+  toUnreadable,
+  type OnUnreadable,
+  type UnreadableError,
+} from '../redis/unreadable-record.ts';
 import type { CountDoubts } from './beliefs/count-differences.ts';
 import type { DoubtLimits } from './doubt/doubt-policy.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
@@ -36,7 +41,12 @@ export interface AccountPollerDeps {
   readonly filingBytesMax: number;
   readonly doubtLimits: DoubtLimits;
   /** Called when events are in the log. */
-  readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
+  readonly onEvents: (account: string, events: readonly RecordedEvent[]) => void;
+  /**
+   * Wakes the subscriptions that want these events. A record of a subscription that cannot be read keeps no
+   * poll from detecting changes.
+   */
+  readonly wakeMatching: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /**
    * Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many
    * minutes. `failure` is the record that the poll could not read, if it ended for that: to be mended, or
@@ -148,6 +158,7 @@ export function createAccountPoller(
       {
         ...deps,
         ...connection,
+        handOn,
         client: createPatientClient({ ...deps, ...connection }),
         now,
         takeLargeRead,
@@ -163,13 +174,18 @@ export function createAccountPoller(
     return outcome;
   }
 
+  async function handOn(account: string, events: readonly RecordedEvent[]): Promise<void> {
+    deps.onEvents(account, events);
+    await failureOf(() => deps.wakeMatching(account, events));
+  }
+
   async function report(
     account: KeyedAccount,
     poll: Pick<PollReport, 'outcome' | 'durationMs' | 'requests'>,
   ): Promise<void> {
     const { outcome } = poll;
     const told = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
-    if (told !== null) await deps.onEvents(account.account, [told]);
+    if (told !== null) await handOn(account.account, [told]);
     if (isNothingRead(outcome)) return;
     deps.onPoll({ ...poll, account: account.account });
   }

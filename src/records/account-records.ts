@@ -1,5 +1,6 @@
 import type { AccountStore } from '../accounts/account-store.ts';
-import { numericMarks, type PollingStore } from '../polling/store/polling-store.ts';
+import { numericMarks } from '../polling/store/marks.ts';
+import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
 import { replaceUnreadable, setAside } from '../redis/set-aside.ts';
@@ -27,7 +28,7 @@ export interface AccountRecords {
 export interface AccountRecordsDeps extends RebuildDeps {
   readonly keys: Keys;
   readonly accounts: Pick<AccountStore, 'get'>;
-  readonly polling: Pick<PollingStore, 'tellUnreadable'>;
+  readonly polling: Pick<PollingStore, 'noteUnreadable'>;
   readonly reports: UnreadableReports;
 }
 
@@ -164,7 +165,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       await look(account, failures);
       const sentences = reports.take(account);
       const more = sentences.length > sentencesMax ? [`and ${sentences.length - sentencesMax} more`] : [];
-      await deps.polling.tellUnreadable(account, [...sentences.slice(0, sentencesMax), ...more].join('. '));
+      await deps.polling.noteUnreadable(account, [...sentences.slice(0, sentencesMax), ...more].join('. '));
     },
   };
 }

@@ -1,16 +1,11 @@
+import { countDone } from './cursor.ts';
+import type { SigningSecret } from './signing-secret.ts';
+
 /** How a callback's body is written (contract, HTTP API). */
 export type CallbackFormat = 'standard' | 'cloudevents' | 'slack';
 
 /** Whether the body carries the filing itself. */
 export type CallbackPayload = 'full' | 'thin';
-
-/** A signing secret; callbacks are signed with every one that has not expired, the newest first. */
-export interface SigningSecret {
-  /** `whsec_` + base64; in clear in memory only. */
-  readonly text: string;
-  /** Milliseconds since the epoch; null for the current one. */
-  readonly expiresAt: number | null;
-}
 
 /** Who is told of what, where and how. */
 export interface Subscription {
@@ -107,6 +102,12 @@ export interface DeliveryState {
   readonly blocked: Block | null;
 }
 
+/** Where a subscription is called, without the path and query, in which receivers keep credentials. */
+export function subscriptionHost({ url }: Pick<Subscription, 'url'>): { name: string; origin: string } {
+  const { hostname, origin } = new URL(url);
+  return { name: hostname, origin };
+}
+
 /** A subscription's state word; pure. */
 export function subscriptionState(delivery: DeliveryState): SubscriptionState {
   if (!delivery.enabled) return 'disabled';
@@ -130,37 +131,5 @@ function callText({ url, headers, secrets, format, payload }: Subscription): str
  * Events in the log that the subscription has not got yet; pure. Counts those it may turn out not to want.
  */
 export function subscriptionLag(delivery: DeliveryState, head: number): number {
-  return Math.max(0, head - delivery.cursor - countRanges(delivery.done)) + delivery.parked;
-}
-
-function countRanges(text: string): number {
-  if (text === '') return 0;
-  return text
-    .split(',')
-    .map((range) => range.split('-').map(Number))
-    .reduce((sum, [from = 0, to = from]) => sum + to - from + 1, 0);
-}
-
-/** The secrets to sign with at a time (ms), newest first; pure. */
-export function validSecrets(secrets: readonly SigningSecret[], now: number): string[] {
-  return secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ text }) => text);
-}
-
-/** Secrets that callbacks are signed with at once, at most: each costs a signature of every callback. */
-const validSecretsMax = 5;
-
-/**
- * Puts a new secret first and lets the current ones expire `graceMs` from now (contract, rotate-secret);
- * pure. Beyond `validSecretsMax` the oldest ends at once.
- */
-export function rotateSecrets(
-  secrets: readonly SigningSecret[],
-  text: string,
-  graceMs: number,
-  now: number,
-): SigningSecret[] {
-  const kept = secrets
-    .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? Infinity, now + graceMs) }))
-    .filter(({ text: old, expiresAt }) => old !== text && expiresAt > now);
-  return [{ text, expiresAt: null }, ...kept].slice(0, validSecretsMax);
+  return Math.max(0, head - delivery.cursor - countDone(delivery.done)) + delivery.parked;
 }

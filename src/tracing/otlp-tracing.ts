@@ -1,6 +1,7 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import type { Attributes, Context, Link, Span } from '@opentelemetry/api';
 import { createOtlpProvider, type SpanIds } from './otlp-provider.ts';
+import { subscriptionHost } from '../subscriptions/subscription.ts';
 import type { Tracing, TracingSettings } from './tracing.ts';
 
 export interface OtlpTracingDeps {
@@ -94,7 +95,8 @@ export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDe
       return during(drains, `${account}/${subscription}`, begin('drain', attributes, true), run);
     },
 
-    attemptReported({ subscription: { account, id, url }, attempt, deadLetter }) {
+    attemptReported({ subscription, attempt, deadLetter }) {
+      const { account, id } = subscription;
       const { eventId, eventType, filingId, outcome, statusCode, durationMs } = attempt;
       const endedAt = now();
       const span = tracer.startSpan(
@@ -110,7 +112,7 @@ export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDe
             'filing_webhooks.outcome': outcome,
             'filing_webhooks.dead_letter': deadLetter,
             'http.request.method': 'POST',
-            'server.address': new URL(url).hostname,
+            'server.address': subscriptionHost(subscription).name,
             ...(statusCode === null ? {} : { 'http.response.status_code': statusCode }),
           },
         },

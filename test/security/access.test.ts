@@ -8,8 +8,8 @@ import {
   hookUrl,
   operatorToken,
   type ApiFixture,
-} from '../support/api-fixture.ts';
-import { testRedis } from '../support/redis.ts';
+} from '../support/api/api-fixture.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const strangers = ['none', 'malformed', 'wrong', 'altered', 'expired', 'revoked'] as const;
 const callers = [

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Redis } from 'ioredis';
-import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { startHostilePartner, type HostilePartner } from '../support/hostile-partner.ts';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startHostilePartner, type HostilePartner } from '../support/partner/hostile-partner.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
 const word = () => randomBytes(18).toString('base64url');
 const signingSecret = () => `whsec_${randomBytes(32).toString('base64')}`;

@@ -1,5 +1,5 @@
 import type { Account, UnreadableAccount } from '../../accounts/account-store.ts';
-import { noMarks } from '../../polling/store/polling-store.ts';
+import { noMarks } from '../../polling/store/marks.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { thinSamples } from '../../filings/count-history.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';

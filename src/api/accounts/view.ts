@@ -3,7 +3,7 @@ import type { Account } from '../../accounts/account-store.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { healthState } from '../../polling/health.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
-import type { PollingMarks } from '../../polling/store/polling-store.ts';
+import type { PollingMarks } from '../../polling/store/marks.ts';
 import type { accountSchema } from './schema.ts';
 import { isoOrNull } from '../shared/schema.ts';
 

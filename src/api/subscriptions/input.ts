@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { generateSecret } from '../../callbacks/sign.ts';
 import type { SubscriptionChange, SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
-import { isCalledOtherwise, rotateSecrets } from '../../subscriptions/subscription.ts';
+import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
+import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';

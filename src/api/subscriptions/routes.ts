@@ -1,10 +1,10 @@
-import { generateSecret } from '../../callbacks/sign.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionChange, SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
 import { subscriptionsMax } from '../../subscriptions/subscription-store.ts';
 import type { ReadSubscription } from '../../subscriptions/stored-subscription.ts';
 import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
-import { isCalledOtherwise, rotateSecrets } from '../../subscriptions/subscription.ts';
+import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
+import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import type { Api } from '../server/api-instance.ts';
 import { isoOrNull, pageLimit } from '../shared/schema.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { checkCustomHeaders } from '../../egress/header-policy.ts';
-import { parseSecret } from '../../callbacks/sign.ts';
+import { parseSecret } from '../../subscriptions/signing-secret.ts';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 

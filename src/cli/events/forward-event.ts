@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { sign } from '../../callbacks/sign.ts';
+import { signedHeaders } from '../../callbacks/sign.ts';
 import { callbackBody, type FollowedEvent } from './follow-events.ts';
 
 /** What a local receiver made of an event. */
@@ -21,7 +21,6 @@ export async function forwardEvent(
   signal: AbortSignal,
 ): Promise<Forwarded> {
   const body = Buffer.from(callbackBody(event));
-  const timestamp = Math.floor(Date.now() / 1000);
   const startedAt = performance.now();
   try {
     const response = await fetch(to, {
@@ -29,9 +28,7 @@ export async function forwardEvent(
       headers: {
         'content-type': 'application/json',
         'user-agent': `filing-webhooks/${packageJson.version}`,
-        'webhook-id': event.id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': sign([key], event.id, timestamp, body),
+        ...signedHeaders([key], event.id, Math.floor(Date.now() / 1000), body),
       },
       body,
       redirect: 'manual',

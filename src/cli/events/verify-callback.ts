@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { isSignedWith, type SignedHeaders } from '../../callbacks/sign.ts';
 
 /** A callback as it was captured. Header names are in lower case. */
 export interface CapturedCallback {
@@ -22,21 +23,23 @@ export function verifyCallback(
   key: KeyObject,
   nowMs: number | null,
 ): Verification {
-  const missing = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].filter(
-    (name) => !callback.headers.get(name),
-  );
+  const given = (name: keyof SignedHeaders): string => callback.headers.get(name) ?? '';
+  const headers: SignedHeaders = {
+    'webhook-id': given('webhook-id'),
+    'webhook-timestamp': given('webhook-timestamp'),
+    'webhook-signature': given('webhook-signature'),
+  };
+  const missing = Object.entries(headers).flatMap(([name, value]) => (value === '' ? [name] : []));
   if (missing.length > 0)
     return wrong(`${missing.join(' and ')} missing: give every header of the callback.`);
-  const id = callback.headers.get('webhook-id') ?? '';
-  const timestamp = callback.headers.get('webhook-timestamp') ?? '';
-  if (!/^\d{1,12}$/.test(timestamp)) return wrong('webhook-timestamp is no number of seconds.');
-  const given = (callback.headers.get('webhook-signature') ?? '').split(' ');
-  const isSigned = (body: Buffer): boolean =>
-    given.some((text) => equal(text, signatureOf(key, id, timestamp, body)));
+  if (!/^\d{1,12}$/.test(headers['webhook-timestamp']))
+    return wrong('webhook-timestamp is no number of seconds.');
+  const isSigned = (body: Buffer): boolean => isSignedWith(key, headers, body);
   if (!isSigned(callback.body)) return wrong(mismatch(callback.body, isSigned));
-  const ageMs = nowMs === null ? 0 : nowMs - Number(timestamp) * 1000;
+  const sentAt = Number(headers['webhook-timestamp']) * 1000;
+  const ageMs = nowMs === null ? 0 : nowMs - sentAt;
   if (Math.abs(ageMs) > toleranceMs) return wrong(tooOld(ageMs));
-  return { ok: true, id, sentAt: Number(timestamp) * 1000 };
+  return { ok: true, id: headers['webhook-id'], sentAt };
 }
 
 /** Reads header lines (`name: value`) as they stand in a captured request; other lines are left out. Pure. */
@@ -70,15 +73,6 @@ function tooOld(ageMs: number): string {
   const minutes = Math.round(Math.abs(ageMs) / 60_000);
   const when = ageMs > 0 ? `${minutes} minutes ago` : `${minutes} minutes in the future`;
   return `the signature is right, but was made ${when}, and receivers take five minutes: set the clock, or give --ignore-age for a callback captured earlier.`;
-}
-
-function signatureOf(key: KeyObject, id: string, timestamp: string, body: Buffer): string {
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
-}
-
-function equal(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function wrong(reason: string): Verification {

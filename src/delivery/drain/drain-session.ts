@@ -25,6 +25,7 @@ import type { ReplayStore } from '../replay/replay-store.ts';
 import type { CallbackSender } from '../../callbacks/send-callback.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from '../operational-events.ts';
+import type { SubscriptionWaker } from '../wake.ts';
 
 /** A subscription ready to be called. */
 export interface Opened {
@@ -45,10 +46,12 @@ export interface DrainRunDeps {
   readonly maxInFlight: number;
   readonly disableAfterMs: number;
   readonly onAttempt: (report: AttemptReport) => void;
-  /** Retention took events before the subscription got them, and the event that says so is in the log. */
-  readonly onExpired: (subscription: Subscription, events: number) => Promise<void>;
-  /** The subscription is disabled, and the event that says so is in the log. */
-  readonly onDisabled: (subscription: Subscription, reason: string) => Promise<void>;
+  /** Retention took events before the subscription got them. */
+  readonly onExpired: (subscription: Subscription, events: number) => void;
+  /** The subscription is disabled. */
+  readonly onDisabled: (subscription: Subscription, reason: string) => void;
+  /** Wakes the subscriptions that asked for the operational events which this drain has appended. */
+  readonly wakeMatching: SubscriptionWaker['wakeMatching'];
 }
 
 /** Why a drain starts nothing more. */
@@ -262,11 +265,18 @@ export function createDrainRun(
   }
 
   async function tell(settlement: Settlement, reports: readonly AttemptReport[]): Promise<void> {
-    for (const report of reports) deps.onAttempt(report);
+    // A subscription that is disabled tries nothing again.
+    const disabled = settlement.disabling === null ? {} : { nextAttemptAt: null };
+    for (const report of reports) deps.onAttempt({ ...report, ...disabled });
     const { events } = expiredOf(settlement.deadLetters);
-    if (events > 0) await deps.onExpired(opened.subscription, events);
-    if (settlement.disabling !== null)
-      await deps.onDisabled(opened.subscription, settlement.disabling.reason);
+    if (events > 0) deps.onExpired(opened.subscription, events);
+    if (settlement.disabling !== null) deps.onDisabled(opened.subscription, settlement.disabling.reason);
+    const appended = [settlement.announced, settlement.disabling].filter((each) => each !== null);
+    if (appended.length === 0) return;
+    await deps.wakeMatching(
+      account,
+      appended.map(({ event }) => ({ type: event.type, state: '' })),
+    );
   }
 
   return {

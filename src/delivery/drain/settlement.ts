@@ -14,6 +14,8 @@ export interface AttemptReport {
   readonly attempt: Attempt;
   readonly sent: Sent;
   readonly deadLetter: boolean;
+  /** When the event is tried again, in milliseconds on Redis's clock; null when it is not. */
+  readonly nextAttemptAt: number | null;
 }
 
 /**
@@ -77,7 +79,14 @@ function accountForSent(
   const deadLetter = givenUp && !isReplay ? toDeadLetter(work, entry, sent, now) : null;
   const ended = sent.outcome.kind === 'delivered' ? 'delivered' : givenUp ? 'failed' : null;
   return {
-    report: { subscription, entry, attempt, sent, deadLetter: deadLetter !== null },
+    report: {
+      subscription,
+      entry,
+      attempt,
+      sent,
+      deadLetter: deadLetter !== null,
+      nextAttemptAt: window.nextAttemptAt(work),
+    },
     deadLetter,
     recovered: isReplay && ended !== null ? replays.count(work.position, ended) : null,
     judged: judged ? sent.outcome : null,

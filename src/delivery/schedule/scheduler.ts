@@ -64,6 +64,11 @@ export interface DrainWindow {
    * next drain: this one starts nothing more.
    */
   settle(work: Work, outcome: CallbackOutcome, now: number): Verdict;
+  /**
+   * When an event that failed is tried again as things stand, in milliseconds; null when it is not. A probe or
+   * a release may come earlier.
+   */
+  nextAttemptAt(work: Work): number | null;
   /** The event was not sent, for it is no longer in the log or no longer wanted: it is done with. */
   drop(work: Work, now: number): void;
   /** Lets the filing's next event go, once the outcome of the former is written. */
@@ -216,6 +221,10 @@ export function createDrainWindow(rules: WindowRules, start: WindowStart): Drain
       if (outcome.kind === 'delivered') return { givenUp: false, judged };
       const charge = chargeFor(outcome, judged, wasDown, now);
       return { givenUp: track.fail(work, { charge, proven }, now), judged };
+    },
+    nextAttemptAt(work) {
+      const dueAt = trackOf(work).dueAt(work);
+      return dueAt === null ? null : Math.max(dueAt, health.pausedUntil);
     },
     drop: (work, now) => trackOf(work).finish(work, now),
     free(work) {

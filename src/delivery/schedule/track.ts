@@ -40,6 +40,8 @@ export interface DeliveryTrack {
    * its retries.
    */
   fail(turn: Turn, failure: { readonly charge: Charge; readonly proven: boolean }, now: number): boolean;
+  /** When an event that failed may be tried again, in milliseconds; null when it is not tried again. */
+  dueAt(turn: Turn): number | null;
   /** The outcome of the filing's event in flight is written: the next one may go. */
   free(filingId: string): void;
   /** Whether another event fits into memory. */
@@ -112,6 +114,10 @@ export function createDeliveryTrack(deps: DeliveryTrackDeps): DeliveryTrack {
       const failed = laneAfterFailure(lane, now, retryMs, random);
       lanes.put(turn.filingId, failed.lane);
       return failed.exhausted;
+    },
+    dueAt({ filingId, position }) {
+      const lane = lanes.get(filingId);
+      return lane?.positions[0] === position ? lane.dueAt : null;
     },
     free: untried.free,
     hasRoom: () =>

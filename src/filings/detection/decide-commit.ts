@@ -1,7 +1,7 @@
 import { buildFilingEvent, type NewEvent } from '../../events/event.ts';
 import type { PartnerFiling } from '../../partner/filing-schema.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
-import { detectChange, detectRemoval, type Detection, type Window } from './detect-change.ts';
+import { detectChange, detectRemoval, type Detection, type ComparedSpan } from './detect-change.ts';
 import { isLookedFor, toDetails, type FilingDetails } from './filing-details.ts';
 import { isShownBy, type FilingState, type StoredState } from './filing-state.ts';
 
@@ -52,12 +52,12 @@ export function isAsStored({ filing }: Observation, previous: StoredState | null
   return previous !== null && filing !== null && isShownBy(previous.text, filing);
 }
 
-/** Decides what one observation changes; `window` is as `comparedWindow` gives it. */
+/** Decides what one observation changes; `window` is as `comparedSpan` gives it. */
 export function decideCommit(
   context: DecisionContext,
   observation: Observation,
   previous: StoredState | null,
-  window: Window,
+  window: ComparedSpan,
 ): Decision {
   const known = previous?.known ?? null;
   // Its format is newer: the daemon of that version looks after it.
@@ -80,7 +80,7 @@ function detect(
   { announces }: DecisionContext,
   { id, filing }: Observation,
   previous: FilingState | null,
-  window: Window,
+  window: ComparedSpan,
 ): Detection {
   if (filing !== null) return detectChange(previous, filing, window, announces(id));
   return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, window);
@@ -91,7 +91,7 @@ function eventOf(
   filingId: string,
   before: FilingState | null,
   { type, next, changed, inferred }: Detection & { kind: 'change' },
-  window: Window,
+  window: ComparedSpan,
   document: FilingDocument,
 ): NewEvent {
   const until = knownUntil(filingId, before, document);

@@ -1,4 +1,6 @@
+import type { FilingEventType } from '../../events/event-types.ts';
 import { filingStatuses, isSettled } from '../../partner/filing-statuses.ts';
+import type { ReadSpan } from '../../partner/read-span.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import type { FilingState } from './filing-state.ts';
 import { isSameInstant } from './same-instant.ts';
@@ -10,10 +12,8 @@ export interface ReadFiling {
   readonly rejectionReason: string | null;
 }
 
-/** A read's time span on Redis's clock, in milliseconds. */
-export interface Window {
-  readonly start: number;
-  readonly end: number;
+/** A read's time span and when it was compared. */
+export interface ComparedSpan extends ReadSpan {
   /**
    * When it is compared, right after Redis was asked for its time; missing: by the clock that told start and
    * end.
@@ -27,15 +27,6 @@ export interface Compared {
   /** Since when it is known not to have stepped. */
   readonly steadySince: number;
 }
-
-/** Event types that a read of a filing can lead to. */
-export type FilingEventType =
-  | (typeof filingStatuses)[number]['event']
-  | 'filing.created'
-  | 'filing.reopened'
-  | 'filing.status_changed'
-  | 'filing.removed'
-  | 'filing.restored';
 
 /** What one read means for what is known. */
 export type Detection =
@@ -66,7 +57,7 @@ export type Detection =
 export function detectChange(
   previous: FilingState | null,
   read: ReadFiling,
-  window: Window,
+  window: ComparedSpan,
   announceNew: boolean,
 ): Detection {
   if (previous === null) return firstSight(read, window, announceNew);
@@ -99,7 +90,7 @@ export function detectChange(
 }
 
 /** The partner service no longer knows a filing (404 on two polls). Nothing but `removed` moves. */
-export function detectRemoval(previous: FilingState, window: Window): Detection {
+export function detectRemoval(previous: FilingState, window: ComparedSpan): Detection {
   const { restate, ...known } = previous;
   if (previous.removed && restate !== true) return { kind: 'unchanged' };
   if (isOutdated(previous, window)) return { kind: 'outdated' };
@@ -113,7 +104,7 @@ export function detectRemoval(previous: FilingState, window: Window): Detection 
   return { kind: 'change', type: 'filing.removed', changed: [], inferred: false, next };
 }
 
-function firstSight(read: ReadFiling, window: Window, announce: boolean): Detection {
+function firstSight(read: ReadFiling, window: ComparedSpan, announce: boolean): Detection {
   const next: FilingState = {
     ...pick(read),
     sequence: announce ? 1 : 0,
@@ -142,7 +133,7 @@ function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
  * A read's window as it is to be compared; pure. Where Redis's clock was set during or since the read, nobody
  * knows by how much its times are wrong: then it has begun before that, and ends with the comparison.
  */
-export function comparedWindow({ start, end }: Window, compared: Compared): Window {
+export function comparedSpan({ start, end }: ComparedSpan, compared: Compared): ComparedSpan {
   const { at, steadySince } = compared;
   const isTimed = start >= steadySince && end <= at + clockStepMsMin;
   return isTimed ? { start, end, compared } : { start: Math.min(start, steadySince - 1), end: at, compared };
@@ -154,7 +145,7 @@ export function comparedWindow({ start, end }: Window, compared: Compared): Wind
  * future was written while that clock was ahead, before it was set right: every read that began since is
  * newer, and the filing need not wait until the clock gets there.
  */
-function isOutdated({ readAt }: FilingState, { start, compared }: Window): boolean {
+function isOutdated({ readAt }: FilingState, { start, compared }: ComparedSpan): boolean {
   if (compared === undefined) return start <= readAt;
   return start < compared.steadySince || (start <= readAt && readAt <= compared.at + clockStepMsMin);
 }

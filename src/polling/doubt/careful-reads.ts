@@ -1,5 +1,5 @@
 import type { Observation } from '../../filings/detection/decide-commit.ts';
-import type { ReadWindow } from '../../partner/partner-client.ts';
+import type { ReadSpan } from '../../partner/read-span.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import type { Absence, FilingReader } from '../reads/filing-reader.ts';
 import type { ListGuard } from './list-guard.ts';
@@ -27,7 +27,7 @@ export interface CarefulReadsDeps {
   /** Whether an earlier poll's findings are held back yet. */
   readonly isHeldBack: boolean;
   readonly random: () => number;
-  readonly observe: (observations: readonly Observation[], window: ReadWindow) => Promise<unknown>;
+  readonly observe: (observations: readonly Observation[], span: ReadSpan) => Promise<unknown>;
   readonly forget: (ids: readonly string[]) => Promise<void>;
 }
 
@@ -43,8 +43,8 @@ export function createCarefulReads(deps: CarefulReadsDeps): CarefulReads {
     return guard.isListDoubted() || (deps.isHeldBack && misses.get(id)?.gone === true);
   }
 
-  async function remove({ id, window }: Absence): Promise<void> {
-    await deps.observe([{ id, filing: null }], window);
+  async function remove({ id, span }: Absence): Promise<void> {
+    await deps.observe([{ id, filing: null }], span);
     await deps.forget([id]);
   }
 

@@ -3,7 +3,7 @@ import { PartnerError } from '../../partner/partner-error.ts';
 import { standingDoubt } from './doubt.ts';
 import { doubtedFrom } from './doubt-policy.ts';
 import type { PollRunInput } from '../reads/poll-reads.ts';
-import type { MarksUpdate } from '../store/polling-store.ts';
+import type { MarksUpdate } from '../store/marks.ts';
 
 /** Who the partner service says the account is. */
 export interface SeenIdentity {

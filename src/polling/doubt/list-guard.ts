@@ -8,7 +8,7 @@ import {
   type DoubtLimits,
   type DoubtReason,
 } from './doubt-policy.ts';
-import type { PollingMarks } from '../store/polling-store.ts';
+import type { PollingMarks } from '../store/marks.ts';
 
 /**
  * Keeps one poll from telling what it has read of lists that are not the account's own. Filings never seen

@@ -1,5 +1,6 @@
 import type { Observation } from '../../filings/detection/decide-commit.ts';
-import type { PartnerClient, ReadWindow } from '../../partner/partner-client.ts';
+import type { PartnerClient } from '../../partner/partner-client.ts';
+import type { ReadSpan } from '../../partner/read-span.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import {
@@ -20,7 +21,7 @@ export interface FilingReader {
   read(ids: readonly string[]): Promise<void>;
   /** Number of filings that `takeAbsences` would return. */
   absent(): number;
-  /** Filings whose second 404 was read since this was last called, with the window of that read. */
+  /** Filings whose second 404 was read since this was last called, with the span of that read. */
   takeAbsences(): readonly Absence[];
   /** Filings that could not be read so far, those left alone included. */
   unread(): number;
@@ -30,14 +31,14 @@ export interface FilingReader {
 /** A known filing that answered 404 on two polls. */
 export interface Absence {
   readonly id: string;
-  readonly window: ReadWindow;
+  readonly span: ReadSpan;
 }
 
 export interface FilingReaderDeps {
   readonly client: PartnerClient;
   readonly input: PollRunInput;
   readonly now: () => number;
-  readonly observe: (observations: readonly Observation[], window: ReadWindow) => Promise<unknown>;
+  readonly observe: (observations: readonly Observation[], span: ReadSpan) => Promise<unknown>;
   readonly remember: (id: string, miss: Miss) => Promise<void>;
   readonly forget: (ids: readonly string[]) => Promise<void>;
   /**
@@ -71,25 +72,25 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
       return;
     }
     try {
-      const { filing, window } = await client.getFiling(id, signal);
+      const { filing, span } = await client.getFiling(id, signal);
       failuresInARow = 0;
-      if (filing === null) await takeAbsence(id, window);
-      else await deps.observe([{ id, filing }], window);
+      if (filing === null) await takeAbsence(id, span);
+      else await deps.observe([{ id, filing }], span);
     } catch (error) {
       await takeFailure(id, error);
     }
   }
 
-  async function takeAbsence(id: string, window: ReadWindow): Promise<void> {
+  async function takeAbsence(id: string, span: ReadSpan): Promise<void> {
     const knownUntil = await deps.knownUntil(id);
     const before = misses.get(id);
     // Removed by somebody else meanwhile.
     if (knownUntil === null) return deps.forget([id]);
     if (!isSecondAbsence(before, startedAt))
-      return deps.remember(id, missByAbsence(before, window.end, knownUntil));
+      return deps.remember(id, missByAbsence(before, span.end, knownUntil));
     vouched ??= vouchForAbsences();
     await vouched;
-    absences.push({ id, window });
+    absences.push({ id, span });
   }
 
   // A service that knows neither the account nor what it has just listed says nothing by its 404.

@@ -10,7 +10,7 @@ import {
 } from '../beliefs/passes.ts';
 import { readEnds } from './read-ends.ts';
 import type { PollRun } from './poll-reads.ts';
-import type { MarksUpdate } from '../store/polling-store.ts';
+import type { MarksUpdate } from '../store/marks.ts';
 import { sampleUnseen } from './sample-unseen.ts';
 import { isSteady, reliableTotal } from '../list/scan-progress.ts';
 

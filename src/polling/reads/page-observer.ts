@@ -3,11 +3,13 @@ import type { Observed } from '../../filings/observe-filings.ts';
 import type { Observation } from '../../filings/detection/decide-commit.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import { createdAtOf, type PartnerFiling } from '../../partner/filing-schema.ts';
-import type { PartnerClient, ReadWindow } from '../../partner/partner-client.ts';
+import type { PartnerClient } from '../../partner/partner-client.ts';
+import type { ReadSpan } from '../../partner/read-span.ts';
 import type { ListGuard } from '../doubt/list-guard.ts';
 import type { SeenPage } from '../list/list-scan.ts';
 import { oldNewcomers } from '../beliefs/hidden-filings.ts';
-import type { PollingMarks, PollingStore } from '../store/polling-store.ts';
+import type { PollingMarks } from '../store/marks.ts';
+import type { PollingStore } from '../store/polling-store.ts';
 
 /** Compares the pages of one poll with the snapshot. */
 export interface PageObserver {
@@ -34,7 +36,7 @@ export interface PageObserverDeps {
    */
   readonly commit: (
     observations: readonly Observation[],
-    window: ReadWindow,
+    span: ReadSpan,
     announces: (id: string) => boolean,
     holdsBack: (known: number, unknown: number) => boolean,
   ) => Promise<Pick<Observed, 'added' | 'held'>>;
@@ -58,18 +60,18 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
   let lastTurn: Promise<unknown> = Promise.resolve();
   const commits = new Set<Promise<unknown>>();
 
-  async function observe({ page, window, sights }: SeenPage, status: string | undefined): Promise<number> {
+  async function observe({ page, span, sights }: SeenPage, status: string | undefined): Promise<number> {
     const { first, again } = sights;
     const { total } = page;
     witness = page.filings.at(-1)?.id ?? witness;
     const earlier = [...commits];
     const holdsBack = (known: number, unknown: number) => deps.guard.count(known, unknown, total);
-    const added = await underWay(take(first, window, { total, status }, holdsBack));
+    const added = await underWay(take(first, span, { total, status }, holdsBack));
     await deps.guard.release();
     if (again.length > 0) {
       // What an earlier page has shown is in the snapshot then.
       await Promise.allSettled(earlier);
-      await settle(again, window);
+      await settle(again, span);
     }
     if (page.quarantined.length > 0) await deps.missUnreadable(page.quarantined);
     return added;
@@ -86,23 +88,23 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
 
   async function take(
     filings: readonly PartnerFiling[],
-    window: ReadWindow,
+    span: ReadSpan,
     list: { readonly total: number | null; readonly status: string | undefined },
     holdsBack: (known: number, unknown: number) => boolean,
   ): Promise<number> {
     const old = marks.baselined && marks.hidden > 0 ? await findOld(filings, list.status, list.total) : null;
     const announces = old === null ? () => marks.baselined : (id: string) => !old.has(id);
     const observations = filings.map(toObservation);
-    const { added, held } = await deps.commit(observations, window, announces, holdsBack);
+    const { added, held } = await deps.commit(observations, span, announces, holdsBack);
     if (held.length > 0) {
       const ids = new Set(held.map(({ id }) => id));
       const kept = filings.filter(({ id }) => ids.has(id));
-      deps.guard.keep(kept.length, () => take(kept, window, list, () => false));
+      deps.guard.keep(kept.length, () => take(kept, span, list, () => false));
     }
     return added;
   }
 
-  async function settle(again: readonly PartnerFiling[], window: ReadWindow): Promise<void> {
+  async function settle(again: readonly PartnerFiling[], span: ReadSpan): Promise<void> {
     const states = await snapshot.read(
       account,
       again.map(({ id }) => id),
@@ -110,7 +112,7 @@ export function createPageObserver(deps: PageObserverDeps): PageObserver {
     const contradicted = again.filter((filing, i) => {
       const stored = states[i] ?? null;
       if (stored !== null && stored.known === null) return false;
-      const { kind } = detectChange(stored?.known ?? null, filing, window, false);
+      const { kind } = detectChange(stored?.known ?? null, filing, span, false);
       return kind === 'change' || kind === 'silent';
     });
     const ids = [...new Set(contradicted.map(({ id }) => id))].slice(0, settledMax - settled);

@@ -6,7 +6,8 @@ import {
 } from '../../filings/observe-filings.ts';
 import type { Observation } from '../../filings/detection/decide-commit.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
-import type { PartnerClient, ReadWindow } from '../../partner/partner-client.ts';
+import type { PartnerClient } from '../../partner/partner-client.ts';
+import type { ReadSpan } from '../../partner/read-span.ts';
 import type { PartnerError } from '../../partner/partner-error.ts';
 import type { Clock } from '../../redis/clock.ts';
 import { createCarefulReads } from '../doubt/careful-reads.ts';
@@ -21,7 +22,8 @@ import { scanList, type ScanRequest, type ScanResult } from '../list/list-scan.t
 import { createMissRecord } from './miss-record.ts';
 import { isRetryDue, type Miss } from '../beliefs/missed-reads.ts';
 import { createPageObserver } from './page-observer.ts';
-import type { PollingMarks, PollingStore } from '../store/polling-store.ts';
+import type { PollingMarks } from '../store/marks.ts';
+import type { PollingStore } from '../store/polling-store.ts';
 import { createListing, unlessRefused, type RefusedLists } from '../list/refused-lists.ts';
 import { splitSights } from '../list/repeated-rows.ts';
 
@@ -38,8 +40,11 @@ export interface PollRunDeps {
   readonly random: () => number;
   readonly now: () => number;
   readonly clock: Clock;
-  /** Called as soon as a read's events are in the log, so that delivery does not wait for the poll's end. */
-  readonly onEvents: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
+  /**
+   * Reports events and wakes the subscriptions that want them, as soon as a read has put them into the log:
+   * delivery does not wait for the poll's end.
+   */
+  readonly handOn: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   readonly onQuarantined: (account: string, records: number) => void;
 }
 
@@ -166,17 +171,17 @@ export function createPollRun(deps: PollRunDeps, input: PollRunInput): PollRun {
 
   async function observe(
     observations: readonly Observation[],
-    window: ReadWindow,
+    span: ReadSpan,
     announces: (id: string) => boolean = () => marks.baselined,
     holdsBack: (known: number, unknown: number) => boolean = () => guard.keepsBack(),
   ): Promise<Observed> {
     if (guard.isClosed()) return nothingObserved;
     const told = { ...context, announces, holdsBack };
-    const observed = await observeFilings(deps, told, observations, window);
+    const observed = await observeFilings(deps, told, observations, span);
     events += observed.events.length;
     added += observed.added;
     overtaken ||= observed.overtakenBy < startedAt;
-    if (observed.events.length > 0) await deps.onEvents(account, observed.events);
+    if (observed.events.length > 0) await deps.handOn(account, observed.events);
     if (misses.size > 0)
       await record.forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
     return observed;

@@ -1,4 +1,4 @@
-import type { PollingMarks } from '../store/polling-store.ts';
+import type { PollingMarks } from '../store/marks.ts';
 
 /** What a poll was asked to be: a sweep reads everything, a delta what it needs to. */
 export type PollMode = 'delta' | 'sweep';

@@ -1,5 +1,5 @@
 import { longestBackoffMs } from './backoff.ts';
-import type { PollingMarks } from '../store/polling-store.ts';
+import type { PollingMarks } from '../store/marks.ts';
 
 // Milliseconds by which a scheduled poll may be late before another one is scheduled in its place.
 const lateMs = 5_000;

@@ -1,5 +1,5 @@
 import { longestBackoffMs } from './backoff.ts';
-import type { MarksUpdate, PollingMarks } from '../store/polling-store.ts';
+import type { MarksUpdate, PollingMarks } from '../store/marks.ts';
 
 // Milliseconds by which a clock may be set right without a mark being doubted.
 const aheadMsMax = 60_000;

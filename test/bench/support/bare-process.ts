@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
-import { parseSecret, sign } from '../../../src/callbacks/sign.ts';
+import { signedHeaders } from '../../../src/callbacks/sign.ts';
+import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import { answer, isChild, startChild } from './child.ts';
 import { benchSecret } from './delivery-rig.ts';
 
@@ -33,9 +34,7 @@ async function postAll({ urls, bodies, inFlight }: Order): Promise<number> {
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'bare',
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': sign([key], id, timestamp, body),
+      ...signedHeaders([key], id, timestamp, body),
     };
     const { body: reply } = await request(url, { method: 'POST', headers, body, dispatcher: agent });
     await reply.dump();

@@ -10,10 +10,10 @@ import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
-import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount, type SeenEvent } from '../../support/watched-account.ts';
+import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount, type SeenEvent } from '../../support/partner/watched-account.ts';
 import { createHarness } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();
@@ -151,7 +151,7 @@ test('what a crash has left of a removal goes at the next start, and the account
 });
 
 test('who works for an account that was removed, and created again, writes to neither', async () => {
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   const { account } = harness;
   const accounts = storeOn(client);
   await accounts.put(account, settings, 1);
@@ -202,7 +202,7 @@ test('an account of an older version, without an incarnation, is changed, polled
 
 test('however removals, creations and writes meet, nothing of a former account survives and nothing of the new one is lost', async () => {
   await using receiver = await startReceiver(500);
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   const { account } = harness;
   const processes = [1, 2, 3].map(() => storeOn(redis.connect()));
   const accounts = storeOn(client);

@@ -4,8 +4,8 @@ import { createQueueBoard } from '../../../src/dashboard/queue-board.ts';
 import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createPollQueue, type PollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 const redis = testRedis();
 const rethrow = (error: Error) => {

@@ -22,9 +22,9 @@ import {
   createSubscriptionStore,
   type SubscriptionStore,
 } from '../../../src/subscriptions/subscription-store.ts';
-import { appendEvent } from '../../support/append-script.ts';
-import { receiverSecret } from '../../support/receiver.ts';
-import type { TestRedis } from '../../support/redis.ts';
+import { appendEvent } from '../../support/redis/append-script.ts';
+import { receiverSecret } from '../../support/receivers/receiver.ts';
+import type { TestRedis } from '../../support/redis/test-redis.ts';
 
 /** What tests of delivery change of the daemon's settings. */
 export interface HarnessOptions {
@@ -86,7 +86,7 @@ export interface Harness extends AsyncDisposable {
 const appendedType = 'filing.pending';
 
 /** Wires delivery over a share of the run's Redis. */
-export function createHarness(redis: TestRedis, options: HarnessOptions = {}): Harness {
+export async function createHarness(redis: TestRedis, options: HarnessOptions = {}): Promise<Harness> {
   const { retryMs = [40, 80, 160], maxInFlight = 10, timeoutMs = 5_000, concurrency = 50 } = options;
   const { now = Date.now } = options;
   const client = options.redis ?? redis.connect();
@@ -129,14 +129,9 @@ export function createHarness(redis: TestRedis, options: HarnessOptions = {}): H
     disableAfterMs: options.disableAfterMs ?? 86_400_000,
     onAttempt: (report) => void reports.push(report),
     onBlocked: (_, __, block) => void blocks.push(block),
-    onExpired: async (_, events) => {
-      expired.push(events);
-      await waker.wakeMatching(account, [{ type: 'subscription.fell_behind', state: '' }]);
-    },
-    onDisabled: async (_, reason) => {
-      disabled.push(reason);
-      await waker.wakeMatching(account, [{ type: 'subscription.disabled', state: '' }]);
-    },
+    onExpired: (_, events) => void expired.push(events),
+    onDisabled: (_, reason) => void disabled.push(reason),
+    wakeMatching: waker.wakeMatching,
   });
   const outline = createLogOutline(client, allKeys);
   const replayer = createReplayer({

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createLatch, startReceiver, type Receiver } from '../../support/receiver.ts';
-import { testRedis } from '../../support/redis.ts';
+import { createLatch, startReceiver, type Receiver } from '../../support/receivers/receiver.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from './drain-harness.ts';
 
 const redis = testRedis();
@@ -34,7 +34,7 @@ async function delayedJobs(harness: Harness): Promise<number> {
 describe('the drain worker', () => {
   test('delivers what is published while it runs, each event once', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     await harness.subscribe(receiver.url);
     harness.startWorker();
     for (const i of times(60, (n) => n)) await harness.publish(`f${i % 7}`);
@@ -47,7 +47,7 @@ describe('the drain worker', () => {
   test('retries and probes by itself when they are due, with one delayed wake-up per subscription', async () => {
     let fails = true;
     await using receiver = await startReceiver(() => (fails ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [30, 60, 60_000] });
+    await using harness = await createHarness(redis, { retryMs: [30, 60, 60_000] });
     const id = await harness.subscribe(receiver.url);
     harness.startWorker();
     await harness.publish('a');
@@ -68,7 +68,7 @@ describe('the drain worker', () => {
   test('keeps the healthy quick beside one that hangs, which never gets more than its share', async () => {
     await using hanging = await hangingReceiver();
     const healthy = await Promise.all(times(8, () => startReceiver()));
-    await using harness = createHarness(redis, { timeoutMs: 20_000, maxInFlight: 3, concurrency: 9 });
+    await using harness = await createHarness(redis, { timeoutMs: 20_000, maxInFlight: 3, concurrency: 9 });
     await harness.subscribe(hanging.url);
     for (const receiver of healthy) await harness.subscribe(receiver.url);
     harness.startWorker();
@@ -90,7 +90,7 @@ describe('the drain worker', () => {
       return 200;
     });
     await using other = await startReceiver();
-    await using harness = createHarness(redis, { maxInFlight: 1, concurrency: 1 });
+    await using harness = await createHarness(redis, { maxInFlight: 1, concurrency: 1 });
     await harness.subscribe(busy.url);
     harness.startWorker();
     await harness.publish(...filings(280));
@@ -109,7 +109,7 @@ describe('the drain worker', () => {
       await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis, { maxInFlight: 20 });
+    await using harness = await createHarness(redis, { maxInFlight: 20 });
     for (const _ of filings(10)) await harness.subscribe(receiver.url);
     const worker = harness.startWorker();
     await harness.publish(...filings(30));
@@ -125,7 +125,7 @@ describe('the drain worker', () => {
 
   test('reports a drain that failed, naming it, and takes it up again, a second later', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     const claim = vi.spyOn(harness.delivery, 'claim');
     claim.mockRejectedValueOnce(new Error('no such thing'));
@@ -139,7 +139,7 @@ describe('the drain worker', () => {
   });
 
   test('keeps no stack trace in the jobs that it tries again, whoever made them', async () => {
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe('http://127.0.0.1:9/');
     const latch = createLatch();
     const claim = vi.spyOn(harness.delivery, 'claim');
@@ -171,7 +171,7 @@ describe('the drain worker', () => {
 describe('waking', () => {
   test('finds whoever lags, has a retry due, a replay or a release to do, and nobody else', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [100, 3_600_000] });
+    await using harness = await createHarness(redis, { retryMs: [100, 3_600_000] });
     const subscribe = () => harness.subscribe(receiver.url);
     const wake = vi.spyOn(harness.queue, 'wake').mockResolvedValue();
     const lagging = async () => {

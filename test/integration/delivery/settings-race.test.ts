@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test, vi } from 'vitest';
 import { createRandom } from '../../../src/sandbox/simulation/random.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { testRedis } from '../../support/redis.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 import { createHarness } from './drain-harness.ts';
 
 const redis = testRedis();
@@ -17,7 +17,7 @@ const others = ['filing.rejected'];
 test(`settings hold from the answer on, for each event recorded after it, while a drain reads on (seed ${seed})`, async () => {
   await using former = await startReceiver();
   await using next = await startReceiver();
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   const random = createRandom(seed);
   const id = await harness.subscribe(former.url, { eventTypes: others });
   harness.startWorker();

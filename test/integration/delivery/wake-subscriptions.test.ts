@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Redis } from 'ioredis';
-import { startPrivateRedis } from '../../support/redis.ts';
+import { startPrivateRedis } from '../../support/redis/test-redis.ts';
 import { createHarness } from './drain-harness.ts';
 
 test('a thousand subscriptions disabled at once cost two readings of all, and wake who asked to know', async () => {
@@ -12,7 +12,7 @@ test('a thousand subscriptions disabled at once cost two readings of all, and wa
     return client;
   };
   const redis = { url: server.url, prefix: 'crowd', connect, cleanup: async () => undefined };
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   const asked = await harness.subscribe('http://127.0.0.1:1/', { eventTypes: ['subscription.*'] });
   await harness.subscribe('http://127.0.0.1:1/', { eventTypes: ['filing.*'] });
 

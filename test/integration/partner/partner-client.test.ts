@@ -11,7 +11,7 @@ import {
   startHostilePartner,
   type HostilePartner,
   type Misbehaviour,
-} from '../../support/hostile-partner.ts';
+} from '../../support/partner/hostile-partner.ts';
 
 let partner: HostilePartner;
 let codes: string[];
@@ -61,9 +61,9 @@ async function failure(work: Promise<unknown>): Promise<PartnerError> {
 describe('reading', () => {
   it('gives a page, a filing, a missing filing and the account', async () => {
     const client = connect();
-    const { page, window } = await client.listFilings({ ...firstPage, status: 'PAID' }, never);
+    const { page, span } = await client.listFilings({ ...firstPage, status: 'PAID' }, never);
     expect(page.filings.map(({ id }) => id)).toEqual(['a']);
-    expect(window.end).toBeGreaterThanOrEqual(window.start);
+    expect(span.end).toBeGreaterThanOrEqual(span.start);
     expect((await client.getFiling('b', never)).filing?.status).toBe('UNPAID');
     expect((await client.getFiling('c', never)).filing).toBeNull();
     await client.checkAccount(never);
@@ -80,7 +80,7 @@ describe('reading', () => {
     },
   );
 
-  it('takes the window of the attempt that was answered, not of one that failed before', async () => {
+  it('takes the span of the attempt that was answered, not of one that failed before', async () => {
     const release = Promise.withResolvers<void>();
     partner.misbehave = ({ number }) =>
       number === 1 ? { after: release.promise, destroy: true } : undefined;
@@ -89,8 +89,8 @@ describe('reading', () => {
     await new Promise((done) => setTimeout(done, 50));
     const failedAt = Date.now();
     release.resolve();
-    const { window } = await reading;
-    expect(window.start).toBeGreaterThanOrEqual(failedAt);
+    const { span } = await reading;
+    expect(span.start).toBeGreaterThanOrEqual(failedAt);
   });
 });
 

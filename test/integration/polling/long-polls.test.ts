@@ -7,9 +7,9 @@ import { createPollingStore } from '../../../src/polling/store/polling-store.ts'
 import { createRedisClock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
-import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { testRedis } from '../../support/redis.ts';
+import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 import { createHarness } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();
@@ -17,7 +17,7 @@ afterAll(() => redis.cleanup());
 
 test('a wake-up that was lost is made up for while a long sweep goes on, also after an upkeep that failed', async () => {
   await using receiver = await startReceiver();
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   await using partner = await startHostilePartner(
     Array.from({ length: 150 }, (_, row) => partnerRow(`f${row}`)),
   );
@@ -40,7 +40,8 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
     clock: createRedisClock(client),
     random: Math.random,
     partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },
-    onEvents: (_, events) => harness.waker.wakeMatching(account, events),
+    onEvents: () => undefined,
+    wakeMatching: harness.waker.wakeMatching,
     async upkeep(name) {
       upkeeps += 1;
       if (upkeeps === 1) throw new Error('Redis is away');

@@ -15,7 +15,7 @@ import { subscriptionView } from '../../../src/api/subscriptions/view.ts';
 import { subscriptionInputSchema } from '../../../src/api/subscriptions/schema.ts';
 import { compileValidator } from '../../../src/api/server/validator.ts';
 import { checkCustomHeaders } from '../../../src/egress/header-policy.ts';
-import { parseSecret } from '../../../src/callbacks/sign.ts';
+import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import { createSealer, SealError } from '../../../src/secrets/seal.ts';
 import { parseDeliveryState } from '../../../src/subscriptions/delivery-state.ts';
 import type { FuzzTarget } from './fuzz.ts';

@@ -7,7 +7,8 @@ import { parseHeaders, verifyCallback } from '../../../src/cli/events/verify-cal
 import { cidrs } from '../../../src/config/value-parsers.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { checkCustomHeaders } from '../../../src/egress/header-policy.ts';
-import { parseSecret, sign } from '../../../src/callbacks/sign.ts';
+import { signedHeaders } from '../../../src/callbacks/sign.ts';
+import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import { checkCallbackUrl } from '../../../src/egress/url-policy.ts';
 import type { FuzzTarget } from './fuzz.ts';
 
@@ -24,11 +25,9 @@ const mapped = listOf('::ffff:0:0/96');
 const key = parseSecret(`whsec_${Buffer.alloc(32, 7).toString('base64')}`);
 const nowMs = 1_800_000_000_000;
 const body = Buffer.from('{"type":"ping","data":{}}');
-const genuine = [
-  'webhook-id: evt_1',
-  `webhook-timestamp: ${nowMs / 1000}`,
-  `webhook-signature: ${sign([key], 'evt_1', nowMs / 1000, body)}`,
-];
+const genuine = Object.entries(signedHeaders([key], 'evt_1', nowMs / 1000, body)).map((pair) =>
+  pair.join(': '),
+);
 
 /** What subscribers name and send: addresses, headers, callbacks. */
 export const deliveryTargets: readonly FuzzTarget[] = [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { FAILURE_DETAILS, failureCodeOf } from '../../../src/callbacks/failure.ts';
+import { FAILURE_DETAILS, failureCodeOf } from '../../../src/callbacks/result.ts';
 import { OUTCOME_KINDS, classifyOutcome } from '../../../src/callbacks/outcome.ts';
 import type { CallbackFailureCode, CallbackResponse } from '../../../src/callbacks/result.ts';
 

@@ -32,13 +32,21 @@ describe.each(documents)('%s', (path) => {
 });
 
 describe('docs/architecture.md', () => {
-  it('tells what every folder of src holds', () => {
-    const rows = readText('docs/architecture.md').match(/^\| `src\/.*$/gm) ?? [];
-    const told = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(src\/\w+)`/g)]);
-    const folders = new Set(filesBelow('src').map((path) => path.split('/').slice(0, 2).join('/')));
-    expect(told.map(([, folder = '']) => folder).toSorted(byText)).toEqual(
-      [...folders].filter((path) => !path.endsWith('.ts')).toSorted(byText),
+  const rows = readText('docs/architecture.md').match(/^\| `src\/.*$/gm) ?? [];
+  const folders = new Set(filesBelow('src').map((path) => dirname(path)));
+  const top = [...folders].filter((path) => /^src\/[^/]+$/.test(path)).toSorted(byText);
+
+  it('has one row for every folder of src', () => {
+    const listed = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(src\/[\w-]+)`/g)]);
+    expect(listed.map(([, folder = '']) => folder).toSorted(byText)).toEqual(top);
+  });
+
+  it.each(top)('names the folders in %s', (folder) => {
+    const row = rows.find((line) => (line.split('|')[1] ?? '').includes(`\`${folder}\``)) ?? '';
+    const below = [...folders].flatMap((path) =>
+      path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1).split('/')[0] ?? ''] : [],
     );
+    expect(below.filter((name) => !row.includes(`\`${name}/\``))).toEqual([]);
   });
 });
 

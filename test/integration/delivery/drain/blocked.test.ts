@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createLatch, startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness, type HarnessOptions } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -29,7 +29,7 @@ function afterClaim({ delivery }: Harness, act: () => Promise<unknown>): void {
 
 /** A subscription with one event to be delivered, sealed with a key that is lost. */
 async function lost(url: string, options?: HarnessOptions) {
-  const harness = createHarness(redis, options);
+  const harness = await createHarness(redis, options);
   const id = await harness.subscribe(url);
   await harness.append('a');
   await loseKey(harness, id);
@@ -80,7 +80,7 @@ describe('a subscription that cannot be opened', () => {
 
   test('because a newer version wrote it is blocked as well', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await rewrite(harness, id, (text) => text.replace('"v":2', '"v":3'));
@@ -110,7 +110,7 @@ describe('a subscription that cannot be opened', () => {
 
   test('is tried at once after any change, which leaves the pause of its endpoint as it is', async () => {
     await using receiver = await startReceiver(() => ({ status: 429, headers: { 'retry-after': '3600' } }));
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await harness.drain(id);
@@ -146,7 +146,7 @@ describe('a subscription that cannot be opened', () => {
       await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis, { maxInFlight: 1 });
+    await using harness = await createHarness(redis, { maxInFlight: 1 });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
     const settle = harness.delivery.settle.bind(harness.delivery);

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { rotateSecrets } from '../../../../src/subscriptions/subscription.ts';
-import { createLatch, receiverSecret, startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { rotateSecrets } from '../../../../src/subscriptions/signing-secret.ts';
+import { createLatch, receiverSecret, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -13,7 +13,7 @@ describe('a change of the subscription', () => {
   test('of its URL sends what waits for a retry to the new one at once', async () => {
     await using former = await startReceiver(500);
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis, { retryMs: [3_600_000] });
+    await using harness = await createHarness(redis, { retryMs: [3_600_000] });
     const id = await harness.subscribe(former.url);
     await harness.append('a', 'a', 'b');
     await harness.drain(id);
@@ -29,7 +29,7 @@ describe('a change of the subscription', () => {
   test('is taken up by a drain that hangs on the former endpoint', async () => {
     await using former = await startReceiver('hang');
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis, { timeoutMs: 1_500, maxInFlight: 2 });
+    await using harness = await createHarness(redis, { timeoutMs: 1_500, maxInFlight: 2 });
     const id = await harness.subscribe(former.url);
     await harness.append('a');
     const drained = harness.drain(id);
@@ -46,7 +46,7 @@ describe('a change of the subscription', () => {
 
   test('of its secret signs the retries with the new one', async () => {
     await using receiver = await startReceiver(({ attempt }) => (attempt === 1 ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [3_600_000] });
+    await using harness = await createHarness(redis, { retryMs: [3_600_000] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await harness.drain(id);
@@ -60,7 +60,7 @@ describe('a change of the subscription', () => {
 
   test('by rotation signs with both secrets during the grace, and with the new one alone after it', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     const current = [{ text: receiverSecret, expiresAt: null }];
     const signatures = async (graceMs: number, filing: string) => {
@@ -81,7 +81,7 @@ describe('a change of the subscription', () => {
 
   test('of what it asks for holds for what waits already', async () => {
     await using receiver = await startReceiver(({ attempt }) => (attempt === 1 ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [3_600_000] });
+    await using harness = await createHarness(redis, { retryMs: [3_600_000] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'a');
     await harness.drain(id);
@@ -97,7 +97,7 @@ describe('a change of the subscription', () => {
       await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis, { maxInFlight: 2 });
+    await using harness = await createHarness(redis, { maxInFlight: 2 });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b', 'c', 'd');
     const drained = harness.drain(id);
@@ -117,7 +117,7 @@ describe('a change of the subscription', () => {
       await latch.opened;
       return 500;
     });
-    await using harness = createHarness(redis, { maxInFlight: 1 });
+    await using harness = await createHarness(redis, { maxInFlight: 1 });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
     const drained = harness.drain(id);
@@ -157,7 +157,7 @@ describe('what a drain learns of the endpoint', () => {
     ['nothing but a replay', (harness, id) => harness.replayer.start(harness.account, id, everyEvent)],
   ])('is written although %s changed meanwhile', async (_, change) => {
     await using receiver = await startReceiver(slowDown);
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     await harness.append('z');
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
@@ -175,7 +175,7 @@ describe('what a drain learns of the endpoint', () => {
 
   test('disables it after 410 although the description changed meanwhile', async () => {
     await using receiver = await startReceiver(410);
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     beforeOutcome(harness, () => harness.change(id, { description: 'new' }));
@@ -188,7 +188,7 @@ describe('what a drain learns of the endpoint', () => {
     await using receiver = await startReceiver(({ headers }) =>
       headers['x-key'] === 'new' ? 200 : slowDown,
     );
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     beforeOutcome(harness, () => harness.change(id, { headers: { 'x-key': 'new' } }, { release: true }));
@@ -199,7 +199,7 @@ describe('what a drain learns of the endpoint', () => {
 
   test('does not wake what was disabled meanwhile', async () => {
     await using receiver = await startReceiver(slowDown);
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     beforeOutcome(harness, () => harness.change(id, {}, { enabled: false }));
@@ -211,7 +211,7 @@ describe('what a drain learns of the endpoint', () => {
 
 test('a change of the description alone leaves pause, failures and next attempt as they are', async () => {
   await using receiver = await startReceiver(500);
-  await using harness = createHarness(redis, { retryMs: [60_000] });
+  await using harness = await createHarness(redis, { retryMs: [60_000] });
   const id = await harness.subscribe(receiver.url);
   await harness.append('a', 'b', 'c');
   await harness.drain(id);

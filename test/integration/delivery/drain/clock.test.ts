@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, startReplay, type HarnessOptions } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -15,10 +15,10 @@ const steps: readonly [string, number][] = [
 ];
 
 /** A harness whose clock of Redis steps when told to. */
-function steppedHarness(options: HarnessOptions = {}) {
+async function steppedHarness(options: HarnessOptions = {}) {
   let stepMs = 0;
   const now = () => Date.now() + stepMs;
-  const harness = createHarness(redis, { ...options, now });
+  const harness = await createHarness(redis, { ...options, now });
   const wake = vi.spyOn(harness.queue, 'wake').mockResolvedValue();
   const step = (ms: number) => void (stepMs += ms);
   /** Whom the account's next poll would wake. */
@@ -32,7 +32,7 @@ function steppedHarness(options: HarnessOptions = {}) {
 describe.each(steps)('a clock of Redis that was %s ahead and is set right', (_title, ms) => {
   test('leaves a pause as long as it was', async () => {
     await using receiver = await startReceiver(() => ({ status: 429, headers: { 'retry-after': '10' } }));
-    await using rig = steppedHarness();
+    await using rig = await steppedHarness();
     const { harness } = rig;
     rig.step(ms);
     const id = await harness.subscribe(receiver.url);
@@ -56,7 +56,7 @@ describe.each(steps)('a clock of Redis that was %s ahead and is set right', (_ti
 
   test('leaves a retry due when it was, and one that was decided before alone', async () => {
     await using receiver = await startReceiver(500);
-    await using rig = steppedHarness({ retryMs: [10 * hour] });
+    await using rig = await steppedHarness({ retryMs: [10 * hour] });
     const { harness } = rig;
     const id = await harness.subscribe(receiver.url);
     await harness.append('before');
@@ -80,7 +80,7 @@ describe.each(steps)('a clock of Redis that was %s ahead and is set right', (_ti
 
   test('makes no failure after it due before its time, though all was released while it was ahead', async () => {
     await using receiver = await startReceiver(500);
-    await using rig = steppedHarness({ retryMs: [40 * hour, 40 * hour] });
+    await using rig = await steppedHarness({ retryMs: [40 * hour, 40 * hour] });
     const { harness } = rig;
     const id = await harness.subscribe(receiver.url);
     rig.step(ms);
@@ -98,7 +98,7 @@ describe.each(steps)('a clock of Redis that was %s ahead and is set right', (_ti
 
   test('leaves a replay as long to rest as it had', async () => {
     await using receiver = await startReceiver();
-    await using rig = steppedHarness({ retryMs: [10_000, 10_000] });
+    await using rig = await steppedHarness({ retryMs: [10_000, 10_000] });
     const { harness } = rig;
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
@@ -122,7 +122,7 @@ describe.each(steps)('a clock of Redis that was %s ahead and is set right', (_ti
 
 test('a clock of Redis that goes ahead by a month disables nobody who has failed for a minute', async () => {
   await using receiver = await startReceiver(500);
-  await using rig = steppedHarness({ retryMs: [5_000, 5_000, 5_000, 5_000], disableAfterMs: 5 * day });
+  await using rig = await steppedHarness({ retryMs: [5_000, 5_000, 5_000, 5_000], disableAfterMs: 5 * day });
   const { harness } = rig;
   const id = await harness.subscribe(receiver.url);
   await harness.append('a');
@@ -139,7 +139,7 @@ test('a clock of Redis that goes ahead by a month disables nobody who has failed
 });
 
 test('a wake-up that comes before its time wakes nobody, for it would come over and over', async () => {
-  await using rig = steppedHarness();
+  await using rig = await steppedHarness();
   const { harness } = rig;
   const wake = vi.spyOn(harness.queue, 'wake').mockResolvedValue();
   harness.startWorker();

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { appendEvent } from '../../../support/append-script.ts';
-import { createLatch, startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { appendEvent } from '../../../support/redis/append-script.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -13,7 +13,7 @@ const times = (count: number, name: (i: number) => string) =>
 describe('a drain', () => {
   test('delivers the log in order per filing, signed, and leaves nothing behind', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b', 'a', 'c', 'a', 'b');
     expect(await harness.drain(id)).toEqual({ wakeAt: null });
@@ -39,7 +39,7 @@ describe('a drain', () => {
       await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis, { maxInFlight: 4 });
+    await using harness = await createHarness(redis, { maxInFlight: 4 });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(30, (i) => `f${i}`));
     const drained = harness.drain(id);
@@ -56,7 +56,7 @@ describe('a drain', () => {
       if (filingId === 'slow') await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis, { maxInFlight: 2, timeoutMs: 20_000 });
+    await using harness = await createHarness(redis, { maxInFlight: 2, timeoutMs: 20_000 });
     const id = await harness.subscribe(receiver.url);
     // More followers of the hanging filing than the window has places must not fill it up.
     await harness.append(...times(150, () => 'slow'), ...times(20, (i) => `f${i}`));
@@ -79,7 +79,7 @@ describe('a drain', () => {
       if (filingId === 'slow') await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'slow', 'b', 'c', 'slow', 'd');
     const drained = harness.drain(id);
@@ -91,7 +91,7 @@ describe('a drain', () => {
 
   test('passes over what was not asked for, and operational events unless they are named', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const some = await harness.subscribe(receiver.url, { eventTypes: ['filing.rejected'] });
     const named = await harness.subscribe(receiver.url, { eventTypes: ['account.*'] });
     await harness.append(...times(300, (i) => `f${i}`));
@@ -114,7 +114,7 @@ describe('a drain', () => {
     const ids = ['__proto__', 'constructor', 'a:b{c}', ' ', '" \\ \n', 'ü'.repeat(500)];
     let fails = true;
     await using receiver = await startReceiver(() => (fails ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [1, 1, 1, 1, 1, 1] });
+    await using harness = await createHarness(redis, { retryMs: [1, 1, 1, 1, 1, 1] });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...ids, ...ids);
     await harness.drain(id);
@@ -131,7 +131,7 @@ describe('a drain', () => {
 
   test('does nothing for a subscription that is disabled or gone', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await harness.change(id, {}, { enabled: false });
@@ -148,7 +148,7 @@ describe('a drain', () => {
       await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis, { maxInFlight: 2 });
+    await using harness = await createHarness(redis, { maxInFlight: 2 });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b', 'c');
     const stopping = new AbortController();
@@ -165,7 +165,7 @@ describe('a drain', () => {
 describe('a failed attempt', () => {
   test('is tried again by the schedule under the same id and bytes, with new times and its number', async () => {
     await using receiver = await startReceiver(({ attempt }) => (attempt < 3 ? 503 : 200));
-    await using harness = createHarness(redis, { retryMs: [30, 60, 90] });
+    await using harness = await createHarness(redis, { retryMs: [30, 60, 90] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     const first = await harness.drain(id);
@@ -178,6 +178,11 @@ describe('a failed attempt', () => {
     });
     expect(new Set(receiver.received.map(({ raw }) => raw)).size).toBe(1);
     expect(new Set(receiver.received.map((each) => each.id)).size).toBe(1);
+    expect(harness.reports.map(({ attempt, nextAttemptAt: at }) => at && at - attempt.at)).toEqual([
+      30,
+      60,
+      null,
+    ]);
     const { items } = await harness.delivery.attempts(harness.account, id, null, 10);
     expect(items.map(({ attempt, outcome, statusCode }) => [attempt, outcome, statusCode])).toEqual([
       [3, 'delivered', 200],
@@ -192,7 +197,7 @@ describe('a failed attempt', () => {
     await using receiver = await startReceiver(({ filingId, sequence }) =>
       filingId === 'poison' && sequence === 1 ? 500 : 200,
     );
-    await using harness = createHarness(redis, { retryMs: [20, 20] });
+    await using harness = await createHarness(redis, { retryMs: [20, 20] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison', 'a', 'poison', 'b');
     await harness.drain(id);
@@ -209,13 +214,18 @@ describe('a failed attempt', () => {
     expect(items).toMatchObject([
       { filingId: 'poison', position: 1, attempts: 3, lastOutcome: 'http_error', events: 1 },
     ]);
-    expect(harness.reports.filter(({ deadLetter }) => deadLetter)).toHaveLength(1);
+    const poisoned = harness.reports.filter(({ attempt }) => attempt.outcome === 'http_error');
+    expect(poisoned.map(({ deadLetter, nextAttemptAt }) => [deadLetter, nextAttemptAt === null])).toEqual([
+      [false, false],
+      [false, false],
+      [true, true],
+    ]);
     expect(await harness.state(id)).toMatchObject({ cursor: 6, parked: 0 });
   });
 
   test('of the operational lane holds back operational events alone', async () => {
     await using receiver = await startReceiver(({ id }) => (id === 'evt_1' ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [60_000] });
+    await using harness = await createHarness(redis, { retryMs: [60_000] });
     const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*', 'filing.*'] });
     for (const n of [1, 2]) {
       const event = { id: `evt_${n}`, type: 'account.stale', filingId: '', state: '', body: '{}' };
@@ -231,7 +241,7 @@ describe('a failed attempt', () => {
 
   test('counts in the lag together with all that waits behind it', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [60_000] });
+    await using harness = await createHarness(redis, { retryMs: [60_000] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison', 'poison', 'a', 'poison');
     await harness.drain(id);
@@ -245,7 +255,7 @@ describe('a failed attempt', () => {
       await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*'], payload: 'thin' });
     const broken = { id: 'evt_1', type: 'account.stale', filingId: '', state: '', body: 'no JSON' };
     await appendEvent(harness.redis, harness.keys, broken, Date.now());

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
-import { createLatch, startReceiver } from '../../../support/receiver.ts';
-import { startPrivateRedis, testRedis } from '../../../support/redis.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { startPrivateRedis, testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -17,7 +17,7 @@ describe('a drain that another one has overtaken', () => {
       if (attempt === 1 && 'ab'.includes(filingId)) await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis, { maxInFlight: 2 });
+    await using harness = await createHarness(redis, { maxInFlight: 2 });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b', 'c', 'd');
     const overtaken = harness.drain(id);
@@ -34,7 +34,7 @@ describe('a drain that another one has overtaken', () => {
 
   test('whose endpoint hangs notices it without any result', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'slow' ? 'hang' : 200));
-    await using harness = createHarness(redis, { timeoutMs: 1_200 });
+    await using harness = await createHarness(redis, { timeoutMs: 1_200 });
     const id = await harness.subscribe(receiver.url);
     await harness.append('slow');
     const overtaken = harness.drain(id);
@@ -60,7 +60,7 @@ describe('a drain that loses Redis', () => {
       connectionName: 'test',
       onStateChange: () => {},
     });
-    await using harness = createHarness(redis, { redis: connections.command() });
+    await using harness = await createHarness(redis, { redis: connections.command() });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b', 'held1', 'held2');
     const drained = harness.drain(id);
@@ -96,7 +96,7 @@ test('a drain under which Redis was set back writes nothing, though its connecti
     if (filingId === 'set back' && attempt === 1) await latch.opened;
     return 200;
   });
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   const admin = redis.connect();
   const id = await harness.subscribe(receiver.url);
   await harness.append('set back');
@@ -117,7 +117,7 @@ test('what is in flight counts as not delivered, whatever else is written meanwh
     if (filingId === 'held') await latch.opened;
     return 200;
   });
-  await using harness = createHarness(redis, { maxInFlight: 2 });
+  await using harness = await createHarness(redis, { maxInFlight: 2 });
   const id = await harness.subscribe(receiver.url);
   await harness.append('held', 'a');
   const drained = harness.drain(id);
@@ -134,7 +134,7 @@ test('killed at any write, a drain leaves a state from which the next one goes o
   const filings = times(12, (i) => `f${i % 4}`);
   for (const survivedWrites of [0, 1, 2, 3, 4, 5]) {
     // oxlint-disable no-await-in-loop
-    await using harness = createHarness(redis, { maxInFlight: 3, retryMs: [1, 1, 1] });
+    await using harness = await createHarness(redis, { maxInFlight: 3, retryMs: [1, 1, 1] });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...filings);
     const before = receiver.accepted.length;

@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -28,7 +28,7 @@ const isPoison = ({ filingId }: { filingId: string }) => (filingId.startsWith('p
 
 test('lanes are not read anew for every event as long as nobody else has drained the subscription', async () => {
   await using receiver = await startReceiver(isPoison);
-  await using harness = createHarness(redis, { retryMs: [3_600_000], maxInFlight: 2 });
+  await using harness = await createHarness(redis, { retryMs: [3_600_000], maxInFlight: 2 });
   const id = await fillLanes(harness, receiver.url);
   const claim = vi.spyOn(harness.delivery, 'claim');
   const lanesRead = async () => (await claim.mock.results.at(-1)?.value)?.lanes?.size ?? null;
@@ -48,7 +48,7 @@ test('lanes are not read anew for every event as long as nobody else has drained
 
 test('lanes that are kept are released with the others when the endpoint changes, each in order', async () => {
   await using receiver = await startReceiver(isPoison);
-  await using harness = createHarness(redis, { retryMs: [3_600_000], maxInFlight: 2 });
+  await using harness = await createHarness(redis, { retryMs: [3_600_000], maxInFlight: 2 });
   const id = await fillLanes(harness, receiver.url);
   await harness.append('poison7');
   await harness.drain(id);

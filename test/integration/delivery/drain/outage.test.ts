@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { variables } from '../../../../src/config/variables.ts';
 import type { Lane } from '../../../../src/delivery/schedule/lanes.ts';
-import { startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -34,7 +34,7 @@ const deadLetters = async (harness: Harness, id: string) =>
 describe('an outage that touches few filings', () => {
   test('ends for all of them with the first success, whatever their schedule says', async () => {
     await using receiver = await startReceiver(503);
-    await using harness = createHarness(redis, { retryMs: [20, hour] });
+    await using harness = await createHarness(redis, { retryMs: [20, hour] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b', 'a');
     await drainUntil(harness, id, () => expect(receiver.received).toHaveLength(4));
@@ -53,7 +53,7 @@ describe('an outage that touches few filings', () => {
 
   test('gives back the attempts that it has cost', async () => {
     await using receiver = await startReceiver(503);
-    await using harness = createHarness(redis, { retryMs: [20, hour] });
+    await using harness = await createHarness(redis, { retryMs: [20, hour] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await drainUntil(harness, id, () => expect(receiver.received).toHaveLength(2));
@@ -66,7 +66,7 @@ describe('an outage that touches few filings', () => {
 
   test('costs a single filing nothing while no connection comes about', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis, { retryMs: [10] });
+    await using harness = await createHarness(redis, { retryMs: [10] });
     const id = await harness.subscribe(receiver.url);
     await receiver.stop();
     await harness.append('a', 'a');
@@ -88,7 +88,7 @@ describe('an outage of an hour', () => {
       const over = clock + hour;
       await using receiver = await startReceiver(500);
       if (how === 'refuses') await receiver.stop();
-      await using harness = createHarness(redis, { retryMs: schedule, now: () => clock });
+      await using harness = await createHarness(redis, { retryMs: schedule, now: () => clock });
       const id = await harness.subscribe(receiver.url);
       const filings = ['a', 'b', 'c', 'd', 'e'];
       await harness.append(...filings, ...filings);
@@ -130,7 +130,7 @@ describe('an outage of an hour', () => {
 describe('an event that always fails', () => {
   test('is given up after its schedule although nothing else tells of the endpoint', async () => {
     await using receiver = await startReceiver(500);
-    await using harness = createHarness(redis, { retryMs: [30, 60] });
+    await using harness = await createHarness(redis, { retryMs: [30, 60] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison');
     const delays: number[] = [];
@@ -146,7 +146,7 @@ describe('an event that always fails', () => {
 
   test('keeps to its schedule while others succeed', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [20, hour] });
+    await using harness = await createHarness(redis, { retryMs: [20, hour] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison', 'a');
     await harness.drain(id);
@@ -165,7 +165,7 @@ describe('an event that always fails', () => {
   test('has as many attempts as its schedule says, however seldom others succeed', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
     let clock = Date.now();
-    await using harness = createHarness(redis, { retryMs: [1_000, 60_000, 300_000], now: () => clock });
+    await using harness = await createHarness(redis, { retryMs: [1_000, 60_000, 300_000], now: () => clock });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison');
     const delays: number[] = [];
@@ -191,7 +191,7 @@ describe('an event that always fails', () => {
 
   test('that would wait for long is tried early once at the most, however seldom others succeed', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [10, hour, hour] });
+    await using harness = await createHarness(redis, { retryMs: [10, hour, hour] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison');
     const attempts = () => harness.reports.filter(({ entry }) => entry.filingId === 'poison').length;
@@ -211,7 +211,7 @@ describe('an event that always fails', () => {
 
   test('is found out also among as many as make an endpoint look down', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId.startsWith('poison') ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [10, 10] });
+    await using harness = await createHarness(redis, { retryMs: [10, 10] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison1', 'poison2', 'poison3');
     await harness.drain(id);

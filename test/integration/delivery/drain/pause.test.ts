@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createLatch, startReceiver, type Receiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { createLatch, startReceiver, type Receiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -50,7 +50,7 @@ describe('an endpoint that is down', () => {
   test('is paused as a whole, spends no retries, and gets everything in order once it is back', async () => {
     await using receiver = await startReceiver(503);
     const clock = createStillClock();
-    await using harness = createHarness(redis, { retryMs: [100, 100], now: clock.now });
+    await using harness = await createHarness(redis, { retryMs: [100, 100], now: clock.now });
     const id = await harness.subscribe(receiver.url);
     const filings = times(40, (i) => `f${i % 20}`);
     await harness.append(...filings);
@@ -83,7 +83,7 @@ describe('an endpoint that is down', () => {
   test('is sent one probe at a time, at growing intervals', async () => {
     await using receiver = await startReceiver(500);
     const clock = createStillClock();
-    await using harness = createHarness(redis, { retryMs: [150], now: clock.now });
+    await using harness = await createHarness(redis, { retryMs: [150], now: clock.now });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(30, (i) => `f${i}`));
     await harness.drain(id);
@@ -93,6 +93,7 @@ describe('an endpoint that is down', () => {
       await clock.drainUntil(harness, id, () => expect(receiver.received).toHaveLength(before + probe));
       const { pausedUntil } = await harness.state(id);
       pauses.push(pausedUntil - (harness.reports.at(-1)?.attempt.at ?? 0));
+      expect(harness.reports.at(-1)?.nextAttemptAt).toBe(pausedUntil);
       await harness.drain(id);
       expect(receiver.received).toHaveLength(before + probe);
     }
@@ -102,7 +103,7 @@ describe('an endpoint that is down', () => {
 
   test('gets what waits in lanes at once when it is back, whatever their schedule says', async () => {
     await using receiver = await startReceiver(500);
-    await using harness = createHarness(redis, { retryMs: [30, 3_600_000] });
+    await using harness = await createHarness(redis, { retryMs: [30, 3_600_000] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await harness.drain(id);
@@ -116,7 +117,7 @@ describe('an endpoint that is down', () => {
 
   test('is found again although one event in a lane always fails', async () => {
     await using receiver = await startReceiver(500);
-    await using harness = createHarness(redis, { retryMs: [15, 15, 3_600_000] });
+    await using harness = await createHarness(redis, { retryMs: [15, 15, 3_600_000] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison', 'b', 'c', 'd');
     await harness.drain(id);
@@ -127,7 +128,7 @@ describe('an endpoint that is down', () => {
 
   test('refusing connections keeps its backlog too', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis, { retryMs: [25] });
+    await using harness = await createHarness(redis, { retryMs: [25] });
     const id = await harness.subscribe(receiver.url);
     await receiver.stop();
     await harness.append(...times(30, (i) => `f${i % 10}`));
@@ -150,7 +151,7 @@ describe('Retry-After', () => {
       await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis, { maxInFlight: 3 });
+    await using harness = await createHarness(redis, { maxInFlight: 3 });
     const id = await harness.subscribe(receiver.url);
     await harness.append('busy', 'a', 'b', 'c', 'd');
     const drained = harness.drain(id);
@@ -171,7 +172,7 @@ describe('Retry-After', () => {
     await using receiver = await startReceiver(({ attempt }) =>
       attempt < 4 ? { status: 503, headers: { 'retry-after': '0' } } : 200,
     );
-    await using harness = createHarness(redis, { retryMs: [10] });
+    await using harness = await createHarness(redis, { retryMs: [10] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await drainUntil(harness, id, () => expect(receiver.accepted).toHaveLength(1));
@@ -183,7 +184,7 @@ describe('disabling', () => {
   test('410 disables at once, says so in the log, keeps its place; enabling delivers what was missed', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'gone' ? 410 : 200));
     await using watching = await startReceiver();
-    await using harness = createHarness(redis, { maxInFlight: 1, retryMs: [3_600_000] });
+    await using harness = await createHarness(redis, { maxInFlight: 1, retryMs: [3_600_000] });
     const id = await harness.subscribe(receiver.url);
     const watcher = await harness.subscribe(watching.url, { eventTypes: ['subscription.disabled'] });
     await harness.append('a', 'gone', 'b', 'gone');
@@ -191,6 +192,7 @@ describe('disabling', () => {
     const disabled = await harness.state(id);
     expect(disabled).toMatchObject({ enabled: false, disabledReason: 'the endpoint answered 410 Gone' });
     expect(harness.disabled).toEqual(['the endpoint answered 410 Gone']);
+    expect(harness.reports.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([null, null]);
     expect(receiver.received).toHaveLength(2);
     expect((await harness.log.head(harness.account)).position).toBe(5);
 
@@ -212,7 +214,10 @@ describe('disabling', () => {
 
   test('an endpoint without one success for long enough is disabled', async () => {
     await using receiver = await startReceiver(500);
-    await using harness = createHarness(redis, { retryMs: [20, 20, 20, 20, 20, 20, 20], disableAfterMs: 60 });
+    await using harness = await createHarness(redis, {
+      retryMs: [20, 20, 20, 20, 20, 20, 20],
+      disableAfterMs: 60,
+    });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await drainUntil(harness, id, () => expect(harness.disabled).toHaveLength(1));
@@ -230,7 +235,7 @@ describe('disabling', () => {
       return 410;
     });
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(former.url);
     await harness.append('a');
     const drained = harness.drain(id);
@@ -246,7 +251,7 @@ describe('disabling', () => {
 describe('waking beside a pause', () => {
   test('leaves those alone that rest, until a success, a release or enabling ends that', async () => {
     await using receiver = await startReceiver(500);
-    await using harness = createHarness(redis, { retryMs: [60_000] });
+    await using harness = await createHarness(redis, { retryMs: [60_000] });
     const id = await harness.subscribe(receiver.url);
     const wake = vi.spyOn(harness.queue, 'wake').mockResolvedValue();
     const woken = async () => {

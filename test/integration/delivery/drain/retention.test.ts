@@ -3,8 +3,8 @@ import { createLogOutline } from '../../../../src/events/log-outline.ts';
 import { createLagReader } from '../../../../src/subscriptions/lag.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { subscriptionLag } from '../../../../src/subscriptions/subscription.ts';
-import { startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -16,7 +16,7 @@ const times = (count: number, name: (i: number) => string) =>
 describe('events that retention takes before they are delivered', () => {
   test('are told as one dead letter per stretch, and the rest is delivered', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(120, (i) => `f${i}`));
     await harness.redis.xtrim(harness.keys.events, 'MINID', '101-0');
@@ -34,7 +34,7 @@ describe('events that retention takes before they are delivered', () => {
   test('are told to whoever asked for that event, and counted in the lag until then', async () => {
     await using receiver = await startReceiver();
     await using watching = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     const watcher = await harness.subscribe(watching.url, { eventTypes: ['subscription.fell_behind'] });
     await harness.append(...times(30, (i) => `f${i}`));
@@ -54,7 +54,7 @@ describe('events that retention takes before they are delivered', () => {
 
   test('count in the lag until they are told, those still in the log only if they are wanted', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const client = redis.connect();
     const lags = createLagReader({
       log: harness.log,
@@ -82,7 +82,7 @@ describe('events that retention takes before they are delivered', () => {
 
   test('are told when nothing at all is left of the log', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b', 'c');
     await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
@@ -98,7 +98,7 @@ describe('events that retention takes before they are delivered', () => {
 
   test('leave their lane one by one, each as a dead letter', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [50] });
+    await using harness = await createHarness(redis, { retryMs: [50] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('poison', 'poison');
     await harness.drain(id);
@@ -121,7 +121,7 @@ describe('events that retention takes before they are delivered', () => {
 
 test('attempts are kept for the retention and listed page by page, newest first, however many there are', async () => {
   await using receiver = await startReceiver();
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   const id = await harness.subscribe(receiver.url);
   await harness.append(...times(1_500, (i) => `f${i}`));
   await harness.drain(id);
@@ -140,7 +140,7 @@ test('attempts are kept for the retention and listed page by page, newest first,
 
 test('attempts older than the retention go', async () => {
   await using receiver = await startReceiver();
-  await using harness = createHarness(redis, { retentionMs: 60_000 });
+  await using harness = await createHarness(redis, { retentionMs: 60_000 });
   const id = await harness.subscribe(receiver.url);
   const { attempts } = harness.keys.subscription(id);
   const old = Date.now() - 120_000;
@@ -155,7 +155,7 @@ test('attempts older than the retention go', async () => {
 
 test('a subscription from the earliest event misses nothing that was gone before it existed', async () => {
   await using receiver = await startReceiver();
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   await harness.append(...times(30, (i) => `f${i}`));
   await harness.redis.xtrim(harness.keys.events, 'MINID', '21-0');
   const id = await harness.subscribe(receiver.url, {}, 'earliest');

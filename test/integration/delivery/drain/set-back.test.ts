@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createLatch, startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
-import { rememberKeys } from '../../../support/set-back.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { rememberKeys } from '../../../support/redis/set-back.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -32,7 +32,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
   test('what takes the positions of lost events is delivered, whatever the drain had made of those', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(answering(latch));
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('held', 'a', 'b');
     const drained = harness.drain(id);
@@ -53,7 +53,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
   test('an event whose waiting retry was lost with a settle is not passed over', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(answering(latch));
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('failing', 'held');
     let setBack: (() => Promise<void>) | undefined;
@@ -76,7 +76,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
 
   test('events that are read on the other timeline are not taken for the next ones', async () => {
     await using receiver = await startReceiver(answering());
-    await using harness = createHarness(redis, { maxInFlight: 1 });
+    await using harness = await createHarness(redis, { maxInFlight: 1 });
     const id = await harness.subscribe(receiver.url);
     const setBack = await rememberKeys(harness.redis, harness.keys.base);
     await harness.append('a', 'b', 'c', 'd', 'e', 'f');
@@ -95,7 +95,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
 
 test('events that a second master answered with are not taken for those of the first', async () => {
   await using receiver = await startReceiver(answering());
-  await using harness = createHarness(redis, { maxInFlight: 1 });
+  await using harness = await createHarness(redis, { maxInFlight: 1 });
   const id = await harness.subscribe(receiver.url);
   const toSecond = await rememberKeys(harness.redis, harness.keys.base);
   await harness.append('a', 'b', 'c', 'd', 'e', 'f');
@@ -124,7 +124,7 @@ describe('a cursor', () => {
   ])('$at is written with the timeline of its entry', async ({ events, cursor }) => {
     const latch = createLatch();
     await using receiver = await startReceiver(answering(latch));
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append(...events);
     const drained = harness.drain(id);
@@ -141,7 +141,7 @@ describe('a cursor', () => {
 describe('a cursor that is not of the log', () => {
   test('because it is beyond its head, is brought back, and so are waiting retries', async () => {
     await using receiver = await startReceiver(answering());
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
     const { state, lanes } = harness.keys.subscription(id);
@@ -155,7 +155,7 @@ describe('a cursor that is not of the log', () => {
 
   test('goes back no further than the last 32nd, 1024th or 32768th event that both know', async () => {
     await using receiver = await startReceiver(answering());
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
     await harness.append(...names('a', 40));
@@ -177,7 +177,7 @@ describe('a cursor that is not of the log', () => {
 test('an event that is recorded after a change of the filters was answered is judged by the new ones', async () => {
   const latch = createLatch();
   await using receiver = await startReceiver(answering(latch));
-  await using harness = createHarness(redis);
+  await using harness = await createHarness(redis);
   const id = await harness.subscribe(receiver.url, { eventTypes: ['filing.paid', 'filing.pending'] });
   await harness.append('held');
   const drained = harness.drain(id);

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, startReplay, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -14,7 +14,11 @@ const hourMs = 3_600_000;
  */
 async function replayPoison(receiver: { readonly url: string; answer(status: number): void }) {
   const clock = { now: Date.now() };
-  const harness = createHarness(redis, { retryMs: [hourMs, hourMs], maxInFlight: 2, now: () => clock.now });
+  const harness = await createHarness(redis, {
+    retryMs: [hourMs, hourMs],
+    maxInFlight: 2,
+    now: () => clock.now,
+  });
   const id = await harness.subscribe(receiver.url);
   await harness.append('poison', 'poison');
   await harness.drain(id);
@@ -64,7 +68,11 @@ test('a replay that waits for a retry goes on at once when the subscription is r
 test('a replay with so many retries that they are kept in memory goes on at once when the subscription is released', async () => {
   await using receiver = await startReceiver();
   let clock = Date.now();
-  await using harness = createHarness(redis, { retryMs: [hourMs, hourMs], maxInFlight: 2, now: () => clock });
+  await using harness = await createHarness(redis, {
+    retryMs: [hourMs, hourMs],
+    maxInFlight: 2,
+    now: () => clock,
+  });
   const id = await harness.subscribe(receiver.url);
   // After each failure a success, so that the endpoint does not look down.
   await harness.append(...Array.from({ length: 240 }, (_, i) => (i % 2 === 0 ? `poison${i}` : `good${i}`)));
@@ -93,7 +101,11 @@ test('a replay that waited for a retry when another drain released the subscript
 
 test('a replay is a probe of an endpoint that is down when nothing else waits', async () => {
   await using receiver = await startReceiver();
-  await using harness = createHarness(redis, { retryMs: [hourMs, hourMs], maxInFlight: 2, now: () => clock });
+  await using harness = await createHarness(redis, {
+    retryMs: [hourMs, hourMs],
+    maxInFlight: 2,
+    now: () => clock,
+  });
   let clock = Date.now();
   const id = await harness.subscribe(receiver.url);
   await harness.append('a', 'b', 'c');

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { ReplayRequest } from '../../../../src/delivery/replay/replay.ts';
 import { ReplayRefusedError } from '../../../../src/delivery/replay/start-replay.ts';
-import { createLatch, startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
-import { rememberKeys } from '../../../support/set-back.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { rememberKeys } from '../../../support/redis/set-back.ts';
 import { createHarness, startReplay, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -18,7 +18,7 @@ function progress(harness: Harness, id: string, replay: { id: string }) {
 describe('a replay', () => {
   test('delivers everything in the log once more, in order per filing, under the same ids and bytes', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     const filings = times(120, (i) => `f${i % 30}`);
     await harness.append(...filings);
@@ -47,7 +47,7 @@ describe('a replay', () => {
 
   test('counts the events of a very long log one by one only so far, and still delivers only what matches', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis, { countMax: 1 });
+    await using harness = await createHarness(redis, { countMax: 1 });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(1_100, (i) => `f${i % 100}`), 'last');
     await harness.drain(id);
@@ -61,7 +61,7 @@ describe('a replay', () => {
 
   test('is narrowed by time, types and filing, and by what the subscription itself asks for', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -93,7 +93,7 @@ describe('a replay', () => {
 
   test('that matches nothing is finished at once', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     const replay = await startReplay(harness, id);
     expect(replay.matched).toBe(0);
@@ -103,7 +103,7 @@ describe('a replay', () => {
 
   test('leaves alone what is still on its way to the subscription', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'poison' ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [3_600_000] });
+    await using harness = await createHarness(redis, { retryMs: [3_600_000] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'poison', 'poison');
     await harness.drain(id);
@@ -118,7 +118,7 @@ describe('a replay', () => {
 
   test('asked for twice while it runs is one; asked for again when it is finished is another', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
     await harness.drain(id);
@@ -138,7 +138,7 @@ describe('a replay', () => {
       if (replaying && attempt > 1) await latch.opened;
       return 200;
     });
-    await using harness = createHarness(redis, { maxInFlight: 4 });
+    await using harness = await createHarness(redis, { maxInFlight: 4 });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(20, (i) => `f${i}`));
     await harness.drain(id);
@@ -160,7 +160,7 @@ describe('a replay', () => {
       await new Promise((resolve) => setTimeout(resolve, 3));
       return 200;
     });
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     harness.startWorker();
     await harness.publish(...times(60, (i) => `f${i % 3}`));
@@ -179,7 +179,7 @@ describe('a replay', () => {
 
   test('retries by the schedule and counts what it gives up, without a second dead letter', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis, { retryMs: [10, 10] });
+    await using harness = await createHarness(redis, { retryMs: [10, 10] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'poison', 'b', 'poison');
     await harness.drain(id);
@@ -204,7 +204,7 @@ describe('a replay', () => {
 
   test('goes on where it was after a crash, repeating at most what was in flight', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis, { maxInFlight: 4 });
+    await using harness = await createHarness(redis, { maxInFlight: 4 });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(60, (i) => `f${i}`));
     await harness.drain(id);
@@ -227,7 +227,7 @@ describe('a replay', () => {
 
   test('waits while the subscription is disabled and goes on when it is enabled', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await harness.drain(id);
@@ -242,7 +242,7 @@ describe('a replay', () => {
 
   test('passes over what retention took meanwhile', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(100, (i) => `f${i}`));
     await harness.drain(id);
@@ -264,7 +264,7 @@ describe('a replay', () => {
 
   test('is chosen anew when Redis is set back while it is chosen', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('kept');
     await harness.drain(id);
@@ -294,7 +294,7 @@ describe('a replay', () => {
 
   test('is refused for a subscription that is gone, and when too many wait', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(51, (i) => `f${i}`));
     await harness.drain(id);
@@ -311,7 +311,7 @@ describe('a replay', () => {
 
   test('goes with the subscription', async () => {
     await using receiver = await startReceiver();
-    await using harness = createHarness(redis);
+    await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
     await harness.drain(id);
@@ -325,7 +325,7 @@ describe('a replay', () => {
 describe('a replay of dead letters', () => {
   test('delivers them again, and those delivered leave the list', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId.startsWith('dead') ? 500 : 200));
-    await using harness = createHarness(redis, { retryMs: [1] });
+    await using harness = await createHarness(redis, { retryMs: [1] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'dead1', 'b', 'dead2');
     await vi.waitFor(async () => {
@@ -353,7 +353,7 @@ describe('a replay of dead letters', () => {
 
   test('counts only those whose event is still in the log', async () => {
     await using receiver = await startReceiver(500);
-    await using harness = createHarness(redis, { retryMs: [1] });
+    await using harness = await createHarness(redis, { retryMs: [1] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('x', 'x', 'x');
     await vi.waitFor(async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseHeaders, verifyCallback } from '../../../../src/cli/events/verify-callback.ts';
-import { generateSecret, parseSecret, sign } from '../../../../src/callbacks/sign.ts';
+import { signedHeaders } from '../../../../src/callbacks/sign.ts';
+import { generateSecret, parseSecret } from '../../../../src/subscriptions/signing-secret.ts';
 
 const key = parseSecret(generateSecret());
 const other = parseSecret(generateSecret());
@@ -10,9 +11,7 @@ const body = Buffer.from('{"type":"ping","data":{"premium":1200.10}}');
 
 function callback(changes: Record<string, string> = {}, bytes: Buffer = body) {
   const headers = {
-    'webhook-id': 'evt_1',
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': sign([key], 'evt_1', timestamp, body),
+    ...signedHeaders([key], 'evt_1', timestamp, body),
     ...changes,
   };
   return { headers: new Map(Object.entries(headers)), body: bytes };
@@ -24,12 +23,12 @@ describe('a captured callback', () => {
   });
 
   test('is genuine when one of several signatures fits, as during a rotation', () => {
-    const both = callback({ 'webhook-signature': sign([other, key], 'evt_1', timestamp, body) });
+    const both = callback({ ...signedHeaders([other, key], 'evt_1', timestamp, body) });
     expect(verifyCallback(both, key, now)).toMatchObject({ ok: true });
   });
 
   const rewritten = Buffer.from('{"n":1}');
-  const signedRewritten = { 'webhook-signature': sign([key], 'evt_1', timestamp, rewritten) };
+  const signedRewritten = { ...signedHeaders([key], 'evt_1', timestamp, rewritten) };
   test.each([
     ['another secret', callback(), other, now, /another secret/],
     ['a changed id', callback({ 'webhook-id': 'evt_2' }), key, now, /another secret/],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  comparedWindow,
+  comparedSpan,
   detectChange,
   detectRemoval,
   type ReadFiling,
@@ -143,7 +143,7 @@ describe('detectChange', () => {
     ['a read gives way that was timed by a clock ahead', 1_000, ahead, 900, 'outdated'],
   ])('%s', (_title, readAt, window, steadySince, kind) => {
     const state = { readAt };
-    const compared = comparedWindow(window, { at: 3_010, steadySince });
+    const compared = comparedSpan(window, { at: 3_010, steadySince });
     expect(detectChange(known(read('PAID'), state), read('PENDING'), compared, true)).toMatchObject({ kind });
     expect(detectRemoval(known(read('PAID'), state), compared)).toMatchObject({ kind });
   });

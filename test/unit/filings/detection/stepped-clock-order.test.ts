@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { comparedWindow, detectChange } from '../../../../src/filings/detection/detect-change.ts';
+import { comparedSpan, detectChange } from '../../../../src/filings/detection/detect-change.ts';
 import type { FilingState } from '../../../../src/filings/detection/filing-state.ts';
-import { windowOf } from '../../../../src/partner/partner-client.ts';
+import { spanOf } from '../../../../src/partner/read-span.ts';
 
 const runs = Number(process.env['PROPERTY_RUNS'] ?? 5_000);
 const seed = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);
@@ -65,7 +65,7 @@ it('reads of several processes follow the truth and never turn back when the clo
         const fact = each.start + each.moment;
         return [
           { at: each.start, run: () => (startSeen = clock.now(each.start)) },
-          { at: end, run: () => (window = windowOf(startSeen, clock.now(end), took)) },
+          { at: end, run: () => (window = spanOf(startSeen, clock.now(end), took)) },
           {
             at: end + each.late,
             run() {
@@ -73,7 +73,7 @@ it('reads of several processes follow the truth and never turn back when the clo
               clock.synchronise(at);
               const compared = { at: clock.now(at), steadySince: clock.steadySince() };
               const fields = { status: String(fact), completedAt: null, rejectionReason: null };
-              const found = detectChange(state, fields, comparedWindow(window, compared), true);
+              const found = detectChange(state, fields, comparedSpan(window, compared), true);
               if (found.kind === 'unchanged' || found.kind === 'outdated') return;
               state = found.next;
               shown.push(fact);

@@ -1,0 +1,69 @@
+import type { NewEvent } from '../../events/event.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { committing, defineScript, loadScript } from '../../redis/scripts.ts';
+import { encodeDoubt, type StandingDoubt } from '../doubt/doubt.ts';
+import type { PollingMarks } from './marks.ts';
+
+/** The marks that operational events report: written together with these. */
+export type ReportedFlags = Pick<PollingMarks, 'authFailed' | 'staleReported' | 'doubt'>;
+
+/** An operational event to be appended, and the marks that it leaves. */
+export interface HealthNotice {
+  readonly event: NewEvent;
+  /** Milliseconds on Redis's clock. */
+  readonly at: number;
+  /** The flags on which the decision rests, and their new values. */
+  readonly before: ReportedFlags;
+  readonly after: ReportedFlags;
+}
+
+/** What is reported about an account's health, kept in its marks. */
+export interface HealthStore {
+  /**
+   * Appends an operational event and writes its flags in one step. Returns the event's position in the log;
+   * null, with nothing written, when the flags are no longer those in `before` (another process has appended
+   * it) or the generation is another.
+   */
+  appendEvent(account: string, generation: string, notice: HealthNotice): Promise<number | null>;
+  /**
+   * Accepts a doubt as it stands in the marks. Where another account is the reason, that one is the account's
+   * own from then on. False, with nothing written, when the doubt in the marks is another one.
+   */
+  accept(account: string, doubt: StandingDoubt): Promise<boolean>;
+}
+
+// KEYS 1 the marks. ARGV the doubt before, the doubt after, the identity that is the account's own from then
+// on or ''. Replies 1 when the doubt was the one before.
+const acceptDoubt = defineScript(`
+if redis.call('HGET', KEYS[1], 'doubt') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'doubt', ARGV[2])
+if ARGV[3] ~= '' then redis.call('HSET', KEYS[1], 'identity', ARGV[3]) end
+return 1`);
+
+const appendScript = committing(loadScript(new URL('append-health-event.lua', import.meta.url)));
+
+/** Health in Redis. */
+export function createHealthStore(redis: RedisClient, keys: Keys): HealthStore {
+  return {
+    async appendEvent(account, generation, { event, at, before, after }) {
+      const { head, events, bodies, polling } = keys.account(account);
+      const flags = [before, after].flatMap(({ authFailed, staleReported, doubt }) => [
+        authFailed,
+        staleReported,
+        doubt,
+      ]);
+      const position = await appendScript.run(
+        redis,
+        [head, events, bodies, polling],
+        [generation, ...flags.map(String), at, event.id, event.type, event.body],
+      );
+      return typeof position === 'number' && position > 0 ? position : null;
+    },
+    async accept(account, doubt) {
+      const accepted = encodeDoubt({ ...doubt, accepted: true });
+      const values = [encodeDoubt(doubt), accepted, doubt.identity];
+      return (await acceptDoubt.run(redis, [keys.account(account).polling], values)) === 1;
+    },
+  };
+}

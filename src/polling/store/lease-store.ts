@@ -1,0 +1,54 @@
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { defineScript } from '../../redis/scripts.ts';
+import type { OnUnreadable } from '../../redis/unreadable-record.ts';
+
+/** The lease of polling, one string per account: spares the service two polls of an account at once. */
+export interface LeaseStore {
+  /**
+   * Leases the account to `holder` for `ms` milliseconds, or extends its lease. False while another holder
+   * has it, whose lease lasts no longer than that.
+   */
+  lease(account: string, holder: string, ms: number): Promise<boolean>;
+  /** Ends the lease if it is still the holder's. */
+  release(account: string, holder: string): Promise<void>;
+}
+
+// KEYS 1 the lease. ARGV holder, milliseconds. Replies 0 when another holder has it, 1 when it is the
+// holder's, 2 when it held what no holder can have written (another type, or no end), which is replaced. A
+// lease that lasts longer than any was written before Redis's clock was set back, and is replaced too.
+const keepLease = defineScript(`
+local holder, taken = redis.pcall('GET', KEYS[1]), 1
+if type(holder) == 'table' then
+  redis.call('DEL', KEYS[1])
+  taken = 2
+elseif holder and holder ~= ARGV[1] then
+  local left = redis.call('PTTL', KEYS[1])
+  if left >= 0 and left <= tonumber(ARGV[2]) then return 0 end
+  taken = left < 0 and 2 or 1
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return taken`);
+
+// KEYS 1 the lease. ARGV holder.
+const dropLease = defineScript(
+  `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
+);
+
+/** Leases in Redis. */
+export function createLeaseStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): LeaseStore {
+  const keyOf = (account: string) => keys.account(account).lease;
+  return {
+    async lease(account, holder, ms) {
+      const key = keyOf(account);
+      const reply = await keepLease.run(redis, [key], [holder, ms]);
+      const reason = 'it holds what is not ours';
+      if (reply === 2)
+        onUnreadable({ account, kind: 'lease', key, field: null, reason, remedy: 'set_aside' });
+      return reply !== 0;
+    },
+    async release(account, holder) {
+      await dropLease.run(redis, [keyOf(account)], [holder]);
+    },
+  };
+}

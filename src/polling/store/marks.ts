@@ -1,0 +1,125 @@
+/** Where polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
+export interface PollingMarks {
+  /**
+   * Random, drawn when the account's snapshot began. Writers to the snapshot name it, and write nothing once
+   * it is another.
+   */
+  readonly generation: string;
+  /** Once true it stays so. */
+  readonly baselined: boolean;
+  /** Polls in a row that read the whole list and found nothing new although the counts differ. */
+  readonly dryPolls: number;
+  /**
+   * How many filings the service counts but has never listed. During the baseline: the lowest such number
+   * seen in polls that found nothing new. Afterwards: how many may still appear without being reported as
+   * new; it only decreases.
+   */
+  readonly hidden: number;
+  /** Start of the poll that completed the baseline. */
+  readonly baselinedAt: number;
+  readonly lastPollAt: number;
+  /** Start of the last poll that the schedule called for, and that read anything. */
+  readonly scheduledPollAt: number;
+  /** Start of the last poll that read all it had to. */
+  readonly lastCompletePollAt: number;
+  /** End of the last poll that read all it had to. */
+  readonly lastCompleteEndAt: number;
+  /** Start of the last full listing that read all it had to. */
+  readonly lastSweepAt: number;
+  /** Start of the last full listing, however it ended. */
+  readonly sweepTriedAt: number;
+  readonly consecutiveFailures: number;
+  /** No scheduled poll before this time; 0 while the account is not backing off. */
+  readonly backoffUntil: number;
+  /** What the last poll could not read; empty when it read everything. */
+  readonly lastError: string;
+  /** Which of the account's stored records could not be read at the last check; empty when all could. */
+  readonly unreadable: string;
+  /** True from the `account.auth_failed` event until the next complete poll. */
+  readonly authFailed: boolean;
+  /** True from the `account.stale` event until the next complete poll. */
+  readonly staleReported: boolean;
+  /** What is held back and since when, see `standingDoubt`; empty when nothing is. */
+  readonly doubt: string;
+  /** Digest of the account that the service named last without a doubt; empty when it has named none. */
+  readonly identity: string;
+  /** When the service was last asked for it without a doubt. */
+  readonly identityAt: number;
+  /** When the last operational event of the account was appended. */
+  readonly toldAt: number;
+  /** Start of the last poll that saw every filing known to be unsettled, except the missed ones. */
+  readonly unsettledSeenAt: number;
+  /** Start of the last poll that saw every known filing, except the missed ones. */
+  readonly allSeenAt: number;
+  /** Start of the last full listing that stood still and held known filings only. */
+  readonly bornSeenAt: number;
+  /** Start of the last poll after which the number of known filings equalled the service's totals. */
+  readonly countedAt: number;
+  /** Number of filings found removed so far, ever. */
+  readonly removals: number;
+  readonly requestsTotal: number;
+  readonly requestsLastPoll: number;
+}
+
+/** What a poll adds to the marks; marks that are not named stay. */
+export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal' | 'doubt'>>;
+
+/** The marks of an account that was never polled. */
+export const noMarks: PollingMarks = {
+  generation: '',
+  baselined: false,
+  dryPolls: 0,
+  hidden: 0,
+  baselinedAt: 0,
+  lastPollAt: 0,
+  scheduledPollAt: 0,
+  lastCompletePollAt: 0,
+  lastCompleteEndAt: 0,
+  lastSweepAt: 0,
+  sweepTriedAt: 0,
+  consecutiveFailures: 0,
+  backoffUntil: 0,
+  lastError: '',
+  unreadable: '',
+  authFailed: false,
+  staleReported: false,
+  doubt: '',
+  identity: '',
+  identityAt: 0,
+  toldAt: 0,
+  unsettledSeenAt: 0,
+  allSeenAt: 0,
+  bornSeenAt: 0,
+  countedAt: 0,
+  removals: 0,
+  requestsTotal: 0,
+  requestsLastPoll: 0,
+};
+
+/** Names of the marks that are numbers. */
+export const numericMarks: readonly string[] = Object.entries(noMarks).flatMap(([name, value]) =>
+  typeof value === 'number' ? [name] : [],
+);
+
+/** Marks as fields and values of the stored hash. */
+export function encodeMarks(marks: MarksUpdate): string[] {
+  return Object.entries(marks).flatMap(([name, value]) => [name, String(value)]);
+}
+
+/** The marks in the fields of the stored hash; a mark without a field is as in `noMarks`. */
+export function decodeMarks(fields: Readonly<Record<string, string>>): PollingMarks {
+  const marks: Record<string, unknown> = { ...noMarks };
+  for (const [name, sample] of Object.entries(noMarks)) {
+    const text = fields[name];
+    if (text === undefined) continue;
+    marks[name] =
+      typeof sample === 'boolean' ? text === 'true' : typeof sample === 'number' ? toNumber(text) : text;
+  }
+  return marks as unknown as PollingMarks;
+}
+
+// A value that is no number is dropped by the next check of the account's keys.
+function toNumber(text: string): number {
+  const value = Number(text);
+  return Number.isFinite(value) ? value : 0;
+}
