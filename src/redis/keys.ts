@@ -56,7 +56,7 @@ export interface Keys {
    * What was committed to an account's log lately. Without its hash tag, so that it is set back with the
    * account by chance only.
    */
-  witness(account: string): string;
+  publishedCommits(account: string): string;
   account(account: string): AccountKeys;
 }
 
@@ -118,7 +118,7 @@ export function createKeys(prefix: string): Keys {
     taken: `${prefix}:taken`,
     accounts: `${prefix}:accounts`,
     commits: `${prefix}:commits`,
-    witness: (account) => `${prefix}:witness:${account}`,
+    publishedCommits: (account) => `${prefix}:witness:${account}`,
     account: (account) => accountKeys(`${prefix}:{${account}}`),
   };
 }

@@ -7,23 +7,23 @@ import { toUnreadable, type OnUnreadable } from '../../redis/unreadable-record.t
 import type { FilingCommit } from '../detection/decide-commit.ts';
 
 /** A filing's event as other processes than the one that committed it know it. */
-export interface WitnessedEvent {
+export interface PublishedEvent {
   readonly filingId: string;
   readonly sequence: number;
   readonly status: string;
 }
 
 /** What one script committed, as other processes know it. */
-export interface WitnessedBatch {
+export interface PublishedBatch {
   readonly account: string;
   readonly generation: string;
   /** The newest event in the log behind it. */
   readonly head: Checkpoint;
-  readonly events: readonly WitnessedEvent[];
+  readonly events: readonly PublishedEvent[];
 }
 
 /** What one script of this process committed. */
-export interface CommitBatch extends Omit<WitnessedBatch, 'events'> {
+export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
   /** When it was written, milliseconds on Redis's clock. */
   readonly at: number;
   /** Those with an event. */
@@ -48,11 +48,11 @@ export interface CommitJournal {
   /** This process's commits to the log behind a position, oldest first. */
   ownBehind(account: string, generation: string, position: number): readonly CommitBatch[];
   /** Events that others have committed behind a position, oldest first. */
-  othersBehind(account: string, generation: string, position: number): readonly WitnessedEvent[];
+  othersBehind(account: string, generation: string, position: number): readonly PublishedEvent[];
   /** The newest batch in the key, by whichever process; null when there is none of this generation. */
   newestKept(account: string, generation: string): Promise<Checkpoint | null>;
   /** The events in the key behind a position, oldest first. */
-  keptBehind(account: string, generation: string, position: number): Promise<readonly WitnessedEvent[]>;
+  keptBehind(account: string, generation: string, position: number): Promise<readonly PublishedEvent[]>;
   /**
    * What was lost is made up for: `head` is the newest event that is known from now on, by the others as
    * well.
@@ -80,10 +80,10 @@ export function createCommitJournal(
   const process = randomUUID();
   const newest = new Map<string, { readonly generation: string; readonly head: Checkpoint }>();
   const own = createMemory<CommitBatch>(rememberedBytesMax, bytesOf);
-  const heard = createMemory<WitnessedBatch>(heardMax, ({ events }) => events.length);
+  const heard = createMemory<PublishedBatch>(heardMax, ({ events }) => events.length);
 
   // News of others may be late.
-  function see(batch: Pick<WitnessedBatch, 'account' | 'generation' | 'head'>): void {
+  function see(batch: Pick<PublishedBatch, 'account' | 'generation' | 'head'>): void {
     const known = newest.get(batch.account);
     if (known?.generation === batch.generation && known.head.position > batch.head.position) return;
     newest.set(batch.account, batch);
@@ -92,26 +92,26 @@ export function createCommitJournal(
   async function share({ account, generation, head, commits }: CommitBatch): Promise<void> {
     const events = commits.map(({ id, next }) => [id, next.sequence, next.status]);
     const text = JSON.stringify([process, account, generation, head.position, head.timeline, events]);
-    const key = keys.witness(account);
+    const key = keys.publishedCommits(account);
     await Promise.allSettled([
       redis.pipeline().xadd(key, 'MAXLEN', '~', keptMax, '*', 'b', text).pexpire(key, keptMs).exec(),
       redis.publish(keys.commits, text),
     ]);
   }
 
-  async function kept(account: string, generation: string, count: number): Promise<WitnessedBatch[]> {
+  async function kept(account: string, generation: string, count: number): Promise<PublishedBatch[]> {
     const entries = await redis
-      .xrevrange(keys.witness(account), '+', '-', 'COUNT', count)
-      .catch(noWitness(account));
-    const batches = entries.flatMap(([, fields]) => toWitnessed(fields[1] ?? '')?.batch ?? []);
+      .xrevrange(keys.publishedCommits(account), '+', '-', 'COUNT', count)
+      .catch(setAsideUnreadable(account));
+    const batches = entries.flatMap(([, fields]) => parsePublished(fields[1] ?? '')?.batch ?? []);
     return batches.filter((batch) => batch.generation === generation);
   }
 
   // It says nothing any more, and begins anew.
-  const noWitness = (account: string) => async (error: unknown) => {
+  const setAsideUnreadable = (account: string) => async (error: unknown) => {
     const unreadable = toUnreadable(error);
     if (unreadable === null) throw error;
-    const key = keys.witness(account);
+    const key = keys.publishedCommits(account);
     await redis.unlink(key);
     onUnreadable({
       account,
@@ -135,7 +135,7 @@ export function createCommitJournal(
       await share(batch);
     },
     hear(message) {
-      const heardOf = toWitnessed(message);
+      const heardOf = parsePublished(message);
       if (heardOf === null || heardOf.by === process) return;
       const { batch } = heardOf;
       see(batch);
@@ -186,7 +186,7 @@ export async function listenForCommits(
 }
 
 /** Batches in the order in which they came; when there is too much, the oldest go. */
-function createMemory<T extends Pick<WitnessedBatch, 'account' | 'generation' | 'head'>>(
+function createMemory<T extends Pick<PublishedBatch, 'account' | 'generation' | 'head'>>(
   sizeMax: number,
   sizeOf: (batch: T) => number,
 ) {
@@ -216,7 +216,7 @@ function bytesOf({ commits }: CommitBatch): number {
 }
 
 // Null where it is not what `share` writes.
-function toWitnessed(text: string): { by: string; batch: WitnessedBatch } | null {
+function parsePublished(text: string): { by: string; batch: PublishedBatch } | null {
   const list = parseList(text);
   const [by, account, generation, position, timeline, events] = list;
   const isBatch = [by, account, generation, timeline].every((value) => typeof value === 'string');

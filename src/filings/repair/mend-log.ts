@@ -5,7 +5,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord } from '../../redis/unreadable-record.ts';
-import type { WitnessedEvent } from '../commit/commit-journal.ts';
+import type { PublishedEvent } from '../commit/commit-journal.ts';
 import { indexStatus, type ReadStates } from '../commit/filing-commit.ts';
 import type { StoredState } from '../detection/filing-state.ts';
 import { around, findTear, readTold, type Tear, type ToldEvent } from './find-tear.ts';
@@ -51,7 +51,7 @@ export interface LogMenderDeps {
   readonly restate: (
     account: string,
     generation: string,
-    events: readonly WitnessedEvent[],
+    events: readonly PublishedEvent[],
   ) => Promise<string[]>;
   /** Counts the filings of an account anew. */
   readonly recount: (account: string) => Promise<void>;
@@ -206,7 +206,7 @@ function doubtedEvents(
   told: readonly (ToldEvent | null)[],
   tear: Tear | null,
   states: ReadonlyMap<string, StoredState | null>,
-): WitnessedEvent[] {
+): PublishedEvent[] {
   const heard = new Map<string, ToldEvent>();
   for (const event of told)
     if (event !== null && (heard.get(event.filingId)?.sequence ?? -1) < event.sequence)

@@ -1,6 +1,6 @@
 import type { EventLog } from '../../events/event-log.ts';
 import { isSameCheckpoint, type Checkpoint } from '../../events/timeline.ts';
-import type { CommitJournal, WitnessedEvent } from '../commit/commit-journal.ts';
+import type { CommitJournal, PublishedEvent } from '../commit/commit-journal.ts';
 import type { FilingState, StoredState } from '../detection/filing-state.ts';
 import type { CommitWriter } from '../commit/commit-writer.ts';
 import type { ReadStates } from '../commit/filing-commit.ts';
@@ -81,13 +81,13 @@ async function stillMissing(
   { read }: RestoreDeps,
   account: string,
   commits: readonly FilingCommit[],
-): Promise<{ open: FilingCommit[]; collided: WitnessedEvent[] }> {
+): Promise<{ open: FilingCommit[]; collided: PublishedEvent[] }> {
   const states = await read(
     account,
     commits.map(({ id }) => id),
   );
   const open: FilingCommit[] = [];
-  const collided: WitnessedEvent[] = [];
+  const collided: PublishedEvent[] = [];
   commits.forEach((commit, i) => {
     const { id, next } = commit;
     const stored = states[i] ?? null;
@@ -112,9 +112,9 @@ export async function restate(
   deps: Pick<RestoreDeps, 'read' | 'write'>,
   account: string,
   generation: string,
-  events: readonly WitnessedEvent[],
+  events: readonly PublishedEvent[],
 ): Promise<string[]> {
-  const last = new Map<string, WitnessedEvent>();
+  const last = new Map<string, PublishedEvent>();
   for (const event of events) {
     const known = last.get(event.filingId);
     if (known === undefined || known.sequence <= event.sequence) last.set(event.filingId, event);
@@ -137,7 +137,7 @@ export async function restate(
 }
 
 // A state beyond the event is delivered with a greater sequence anyway.
-function restating(event: WitnessedEvent, stored: StoredState | null): FilingCommit | null {
+function restating(event: PublishedEvent, stored: StoredState | null): FilingCommit | null {
   const { sequence = 0, status = '' } = stored?.state ?? {};
   if (sequence > event.sequence || (sequence === event.sequence && status === event.status)) return null;
   const state = stored?.state ?? unseen(event);
@@ -146,7 +146,7 @@ function restating(event: WitnessedEvent, stored: StoredState | null): FilingCom
 }
 
 // A filing that Redis does not know any more stands as one that was removed, until it is seen again.
-function unseen({ status, sequence }: WitnessedEvent): FilingState {
+function unseen({ status, sequence }: PublishedEvent): FilingState {
   const times = { since: 0, readFrom: 0, readAt: 0 };
   return { status, completedAt: null, rejectionReason: null, sequence, ...times, removed: true };
 }

@@ -268,7 +268,7 @@ function worldsOf(keys: Keys): World[] {
       return { account, name, damage, case: of, keyOf: (own) => keyOf(account, own), own: '', beside: '' };
     };
     return [
-      world('witness', witnessCase, keys.witness),
+      world('witness', witnessCase, keys.publishedCommits),
       ...Object.entries(accountCases).map(([name, of]) =>
         world(name, of, (account) => {
           const key = keys.account(account)[name as keyof typeof accountCases];
