@@ -10,7 +10,7 @@ import type { CommitResult, ReadStates } from './commit/filing-commit.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
 import { createReadStates } from './read-states.ts';
-import { createLogMender, type LogMending } from './repair/mend-log.ts';
+import { createLogMender, type LogMending } from './repair/repair-log.ts';
 import { createRecount } from './repair/recount.ts';
 import { restate, restoreCommits, type Restoration } from './repair/restore-commits.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';

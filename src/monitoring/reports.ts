@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AttemptReport } from '../delivery/drain/settlement.ts';
-import type { LogMending } from '../filings/repair/mend-log.ts';
+import type { LogMending } from '../filings/repair/repair-log.ts';
 import type { Restoration } from '../filings/repair/restore-commits.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import type { Metrics } from './metrics.ts';

@@ -76,7 +76,7 @@ export interface AccountKeys {
   readonly head: string;
   /**
    * The run of the server on which the log was last found whole, the head at its start, and whether its file
-   * is `whole` (src/filings/repair/mend-log.ts).
+   * is `whole` (src/filings/repair/repair-log.ts).
    */
   readonly checked: string;
   readonly events: string;

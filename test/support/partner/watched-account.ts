@@ -3,7 +3,7 @@ import { readAgain } from '../../../src/polling/store/missed-read-store.ts';
 import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
-import type { LogMending } from '../../../src/filings/repair/mend-log.ts';
+import type { LogMending } from '../../../src/filings/repair/repair-log.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { OutlinedEntry } from '../../../../src/events/log-entry.ts';
 import type { Checkpoint } from '../../../../src/events/timeline.ts';
-import { findTear, readTold, type LogStretch } from '../../../../src/filings/repair/find-tear.ts';
+import { findTear, readTold, type LogStretch } from '../../../../src/filings/repair/find-torn-range.ts';
 
 const beginning: Checkpoint = { position: 0, timeline: '0'.repeat(48) };
 

@@ -8,7 +8,7 @@ import { decodeRecord } from '../../redis/unreadable-record.ts';
 import type { PublishedEvent } from '../commit/commit-journal.ts';
 import { indexStatus, type ReadStates } from '../commit/filing-commit.ts';
 import type { StoredState } from '../detection/filing-state.ts';
-import { around, findTear, readTold, type Tear, type ToldEvent } from './find-tear.ts';
+import { around, findTear, readTold, type Tear, type ToldEvent } from './find-torn-range.ts';
 
 /** What was found torn in a log, and mended. */
 export interface LogMending {
@@ -86,8 +86,8 @@ interface Look {
 /** A mender over the log and the snapshot in Redis. */
 export function createLogMender(deps: LogMenderDeps): LogMender {
   const { redis, keys, log, read, restate, recount, onTorn } = deps;
-  const lookScript = loadScript(new URL('look-for-tear.lua', import.meta.url));
-  const mendScript = loadScript(new URL('mend-log.lua', import.meta.url));
+  const lookScript = loadScript(new URL('read-after-restart.lua', import.meta.url));
+  const mendScript = loadScript(new URL('repair-log.lua', import.meta.url));
 
   async function look(account: string, generation: string): Promise<Look | null> {
     const { checked, polling, head, events } = keys.account(account);
