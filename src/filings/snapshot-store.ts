@@ -10,7 +10,7 @@ import type { CommitResult, ReadStates } from './commit/filing-commit.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
 import { createReadStates } from './read-states.ts';
-import { createLogMender, type LogMending } from './repair/repair-log.ts';
+import { createLogRepairer, type LogRepair } from './repair/repair-log.ts';
 import { createRecount } from './repair/recount.ts';
 import { restate, restoreCommits, type Restoration } from './repair/restore-commits.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
@@ -32,7 +32,7 @@ export interface SnapshotStore {
   ): Promise<CommitResult[]>;
   /**
    * Looks whether Redis was set back since the commits that this or another process has made, or has carried
-   * out half of one at its start, and makes up for it, see `restoreCommits` and `createLogMender`; rejects
+   * out half of one at its start, and makes up for it, see `restoreCommits` and `createLogRepairer`; rejects
    * with SnapshotLostError like `commit`. `at` is when events are recorded that are committed anew,
    * milliseconds on Redis's clock.
    */
@@ -60,7 +60,7 @@ export interface SnapshotOptions {
   /** Called when commits that Redis had lost are made up for. */
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
   /** Called when a log was found torn and is mended. */
-  readonly onTorn: (mending: LogMending, generation: string) => Promise<void>;
+  readonly onTorn: (repair: LogRepair, generation: string) => Promise<void>;
   readonly onUnreadable: OnUnreadable;
 }
 
@@ -88,7 +88,7 @@ export function createSnapshotStore(
     } while (cursor !== '0');
   }
 
-  const mender = createLogMender({
+  const repairer = createLogRepairer({
     redis,
     keys,
     log,
@@ -99,7 +99,7 @@ export function createSnapshotStore(
   });
 
   async function catchUp(account: string, generation: string, at: number): Promise<void> {
-    await mender.mend(account, generation);
+    await repairer.repair(account, generation);
     const deps = { log, journal, read, write: writer.writeAnyway };
     const restoration = await restoreCommits(deps, account, generation, at);
     if (restoration !== null) await onRestored?.(restoration, generation);

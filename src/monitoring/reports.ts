@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AttemptReport } from '../delivery/drain/settlement.ts';
-import type { LogMending } from '../filings/repair/repair-log.ts';
+import type { LogRepair } from '../filings/repair/repair-log.ts';
 import type { Restoration } from '../filings/repair/restore-commits.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import type { Metrics } from './metrics.ts';
@@ -102,7 +102,7 @@ export function reportRestored(logger: Logger, metrics: Metrics): (restoration: 
 /**
  * One log line and the metric of logs in which Redis has carried out half a transaction, and that are mended.
  */
-export function reportTorn(logger: Logger, metrics: Metrics): (mending: LogMending) => void {
+export function reportTorn(logger: Logger, metrics: Metrics): (mending: LogRepair) => void {
   return ({ account, from, to, removed, restated }) => {
     metrics.tornLogs.inc();
     logger.error({ account, from, to, removed, restated: restated.length }, 'log.torn');

@@ -18,8 +18,8 @@ local position = tonumber(string.match(found, '^%d+'))
 local newest = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
 local newest_position = newest and tonumber(string.match(newest[1], '^%d+')) or 0
 if newest_position >= position and newest and newest[2][11] == 'timeline' then
-  local mended = string.format('%.0f %s', newest_position, newest[2][12])
-  if mended ~= found then redis.call('SET', head, mended) end
+  local repaired = string.format('%.0f %s', newest_position, newest[2][12])
+  if repaired ~= found then redis.call('SET', head, repaired) end
   position = newest_position
 end
 
