@@ -32,7 +32,7 @@ import { createFilingListStore } from '../filings/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../filings/snapshot-store.ts';
 import type { Metrics } from '../monitoring/metrics.ts';
 import { createAccountRecords } from '../records/account-records.ts';
-import { createDeliveryMender } from '../records/repair-delivery.ts';
+import { createDeliveryRepairer } from '../records/repair-delivery.ts';
 import { createUnreadableReports } from '../records/unreadable-reports.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
 import { createPollQueue, pollQueueName } from '../polling/schedule/poll-queue.ts';
@@ -227,7 +227,7 @@ export async function createParts(
     wallClock: Date.now,
     now: clock.now,
     random,
-    mend: createDeliveryMender({
+    mend: createDeliveryRepairer({
       look: records.look,
       mendSubscription: createSubscriptionMender(redis, keys, clock.now),
       keys,

@@ -82,7 +82,7 @@ export function startPolling(config: Config, parts: Parts): Part {
         failureOf(() => waker.wakeLagging(account)),
         failureOf(() => noteCounts(stores, account, clock.now())),
       ]);
-      await parts.records.lookAndTell(
+      await parts.records.lookAndReport(
         account,
         [failure, ...failures].filter((each) => each !== null),
       );

@@ -87,7 +87,6 @@ export function createEventLog(
     while (loaded.length < entries.length) {
       const next = fitting(entries.slice(loaded.length), bodiesAtOnceMax);
       // Others get their turn in between.
-      // oxlint-disable-next-line no-await-in-loop
       loaded.push(...(await loadSome(account, next)));
     }
     return loaded;
@@ -168,7 +167,6 @@ export function createEventLog(
       let gone = 0;
       for (;;) {
         // Short scripts, so that others get their turn in between.
-        // oxlint-disable-next-line no-await-in-loop
         const reply = await trimScript.run(
           redis,
           [events, bodies, filingEvents],

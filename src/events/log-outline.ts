@@ -52,7 +52,6 @@ export function createLogOutline(redis: RedisClient, keys: Keys): LogOutline {
     while (entries.length < count) {
       const wanted = Math.min(entriesAtOnceMax, count - entries.length);
       // Each begins where the one before ended.
-      // oxlint-disable-next-line no-await-in-loop
       const some = await outlineSome(account, entries.at(-1)?.position ?? position, wanted);
       entries.push(...some);
       if (some.length < wanted) break;

@@ -129,7 +129,12 @@ export function createFilingListStore(
   }
 
   // What one chunk of the hash holds of the list, as far as there is room, and where to go on.
-  async function take(account: string, status: string | null, { cursor, shownTo }: ScanPlace, room: number) {
+  async function readPart(
+    account: string,
+    status: string | null,
+    { cursor, shownTo }: ScanPlace,
+    room: number,
+  ) {
     const { next, known } = await readChunk(account, cursor);
     const wanted = known.filter(
       ([id, state]) =>
@@ -151,8 +156,12 @@ export function createFilingListStore(
     let place: ScanPlace | null = start;
     for (let chunks = 0; place !== null && chunks < chunksMax && found.length < limit; chunks += 1) {
       // Each chunk's place comes from the chunk before.
-      // oxlint-disable-next-line no-await-in-loop
-      const step: Awaited<ReturnType<typeof take>> = await take(account, status, place, limit - found.length);
+      const step: Awaited<ReturnType<typeof readPart>> = await readPart(
+        account,
+        status,
+        place,
+        limit - found.length,
+      );
       found.push(...step.taken);
       ({ place } = step);
     }
@@ -165,7 +174,6 @@ export function createFilingListStore(
       let place: string | null = null;
       do {
         // Each part begins where the one before ended.
-        // oxlint-disable-next-line no-await-in-loop
         const part: Awaited<ReturnType<typeof readIndexed>> = await readIndexed(
           account,
           status,

@@ -15,14 +15,14 @@ export interface AccountRecords {
    * Looks at the keys of an account and mends what can be: renames it away where it may begin anew, or makes
    * it again from the others. Each finding is reported. `failures` are errors that somebody met since the
    * last look; where nothing is found to be their cause they are reported themselves. Returns how many keys
-   * were mended.
+   * were repaired.
    */
   look(account: string, failures?: readonly UnreadableError[]): Promise<number>;
   /**
    * The same, and writes what was found since the last call into the marks of polling, for the account's
    * health.
    */
-  lookAndTell(account: string, failures: readonly UnreadableError[]): Promise<void>;
+  lookAndReport(account: string, failures: readonly UnreadableError[]): Promise<void>;
 }
 
 export interface AccountRecordsDeps extends RebuildDeps {
@@ -78,7 +78,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
     return found.toSorted((a, b) => Number(b.name === 'head') - Number(a.name === 'head'));
   }
 
-  async function mend(account: string, name: KeyName, problem: string): Promise<Remedy> {
+  async function repair(account: string, name: KeyName, problem: string): Promise<Remedy> {
     const key = keys.account(account);
     const { type } = accountKeyKinds[name];
     // Of the right type, and what it holds is not ours.
@@ -132,9 +132,9 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       await replaceUnreadable(redis, keys.account(account), { key, field, held, value: null });
   }
 
-  async function mendOrStand(account: string, name: KeyName, problem: string): Promise<Remedy> {
+  async function repairOrStand(account: string, name: KeyName, problem: string): Promise<Remedy> {
     try {
-      return await mend(account, name, problem);
+      return await repair(account, name, problem);
     } catch (error) {
       // What it would be made from cannot be read either.
       if (isUnreadable(error) || isWrongType(error)) return 'stands';
@@ -144,10 +144,10 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
 
   async function look(account: string, failures: readonly UnreadableError[] = []): Promise<number> {
     const found = await find(account);
-    let mended = 0;
+    let repaired = 0;
     for (const { name, problem } of found) {
-      const remedy = await mendOrStand(account, name, problem);
-      if (remedy !== 'stands') mended += 1;
+      const remedy = await repairOrStand(account, name, problem);
+      if (remedy !== 'stands') repaired += 1;
       const { kind, type, todo } = accountKeyKinds[name];
       const what = redisTypes.has(problem)
         ? `it is a ${problem}, not a ${type}`
@@ -156,14 +156,14 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       reports.note({ account, kind, key: keys.account(account)[name], field: null, reason, remedy });
     }
     if (found.length === 0) for (const error of failures) reports.note(unexplained(account, error));
-    return mended;
+    return repaired;
   }
 
   return {
     look,
-    async lookAndTell(account, failures) {
+    async lookAndReport(account, failures) {
       await look(account, failures);
-      const sentences = reports.take(account);
+      const sentences = reports.collect(account);
       const more = sentences.length > sentencesMax ? [`and ${sentences.length - sentencesMax} more`] : [];
       await deps.polling.noteUnreadable(account, [...sentences.slice(0, sentencesMax), ...more].join('. '));
     },

@@ -10,7 +10,7 @@ export interface UnreadableReports {
   /** Logs and counts it, the same one no more than once in five minutes. */
   readonly note: OnUnreadable;
   /** A sentence for each that was noted of an account since the last call. */
-  take(account: string): readonly string[];
+  collect(account: string): readonly string[];
 }
 
 // Milliseconds within which the same finding is neither logged nor counted again.
@@ -53,7 +53,7 @@ export function createUnreadableReports(
       metrics.unreadableRecords.inc({ kind });
       logger.error(finding, 'record.unreadable');
     },
-    take(account) {
+    collect(account) {
       const taken = [...(untaken.get(account) ?? [])];
       untaken.delete(account);
       return taken;

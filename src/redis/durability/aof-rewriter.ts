@@ -62,12 +62,12 @@ const marksMax = 10_000;
 export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
   const { redis, onRewritten, onNotRewritten, onRun, onLook, now } = deps;
   const seen = new Set<string>();
-  const asked = new Map<string, { readonly at: number; told: boolean }>();
+  const asked = new Map<string, { readonly at: number; isReported: boolean }>();
 
   async function ask(node: Redis, run: string): Promise<void> {
     const former = asked.get(run);
     if (former !== undefined && now() - former.at < restMs) return;
-    const entry = { at: now(), told: former?.told ?? false };
+    const entry = { at: now(), isReported: former?.isReported ?? false };
     asked.set(run, entry);
     try {
       await closeTransaction(node);
@@ -78,13 +78,13 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
         asked.delete(run);
         throw error;
       }
-      tell(node, entry, error.message);
+      report(node, entry, error.message);
     }
   }
 
-  function tell(node: Redis, entry: { told: boolean }, reason: string | null): void {
-    if (entry.told) return;
-    entry.told = true;
+  function report(node: Redis, entry: { isReported: boolean }, reason: string | null): void {
+    if (entry.isReported) return;
+    entry.isReported = true;
     if (reason === null) onRewritten(nameOf(node));
     else onNotRewritten(nameOf(node), reason);
   }
@@ -113,8 +113,8 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
       onRun();
     }
     const entry = asked.get(facts.run);
-    if (verdict === 'failed' && entry !== undefined) tell(node, entry, 'the rewrite failed');
-    if (verdict === 'done' && entry !== undefined) tell(node, entry, null);
+    if (verdict === 'failed' && entry !== undefined) report(node, entry, 'the rewrite failed');
+    if (verdict === 'done' && entry !== undefined) report(node, entry, null);
     if (verdict === 'wanted' || verdict === 'failed') await ask(node, facts.run);
     return verdict !== 'needless' && verdict !== 'done';
   }

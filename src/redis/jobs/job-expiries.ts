@@ -13,6 +13,5 @@ export async function shortenExpiries(redis: RedisClient, queue: string): Promis
   const active = await redis.lrange(`${queue}:active`, 0, -1);
   for (const key of [`${queue}:stalled-check`, ...active.map((id) => `${queue}:${id}:lock`)])
     // A thousand at once would keep Redis from others.
-    // oxlint-disable-next-line no-await-in-loop
     if ((await redis.pttl(key)) > longestMs) await redis.pexpire(key, longestMs);
 }
