@@ -2,8 +2,8 @@
 --
 -- KEYS   1 filings
 -- ARGV   1 their ids, each followed by a newline
--- Reply  their states in one string, each followed by a newline: '' for a filing never seen, a blank for a state
---        that is empty
+-- Reply  their states in one string, each followed by a newline: '' for a filing never seen, a blank for a
+--        state that is empty
 local ids, count = {}, 0
 for id in string.gmatch(ARGV[1], '[^\n]+') do
   count = count + 1

@@ -32,8 +32,8 @@ export interface SnapshotStore {
   ): Promise<CommitResult[]>;
   /**
    * Repairs the log where Redis has carried out half a commit at its start, and restores commits that were
-   * lost because Redis was set back; see `createLogRepairer` and `restoreCommits`. Restored events are recorded
-   * at `at`, milliseconds on Redis's clock. Rejects with SnapshotLostError as `commit` does.
+   * lost because Redis was set back; see `createLogRepairer` and `restoreCommits`. Restored events are
+   * recorded at `at`, milliseconds on Redis's clock. Rejects with SnapshotLostError as `commit` does.
    */
   catchUp(account: string, generation: string, at: number): Promise<void>;
   /**

@@ -32,15 +32,15 @@ export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
 
 /**
  * What was committed to the logs lately: after Redis was set back, this is what Redis no longer knows. The
- * process remembers its own commits whole, and those of other processes in outline. Outlines are published, and
- * kept in a key that a Redis Cluster holds apart from the account's others.
+ * process remembers its own commits whole, and those of other processes in outline. Outlines are published,
+ * and kept in a key that a Redis Cluster holds apart from the account's others.
  */
 export interface CommitJournal {
   /** The newest known event in the log of this generation; null before the first. */
   newest(account: string, generation: string): Checkpoint | null;
   /**
-   * Remembers what this process committed and publishes it. After a crash before that, or where Redis is away,
-   * other processes do not know of it.
+   * Remembers what this process committed and publishes it. After a crash before that, or where Redis is
+   * away, other processes do not know of it.
    */
   note(batch: CommitBatch): Promise<void>;
   /** Remembers what another process published, as `listenForCommits` gets it. */
@@ -166,9 +166,9 @@ export function createCommitJournal(
 }
 
 /**
- * Subscribes a journal to what other processes commit. The result subscribes again and is to be called now and
- * then: behind a proxy that changes its target, the connection survives and its subscription does not, and a
- * silent connection is found only by asking. Both reject when Redis does.
+ * Subscribes a journal to what other processes commit. The result subscribes again and is to be called now
+ * and then: behind a proxy that changes its target, the connection survives and its subscription does not,
+ * and a silent connection is found only by asking. Both reject when Redis does.
  */
 export async function listenForCommits(
   client: RedisClient,

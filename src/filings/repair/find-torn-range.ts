@@ -45,9 +45,9 @@ export interface TornRange {
 }
 
 /**
- * Finds where half a transaction was carried out; null where there is no sign of one. Entries that it appended
- * hold the positions of later entries: the bodies there belong to others, and the timeline continues neither
- * to the next entry nor to the head.
+ * Finds where half a transaction was carried out; null where there is no sign of one. Entries that it
+ * appended hold the positions of later entries: the bodies there belong to others, and the timeline continues
+ * neither to the next entry nor to the head.
  */
 export function findTornRange({
   entries,

@@ -1,12 +1,12 @@
--- Reads what is needed to find a torn log after a start of the server, or on another server. Half a transaction
--- may have been carried out behind the head at the start of the former run, or behind the newest entry where
--- the log was not checked in the run before.
+-- Reads what is needed to find a torn log after a start of the server, or on another server. Half a
+-- transaction may have been carried out behind the head at the start of the former run, or behind the newest
+-- entry where the log was not checked in the run before.
 --
 -- KEYS   1 checked  2 polling  3 head  4 events
 -- ARGV   1 the generation of the account's snapshot  2 number of entries to read on each side of a place
--- Reply  { run of the server, head at the start of the former run (-1 = not known), 1 where the file of that run
---        was rewritten and otherwise 0, head as stored, the newest entry if any, the entries around those places
---        (oldest first) };
+-- Reply  { run of the server, head at the start of the former run (-1 = not known), 1 where the file of that
+--        run was rewritten and otherwise 0, head as stored, the newest entry if any, the entries around those
+--        places (oldest first) };
 --        nil when the run is the one of the last check, or the snapshot is of another generation.
 local checked, polling, head, events = unpack(KEYS)
 local around = tonumber(ARGV[2])

@@ -23,8 +23,8 @@ export interface Evidence {
 
 /**
  * The state of a filing as far as the store still knows it. The newest event of a filing says all of it.
- * Without one, the status comes from the index, and the sequence is one that the filing cannot have reached. A
- * COMPLETED or REJECTED filing then gets one more event with its next read: whether receivers have got its
+ * Without one, the status comes from the index, and the sequence is one that the filing cannot have reached.
+ * A COMPLETED or REJECTED filing then gets one more event with its next read: whether receivers have got its
  * present status is not known.
  */
 export function recoverState({ newest, indexed, eventsMax }: Evidence): FilingState {

@@ -6,7 +6,8 @@
 -- ARGV   1 the head as it was found  2 first and  3 last position of the stretch
 --        4 statuses without an index, separated by newlines  5 number of entries that go
 --        then the positions of these, then four values for each filing: id, its state as it was found
---        ('' = none), its status in the index ('' = in none), its positions in the stretch, separated by commas
+--        ('' = none), its status in the index ('' = in none), its positions in the stretch, separated by
+--        commas
 -- Reply  { the head's position, 1 where the counts are those of the index, otherwise 0 }; nil, with nothing
 --        written, when the log has moved on meanwhile.
 local head, events, bodies, of_filing, filings, index, counts = unpack(KEYS)

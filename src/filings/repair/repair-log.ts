@@ -33,8 +33,8 @@ export interface LogRepairer {
   /**
    * Runs one script while the server is in the same run as before, and looks at some hundred entries after
    * each of its starts. Filings are counted anew only where something is torn, or the file of the former run
-   * was not rewritten. Null when nothing was torn. `onTorn` is called before the log is marked as whole; after
-   * a crash until then all of it happens once more.
+   * was not rewritten. Null when nothing was torn. `onTorn` is called before the log is marked as whole;
+   * after a crash until then all of it happens once more.
    */
   repair(account: string, generation: string): Promise<LogRepair | null>;
 }

@@ -74,8 +74,8 @@ async function commonWithKnown(
   return parted.toSorted((a, b) => a.position - b.position)[0] ?? null;
 }
 
-// Splits lost commits into those to be made again and those whose sequence another process has meanwhile given
-// to another event.
+// Splits lost commits into those to be made again and those whose sequence another process has meanwhile
+// given to another event.
 async function stillMissing(
   { read }: RestoreDeps,
   account: string,
