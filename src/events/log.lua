@@ -1,13 +1,10 @@
 -- Functions on an account's log, for the scripts that include this file.
 --
 -- The head is '<position> <timeline>'. A timeline identifies the entries up to a position. It is four hashes
--- over
--- the ids of all entries: up to the position itself, and up to the last multiples of 32, 1024 and 32768 that
--- are
--- not beyond it. The holder of a position and its timeline can find out how far the log is still the one it
--- knew,
--- also after Redis was set back and other entries have these positions.
--- Entries older than timelines have none: their hash counts as the one of the empty log.
+-- over the ids of all entries: up to the position itself, and up to the last multiples of 32, 1024 and 32768
+-- that are not beyond it. The holder of a position and its timeline can find out how far the log is still the
+-- one it knew, also after Redis was set back and other entries have these positions. Entries older than
+-- timelines have none: their hash counts as the one of the empty log.
 local hash_length = 12
 local steps = { 1, 32, 1024, 32768 }
 local empty_hash = string.rep('0', hash_length)
@@ -40,16 +37,14 @@ local function timeline_at(head, events, position)
 end
 
 -- Whether the log is, up to a position, the one of this timeline. Entries that were trimmed or have no
--- timeline
--- count as the same.
+-- timeline count as the same.
 local function is_same_log(head, events, position, timeline, i)
   local now = timeline_at(head, events, position)
   return now ~= nil and (now == '' or timeline == '' or hash_of(now, 1) == hash_of(timeline, i or 1))
 end
 
 -- The newest position that the log shares with the log of a checkpoint: the checkpoint's own, unless Redis
--- was
--- set back.
+-- was set back.
 local function common_position(head, events, position, timeline)
   if is_same_log(head, events, position, timeline) then return position end
   local before_oldest = (oldest_position(events) or read_head(head) + 1) - 1
