@@ -5,7 +5,7 @@ import type { RedisClient } from '../connection/connect.ts';
 import type { Keys } from '../keys.ts';
 import { ownerOf } from '../connection/wait-replicas.ts';
 
-/** What INFO says about a server and its append-only file. */
+/** The facts of INFO about a server and its append-only file. */
 export interface AofFacts {
   /** Another one after each start of the server. */
   readonly run: string;
@@ -21,14 +21,14 @@ export interface AofFacts {
 }
 
 /**
- * What a server's append-only file needs. `needless`: it was not loaded from, or it is not this server's to
- * keep.
+ * Whether a server's append-only file needs a rewrite. `needless`: it was not loaded, or the server is no
+ * master.
  */
 export type AofVerdict = 'needless' | 'wanted' | 'under_way' | 'failed' | 'done';
 
 /** Rewrites the append-only files that Redis has loaded at its start. */
 export interface AofRewriter {
-  /** Looks at every master and asks for the rewrites that are missing. Rejects when Redis does. */
+  /** Checks every master and asks for the rewrites that are missing. Rejects when Redis does. */
   look(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface AofRewriterDeps {
 // Milliseconds until a rewrite that was refused or has failed is asked for again.
 const restMs = 300_000;
 const markMs = 60_000;
-// Enough to meet the slots of each of some hundred masters.
+// Maximum keys that are tried: enough to find one on each of some hundred masters.
 const marksMax = 10_000;
 
 /**
@@ -97,7 +97,7 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
     if (mark !== null) await node.multi().set(mark, '', 'PX', markMs).set(mark, '', 'PX', markMs).exec();
   }
 
-  // Null on a master without slots, where nobody writes.
+  // Null on a master without slots: no client writes there.
   function markOf(node: Redis): string | null {
     if (!(redis instanceof Cluster)) return deps.keys.aofMark(0);
     for (let i = 0; i < marksMax; i += 1)
@@ -128,7 +128,7 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
   };
 }
 
-/** What a server's facts come to; pure. */
+/** Judges a server by its facts. */
 export function judgeAof(facts: AofFacts): AofVerdict {
   const { role, enabled, loading, baseBytes, rewrites, underWay, lastFailed } = facts;
   if (!enabled || role !== 'master' || loading || rewrites === null) return 'needless';

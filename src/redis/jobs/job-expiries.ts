@@ -1,6 +1,6 @@
 import type { RedisClient } from '../connection/connect.ts';
 
-// Milliseconds; no lock of a job, and no pause between two looks for stalled ones, is asked for so long.
+// Maximum milliseconds of a job's lock, and of the pause between two looks for stalled jobs.
 const longestMs = 10_000;
 
 /**
