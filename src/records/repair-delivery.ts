@@ -12,9 +12,9 @@ export interface DeliveryRepairerDeps {
 }
 
 /**
- * Mends what a drain needs: the keys of the account, then those of the subscription. Each finding is
- * reported. `since` is when the subscription began (ms). Returns how many records were mended; none means
- * that somebody has to act.
+ * Repairs the records that a drain needs: the keys of the account, then those of the subscription. Each
+ * finding is reported. `since` is when the subscription began (ms). Returns the number of repaired records; 0
+ * means that the operator has to act.
  */
 export function createDeliveryRepairer({
   look,
