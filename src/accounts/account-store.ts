@@ -11,8 +11,8 @@ import { parseAccount, tryParseAccount, type StoredAccount } from './stored-acco
 export interface Account {
   readonly account: string;
   /**
-   * Drawn when it was created; another one after it was removed and created again. Empty where an older
-   * version wrote it.
+   * A random id drawn when it was created: removed and created again, the account has another one. Empty
+   * where an older version wrote it.
    */
   readonly incarnation: string;
   readonly baseUrl: string;
@@ -23,13 +23,13 @@ export interface Account {
   readonly updatedAt: number;
 }
 
-/** An account with the key that the partner service knows it by. */
+/** An account with its key for the partner service. */
 export interface KeyedAccount extends Account {
   /** In clear, in memory only; in Redis it is sealed. */
   readonly partnerKey: string;
 }
 
-/** What a caller sets of an account; null intervals mean the deployment's defaults. */
+/** The settings of an account; null intervals mean the deployment's defaults. */
 export interface AccountSettings {
   readonly baseUrl: string;
   readonly partnerKey: string;
@@ -37,7 +37,7 @@ export interface AccountSettings {
   readonly sweepIntervalMs: number | null;
 }
 
-/** Names that an account may have: they stand in keys, paths and metric labels. */
+/** Pattern of an account's name: it stands in keys, paths and metric labels. */
 export const accountNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 
 /** An account whose record cannot be read. */
@@ -48,29 +48,29 @@ export interface UnreadableAccount {
 
 /** The accounts of this deployment. */
 export interface AccountStore {
-  /** All of them that can be read, by name. */
+  /** All accounts that can be read, by name. */
   list(): Promise<Account[]>;
-  /** Accounts that cannot be read, by name, and why. `put` mends them, `remove` removes them. */
+  /** Accounts that cannot be read, with the reason. `put` replaces such a record, `remove` removes it. */
   unreadable(): Promise<UnreadableAccount[]>;
   /** Null when there is no such account. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string): Promise<Account | null>;
-  /** The same with its key. Throws SealError when that cannot be opened. */
+  /** The account with its key; otherwise as `get`. Throws SealError when the key cannot be opened. */
   getKeyed(account: string): Promise<KeyedAccount | null>;
   /** The sealed keys of all accounts. */
   sealedRecords(): Promise<SealedRecord[]>;
   exists(account: string): Promise<boolean>;
   /**
-   * Creates or replaces the settings; what is known of the filings stays. Returns whether it was new. A new
-   * one begins with nothing of a former account of its name, whose removal is finished first if need be.
+   * Creates an account or replaces its settings; what is known of the filings stays. A new account begins
+   * with nothing of a former one of its name, whose removal is finished first if need be.
    */
   put(account: string, settings: AccountSettings, now: number): Promise<{ created: boolean }>;
   /**
-   * Removes the account and every key of it; false when there was none. From the first step on there is no
-   * such account, and nothing is written for it any more. A crash leaves keys to be removed by
-   * `finishRemovals`, or when the name is deleted or created again.
+   * Removes the account and all its keys; false when there was none. From the first step on the account does
+   * not exist and nothing is written for it. A crash leaves keys: `finishRemovals` removes them, and so does
+   * another `remove` or `put` of the name.
    */
   remove(account: string): Promise<boolean>;
-  /** Removes what removals have left that a crash has ended. Harmless to those under way. */
+  /** Finishes removals that a crash has ended. Harmless to removals under way. */
   finishRemovals(): Promise<void>;
 }
 

@@ -6,28 +6,28 @@ import { loadScript } from '../redis/scripts.ts';
 /**
  * An account that is removed and created again under its name is another one: each has an id of its own, its
  * incarnation. The keys of both have the same names, so `P:{a}:incarnation` says whose they are. It goes from
- * `open <former>` to `closed <next>`, in one step with all that writers check before they write; what is left
- * is then removed while nobody can add to it, and `open <next>` lets the next one begin. Each step is taken
- * only from the value that was read, and no value comes twice. So any number of processes may do this at once
- * or take over from one another.
+ * `open <former>` to `closed <next>`, in one step with the removal of all keys that writers check before they
+ * write. The other keys are removed then, while no process can add to them, and `open <next>` lets the next
+ * incarnation begin. Each step is taken only from the value that was read, and no value comes twice: any
+ * number of processes may do this at once, or continue where another one stopped.
  */
 export interface Incarnations {
   /**
    * Empties the account's keys for the incarnation `next`, or finds that done. `isCurrent` says whether
-   * `next` is still the one to come. False when it is not, or the keys are another's by now; nothing of
-   * theirs is touched.
+   * `next` is still the one to come. False when it is not, or the keys belong to another incarnation by now:
+   * those are left alone.
    */
   empty(account: string, next: string, isCurrent: () => Promise<boolean>): Promise<boolean>;
   /** Lets the incarnation write, once the keys are empty. Safe to repeat. */
   open(account: string, next: string): Promise<void>;
   /**
-   * Whether the incarnation may write to the keys; '' is one that an older version has created or changed, to
-   * which any open keys belong.
+   * Whether the incarnation may write to the keys. '' is an account that an older version has created or
+   * changed: any open keys belong to it.
    */
   isOpen(account: string, incarnation: string): Promise<boolean>;
   /** The incarnation that may write to the keys, '' where they do not say; null while they are closed. */
   current(account: string): Promise<string | null>;
-  /** Lets the mark of an account that is gone expire, a day from now: what worked on it is over by then. */
+  /** Lets the mark of a removed account expire after a day: all work on the account has ended by then. */
   forget(account: string, next: string): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations
 
   const read = async (account: string) => (await redis.get(keys.account(account).incarnation)) ?? '';
 
-  // What is left after closing is written by nobody any more, so that one look at all keys finds everything.
+  // After closing no process writes to the other keys, so one scan finds all of them.
   async function removeAll(account: string, value: string): Promise<boolean> {
     const { base, incarnation } = keys.account(account);
     for await (const found of scanKeys(redis, `${escapeGlob(base)}:*`)) {

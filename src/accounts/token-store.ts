@@ -12,9 +12,9 @@ import {
 } from '../redis/unreadable-record.ts';
 import { defineScript } from '../redis/scripts.ts';
 
-/** What is known of an account's token; its text is not. Times are milliseconds on Redis's clock. */
+/** A token of an account, without its text. Times are milliseconds on Redis's clock. */
 export interface AccountToken {
-  /** The start of the text's SHA-256: tells tokens apart, opens nothing. */
+  /** The start of the text's SHA-256: identifies the token and opens nothing. */
   readonly id: string;
   readonly account: string;
   readonly name: string;
@@ -26,7 +26,7 @@ export interface AccountToken {
   readonly lastUsedAt: number | null;
 }
 
-/** What a caller sets of a token. */
+/** The settings of a token. */
 export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'>;
 
 /** The tokens of all accounts. Only digests are stored. */
@@ -40,7 +40,7 @@ export interface TokenStore {
     settings: TokenSettings,
     now: number,
   ): Promise<{ text: string; token: AccountToken } | null>;
-  /** All of an account, oldest first, expired ones included. */
+  /** All tokens of an account, oldest first, expired ones included. */
   list(account: string): Promise<AccountToken[]>;
   /** False when there was none. It opens nothing from now on. */
   remove(account: string, id: string): Promise<boolean>;
@@ -61,13 +61,16 @@ interface StoredToken extends Omit<AccountToken, 'id' | 'account'> {
 // Hexadecimal digits of a SHA-256.
 const hashLength = 64;
 
+// Milliseconds in which the use of a token is written at most once.
 const touchEveryMs = 5 * 60_000;
 
-// The text names its account, so that a valid token on another account's path is told from a wrong one
-// without a search.
+// The text names its account, so that a valid token on the path of another account is distinguished from a
+// wrong one without a search.
 const textPattern = /^fwa_[A-Za-z0-9_-]{43}\.([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 
-// KEYS 1 tokens  2 incarnation. ARGV id, token. Replies 1, or 0 when the account is removed.
+// KEYS   1 tokens  2 incarnation
+// ARGV   1 id  2 token
+// Reply  1, or 0 when the account is removed
 const addScript = defineScript(`
 if string.match(redis.call('GET', KEYS[2]) or '', '^closed ') then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
@@ -82,7 +85,7 @@ export function createTokenStore(
   const tokensOf = (account: string) => keys.account(account).tokens;
   const parse = (account: string, id: string, text: string) => parseToken(tokensOf(account), id, text);
 
-  // One that cannot be read opens nothing, and can be removed by its id.
+  // A token that cannot be read opens nothing and can be removed by its id.
   function readListed(account: string, id: string, text: string): AccountToken[] {
     try {
       return [toToken(account, parse(account, id, text))];

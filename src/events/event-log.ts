@@ -16,40 +16,41 @@ export interface EventLog {
   /**
    * The newest position that the log shares with the one a checkpoint was taken from: the checkpoint's own
    * unless Redis was set back since. Then it is at most 31, 1 023 or 32 767 entries before the place where
-   * the two part, the further the longer ago that is; what was trimmed counts as shared.
+   * the two part: the longer ago that is, the further. Trimmed entries count as shared.
    */
   commonWith(account: string, checkpoint: Checkpoint): Promise<Checkpoint>;
   /**
-   * The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies come to
-   * more than a megabyte.
+   * The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies exceed a
+   * megabyte.
    */
   readAfter(account: string, after: Checkpoint, count: number): Promise<LogRead>;
   /**
-   * The entries at these positions that are still in the log: fewer, with `more`, where their bodies come to
-   * more than a megabyte.
+   * The entries at these positions that are still in the log: fewer, with `more`, where their bodies exceed a
+   * megabyte.
    */
   readAt(account: string, positions: readonly number[]): Promise<LogRead>;
   /** Up to `count` entries after a position, oldest first, without their bodies. */
   outlineAfter(account: string, position: number, count: number): Promise<OutlinedEntry[]>;
   /** Up to `count` entries before a position, newest first, without their bodies. */
   outlineBefore(account: string, position: number, count: number): Promise<OutlinedEntry[]>;
-  /** The entries at these positions without their bodies; null for those that were trimmed. */
+  /** The entries at these positions without their bodies; null for trimmed ones. */
   outlineAt(account: string, positions: readonly number[]): Promise<(OutlinedEntry | null)[]>;
-  /** The bodies of entries, a megabyte at a time; null for those that were trimmed meanwhile. */
+  /** Adds the bodies to entries, reading a megabyte at a time; null for entries trimmed meanwhile. */
   load(account: string, entries: readonly OutlinedEntry[]): Promise<(LogEntry | null)[]>;
   /** Positions of a filing's events still in the log, oldest first. */
   positionsOf(account: string, filingId: string): Promise<number[]>;
   /**
-   * Drops entries recorded before a time (ms), oldest first, with their bodies and what points at them;
-   * returns how many went.
+   * Removes entries recorded before a time (ms), oldest first, with their bodies and what points at them;
+   * returns their number.
    */
   trim(account: string, before: number): Promise<number>;
 }
 
-/** Bytes of bodies that are read from Redis in one command: it serves nobody else meanwhile. */
+/** Maximum bytes of bodies that are read from Redis in one command: it serves no other client meanwhile. */
 export const bodiesAtOnceMax = 1024 * 1024;
 
-// Both bound the time for which one script keeps Redis busy.
+// Maximum entries, and bytes of their bodies, that one script removes: they bound how long it keeps Redis
+// busy.
 const trimBatch = 200;
 const trimBytes = 2 * 1024 * 1024;
 
@@ -86,14 +87,13 @@ export function createEventLog(
     const loaded: (LogEntry | null)[] = [];
     while (loaded.length < entries.length) {
       const next = fitting(entries.slice(loaded.length), bodiesAtOnceMax);
-      // Others get their turn in between.
-      // oxlint-disable-next-line no-await-in-loop
+      // One command after the other: Redis serves other clients in between.
       loaded.push(...(await loadSome(account, next)));
     }
     return loaded;
   }
 
-  // Of entries without a body: those that were not trimmed with it meanwhile.
+  // The entries without a body that were not trimmed together with it meanwhile.
   async function stillThere(account: string, entries: readonly OutlinedEntry[]): Promise<OutlinedEntry[]> {
     const found = await outlineAt(
       account,
@@ -159,7 +159,7 @@ export function createEventLog(
         listed
           .split(',')
           .map(Number)
-          // What is no position was written by somebody else.
+          // The daemon writes positions only: what is none is left out.
           .filter((position) => Number.isSafeInteger(position) && position >= first)
       );
     },
@@ -167,8 +167,7 @@ export function createEventLog(
       const { events, bodies, filingEvents } = keys.account(account);
       let gone = 0;
       for (;;) {
-        // Short scripts, so that others get their turn in between.
-        // oxlint-disable-next-line no-await-in-loop
+        // Short scripts: Redis serves other clients in between.
         const reply = await trimScript.run(
           redis,
           [events, bodies, filingEvents],
@@ -181,13 +180,13 @@ export function createEventLog(
   };
 }
 
-/** An event whose body cannot be read, as it is reported. */
+/** The report of an event whose body cannot be read. */
 export function lostBody(account: string, key: string, position: number): UnreadableFinding {
   const reason = 'the body of this event is missing or not the one that was written';
   return { account, kind: 'bodies', key, field: String(position), reason, remedy: 'left_out' };
 }
 
-/** The head as it is stored: a position, and behind it the timeline; null where it is anything else. */
+/** Reads the stored head: a position, and behind it the timeline. Null where the text is anything else. */
 export function toCheckpoint(text: string): Checkpoint | null {
   const [, position, timeline = ''] = /^(\d+) ?([0-9a-f]*)$/i.exec(text) ?? [];
   return position === undefined ? null : { position: Number(position), timeline };

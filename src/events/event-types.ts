@@ -10,8 +10,8 @@ interface EventTypeFacts {
 }
 
 /**
- * Every event type. Filters, the OpenAPI document, metrics, the command `trigger` and the dashboard derive from
- * this list; docs/webhooks.md is held to it by a test.
+ * Every event type. Filters, the OpenAPI document, metrics, the command `trigger` and the dashboard derive
+ * from this list; docs/webhooks.md is held to it by a test.
  */
 export const eventTypes = {
   'filing.created': {

@@ -10,7 +10,7 @@ export interface NewEvent {
    */
   readonly id: string;
   readonly type: string;
-  /** The filing it speaks of; empty for operational events, which share one lane of their own. */
+  /** The filing that it is about; empty for operational events, which share one lane of their own. */
   readonly filingId: string;
   /** State abbreviation for the `states` filter; empty where unknown. */
   readonly state: string;
@@ -27,10 +27,12 @@ export interface Side {
   readonly removed: boolean;
 }
 
-/** Everything a filing event tells. Times are milliseconds on Redis's clock. */
+/** Everything that a filing event reports. Times are milliseconds on Redis's clock. */
 export interface FilingChange {
   readonly account: string;
-  /** Of the account's snapshot: one begun anew numbers its events anew, too, and must not use an id again. */
+  /**
+   * The snapshot's generation: a snapshot begun anew numbers its events anew and must not use an id again.
+   */
   readonly generation: string;
   readonly filingId: string;
   readonly type: string;
@@ -46,9 +48,8 @@ export interface FilingChange {
 }
 
 /**
- * Builds the event of a filing's change (contract, Callbacks). Pure: the same change gives the same id. A
- * filing of more bytes than `filingBytesMax`, as it would stand in the body, is left out of it, and `omitted`
- * says so.
+ * Builds the event of a filing's change (docs/webhooks.md#event-types). The same change gives the same id. A
+ * filing that takes more than `filingBytesMax` bytes in the body is left out of it, and `omitted` says so.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
   const { account, filingId, after, before, document } = change;
@@ -85,8 +86,8 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
 }
 
 /**
- * Builds an operational event (`account.*`, `subscription.*`). `occasion` tells one occurrence from the next,
- * so that reporting the same one twice gives the same id.
+ * Builds an operational event (`account.*`, `subscription.*`). `occasion` names the occurrence: reporting the
+ * same one twice gives the same id.
  */
 export function buildOperationalEvent(
   account: string,
@@ -117,7 +118,7 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-// Longer than any filter of a subscription: what is cut off matches none either way.
+// Maximum characters. Filters of subscriptions are shorter, so a text that is cut matches none.
 const stateLengthMax = 200;
 
 /** `filingState.stateAbbr` of a filing document, cut after 200 characters, or the empty string. */

@@ -1,8 +1,8 @@
 import type { Checkpoint } from './timeline.ts';
 
 /**
- * An event in an account's log as far as it can be selected by. Positions count from 1 without gaps, so a lag
- * is a subtraction.
+ * An event in an account's log without its body: what events are selected by. Positions count from 1 without
+ * gaps, so a lag is a subtraction.
  */
 export interface OutlinedEntry extends Checkpoint {
   readonly id: string;
@@ -15,7 +15,7 @@ export interface OutlinedEntry extends Checkpoint {
   readonly recordedAt: number;
   /** Length of its body. */
   readonly bytes: number;
-  /** Only where the entry was written by a version that kept bodies in the entries. */
+  /** Only in entries of a version that kept bodies in them. */
   readonly inlineBody?: Buffer;
 }
 
@@ -28,18 +28,16 @@ export interface LogEntry extends Omit<OutlinedEntry, 'inlineBody'> {
 /** A stretch of the log, without those of its entries that were trimmed while it was read. */
 export interface LogRead {
   readonly entries: readonly LogEntry[];
-  /**
-   * Those between them whose body is missing or not the one that was written; left out where there are none.
-   */
+  /** The entries between them whose body is missing or not the one that was written; missing without any. */
   readonly lost?: readonly OutlinedEntry[];
   /**
-   * Whether there may be others behind it. False: it went to the log's end, or to that of the positions asked
+   * Whether there may be entries behind it. False: it reached the end of the log, or of the positions asked
    * for.
    */
   readonly more: boolean;
 }
 
-/** An entry of the stream as XRANGE gives it, also to those who read it in a script. */
+/** An entry of the stream as XRANGE gives it, also in a script. */
 export type StreamEntry = readonly [Buffer, readonly Buffer[]];
 
 /** Reads an entry of the stream. Older versions wrote the body where the timeline stands now. */
@@ -60,15 +58,17 @@ export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
 }
 
 /**
- * The entry with its body; null when that was trimmed meanwhile, or is not the one that was written: it has
- * another length.
+ * The entry with its body; null when the body was trimmed meanwhile, or has another length than the one that
+ * was written.
  */
 export function withBody({ inlineBody, ...entry }: OutlinedEntry, body: Buffer | null): LogEntry | null {
   const found = inlineBody ?? body;
   return found?.length === entry.bytes ? { ...entry, body: found } : null;
 }
 
-/** The first entries whose bodies come to no more than `bytesMax` in all; one at least, if there is any. */
+/**
+ * The first entries whose bodies have no more than `bytesMax` bytes in all; at least one, if there is any.
+ */
 export function fitting<Entry extends Pick<OutlinedEntry, 'bytes'>>(
   entries: readonly Entry[],
   bytesMax: number,

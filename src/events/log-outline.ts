@@ -3,17 +3,17 @@ import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 import type { LogEntry } from './log-entry.ts';
 
-/** An event in the log without its body and id: what it can be selected by. */
+/** An event in the log without its body and id: what events are selected by. */
 export type OutlinedEntry = Pick<LogEntry, 'position' | 'type' | 'filingId' | 'state' | 'recordedAt'>;
 
 /**
- * Up to `count` entries after a position, oldest first, at a fraction of the cost of reading them. More than
- * 200 are not all of one moment.
+ * Reads up to `count` entries after a position, oldest first, at a fraction of the cost of reading them
+ * whole. Up to 200 are read atomically, more are not.
  */
 export type LogOutline = (account: string, position: number, count: number) => Promise<OutlinedEntry[]>;
 
 const valuesPerEntry = 5;
-// Bounds the time that one script keeps Redis busy.
+// Maximum entries of one script: it bounds the time that it keeps Redis busy.
 const entriesAtOnceMax = 200;
 
 // KEYS   1 the log's entries
@@ -52,7 +52,6 @@ export function createLogOutline(redis: RedisClient, keys: Keys): LogOutline {
     while (entries.length < count) {
       const wanted = Math.min(entriesAtOnceMax, count - entries.length);
       // Each begins where the one before ended.
-      // oxlint-disable-next-line no-await-in-loop
       const some = await outlineSome(account, entries.at(-1)?.position ?? position, wanted);
       entries.push(...some);
       if (some.length < wanted) break;

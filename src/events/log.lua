@@ -1,12 +1,10 @@
 -- Functions on an account's log, for the scripts that include this file.
 --
--- The head is '<position> <timeline>'. A timeline says which entries lie up to a position: four hashes over
--- the ids of all entries, up to
--- the position itself and up to the last multiples of 32, 1024 and 32768 that are not beyond it. A holder of
--- a position and its timeline
--- can find out how far the log is still the one that it knew, also after Redis was set back and other entries
--- took these positions.
--- Entries of before timelines have none, and their hash counts as the one of the empty log.
+-- The head is '<position> <timeline>'. A timeline identifies the entries up to a position. It is four hashes
+-- over the ids of all entries: up to the position itself, and up to the last multiples of 32, 1024 and 32768
+-- that are not beyond it. The holder of a position and its timeline can find out how far the log is still the
+-- one it knew, also after Redis was set back and other entries have these positions. Entries older than
+-- timelines have none: their hash counts as the one of the empty log.
 local hash_length = 12
 local steps = { 1, 32, 1024, 32768 }
 local empty_hash = string.rep('0', hash_length)
@@ -14,13 +12,13 @@ local empty_timeline = string.rep(empty_hash, #steps)
 
 local function hash_of(timeline, i) return string.sub(timeline, (i - 1) * hash_length + 1, i * hash_length) end
 
--- Position and timeline of the newest entry, 0 and the empty log's before the first.
+-- Position and timeline of the newest entry; 0 and those of the empty log before the first.
 local function read_head(head)
   local position, timeline = string.match(redis.call('GET', head) or '0', '^(%d+) ?(%x*)$')
   return tonumber(position), timeline ~= '' and timeline or empty_timeline
 end
 
--- Position of the oldest entry in the log; nil when it holds none.
+-- Position of the oldest entry in the log; nil when it is empty.
 local function oldest_position(events)
   local oldest = redis.call('XRANGE', events, '-', '+', 'COUNT', 1)[1]
   return oldest and tonumber(string.match(oldest[1], '^%d+'))
@@ -38,14 +36,15 @@ local function timeline_at(head, events, position)
   return entry[2][11] == 'timeline' and entry[2][12] or empty_timeline
 end
 
--- Whether the log is, up to a position, the one that a holder of this timeline knew. What was trimmed, or
--- never had a timeline, is believed.
+-- Whether the log is, up to a position, the one of this timeline. Entries that were trimmed or have no
+-- timeline count as the same.
 local function is_same_log(head, events, position, timeline, i)
   local now = timeline_at(head, events, position)
   return now ~= nil and (now == '' or timeline == '' or hash_of(now, 1) == hash_of(timeline, i or 1))
 end
 
--- The newest position known to be in both the log and a holder's: the holder's own unless Redis was set back.
+-- The newest position that the log shares with the log of a checkpoint: the checkpoint's own, unless Redis
+-- was set back.
 local function common_position(head, events, position, timeline)
   if is_same_log(head, events, position, timeline) then return position end
   local before_oldest = (oldest_position(events) or read_head(head) + 1) - 1
@@ -56,8 +55,8 @@ local function common_position(head, events, position, timeline)
   return before_oldest
 end
 
--- Appends an event and returns its position. Only the stream's entry is looked at by scripts; the body lies
--- apart.
+-- Appends an event and returns its position. The body is stored apart from the entry, which alone is read by
+-- scripts.
 local function append_event(head, events, bodies, id, type, filing, state, at, body)
   local position, former = read_head(head)
   position = position + 1

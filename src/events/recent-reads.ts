@@ -1,7 +1,7 @@
 import type { LogRead } from './log-entry.ts';
 import { mayFollow, type Checkpoint } from './timeline.ts';
 
-/** Reads a stretch of an account's log after a checkpoint, or takes what another reader has just read. */
+/** Reads a stretch of an account's log after a checkpoint, or reuses what another reader has just read. */
 export type RecentReads = (
   account: string,
   after: Checkpoint,
@@ -14,19 +14,21 @@ interface Stretch {
   readonly read: Promise<LogRead>;
   readonly readAt: number;
   readonly timer: NodeJS.Timeout;
-  /** Of its bodies; 0 while it is being read. */
+  /** Bytes of its bodies; 0 while it is being read. */
   bytes: number;
 }
 
+// Milliseconds for which a stretch is kept.
 const keptMs = 1_000;
+// Maximum stretches, and bytes of their bodies, that are kept.
 const stretchesMax = 32;
 const bytesMax = 8 * 1024 * 1024;
 
 /**
- * Remembers for a second what was read last: subscriptions that work through the same log, as they do after
- * each burst of events, would otherwise all read and decode it. A stretch that went to the end of the log is
- * read anew, and so is one that does not follow from the asker's checkpoint: Redis was set back between the
- * two. At most 32 stretches and 8 MiB of bodies are kept. Entries must not be changed by those who get them.
+ * Remembers for a second what was read last: the subscriptions of an account read the same stretches after
+ * each burst of events, and would otherwise all decode them. A stretch that reached the end of the log is
+ * read anew. So is one that does not follow from the caller's checkpoint: Redis was set back between the two.
+ * Up to 32 stretches and 8 MiB of bodies are kept. Callers share the entries and must not change them.
  */
 export function createRecentReads(now: () => number): RecentReads {
   const recent = new Map<string, Stretch>();
@@ -74,7 +76,7 @@ export function createRecentReads(now: () => number): RecentReads {
   };
 }
 
-// Its reader is told.
+// Its reader gets the error.
 function ignore(): void {}
 
 function follows(after: Checkpoint, { entries: [first] }: LogRead): boolean {

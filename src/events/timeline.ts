@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
 /**
- * A position in an account's log and the timeline that it belongs to, see `log.lua`: enough to find out, also
- * after Redis was set back, how far the log is still the one it was taken from. An empty timeline is one that
- * nobody knows any more; its position is believed.
+ * A position in an account's log and its timeline, see `log.lua`: enough to find out, also after Redis was
+ * set back, how far the log is still the one that it was taken from. An empty timeline is not known any more:
+ * its position is believed.
  */
 export interface Checkpoint {
   readonly position: number;
@@ -16,15 +16,15 @@ export const logBeginning: Checkpoint = { position: 0, timeline: '' };
 const hashLength = 12;
 const emptyHash = '0'.repeat(hashLength);
 
-/** Checkpoints of one log are equal when no entry lies between them. */
+/** Whether two checkpoints of one log are the same. */
 export function isSameCheckpoint(a: Checkpoint, b: Checkpoint): boolean {
   return a.position === b.position && a.timeline === b.timeline;
 }
 
 /**
- * Whether an entry may come next after a checkpoint. False is certain: between the two reads Redis was set
- * back. Where entries between them were trimmed, or one has no timeline, true only means that nothing speaks
- * against it.
+ * Whether an entry may come next after a checkpoint. False is certain: Redis was set back between the two
+ * reads. Where entries between them were trimmed, or one has no timeline, true only means that there is no
+ * sign of that.
  */
 export function mayFollow(checkpoint: Checkpoint, entry: Checkpoint & { readonly id: string }): boolean {
   if (entry.position !== checkpoint.position + 1) return entry.position > checkpoint.position;

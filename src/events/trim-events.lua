@@ -1,14 +1,13 @@
--- Drops the oldest entries of an account's log, their bodies and what points at them, up to a number of
+-- Removes the oldest entries of an account's log, their bodies and what points at them, up to a number of
 -- entries and of bytes.
 --
--- KEYS  1 events  2 bodies  3 filing-events
--- ARGV  1 entries recorded before this time go (ms)  2 how many at the most  3 bytes of bodies after which it
---       ends
--- Reply how many went; whether more are to go cannot be told from it when the bytes ended it, so call again
---       until none went.
+-- KEYS   1 events  2 bodies  3 filing-events
+-- ARGV   1 entries recorded before this time go (ms)  2 maximum number of entries
+--        3 bytes of bodies after which the removal ends
+-- Reply  number of entries removed. It does not show whether more are to go (the bytes may have ended the
+--        removal): call again until it is 0.
 --
--- Entries are looked at oldest first up to the first that stays; that one alone is read while nothing is to
--- go.
+-- Entries are read oldest first up to the first that stays. That one alone is read while nothing is to go.
 local events, bodies, of_filing = KEYS[1], KEYS[2], KEYS[3]
 local before, most, bytes_left = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local gone, last = 0, 0

@@ -2,7 +2,7 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 
-/** How many filings an account had in each status at one time. */
+/** The number of filings that an account had in each status at one time. */
 export interface CountSample {
   /** Milliseconds on Redis's clock, a whole minute. */
   readonly at: number;
@@ -15,24 +15,24 @@ export interface CountSample {
  */
 export interface CountHistory {
   /**
-   * Notes the counts at a time (ms), unless some were noted in the same minute, by whatever process, or the
-   * account is not polled any more. They are asked for only when they may be needed. A crash leaves a gap,
-   * nothing else.
+   * Notes the counts at a time (ms), unless this or another process has noted some in the same minute, or the
+   * account is not polled any more. `counts` is called only when they may be needed. A crash leaves a gap.
    */
   note(account: string, at: number, counts: () => Promise<CountSample['counts']>): Promise<void>;
-  /** What was noted since a time (ms), oldest first; empty when nothing was. */
+  /** The samples since a time (ms), oldest first. */
   read(account: string, since: number): Promise<CountSample[]>;
 }
 
 const minuteMs = 60_000;
 const coarseMs = 10 * minuteMs;
 const fineForMs = 360 * minuteMs;
-// A week, where nothing was missed; about 45 KB.
+// Maximum samples of an account: a week without gaps, about 45 KB.
 const samplesMax = 1_350;
 
-// KEYS  1 the history  2 the account's marks of polling ARGV  the generation of which the counts are, the
-// minute, a minute that is kept no longer or '', how many are kept, then status and count in turn Reply 1
-// when the counts were noted
+// KEYS   1 the history  2 the account's marks of polling
+// ARGV   1 the generation that the counts belong to  2 the minute  3 a minute that is dropped ('' = none)
+//        4 number of samples that are kept, then status and count in turn
+// Reply  1 when the counts were noted, otherwise 0
 const noteScript = defineScript(`
 if redis.call('HGET', KEYS[2], 'generation') ~= ARGV[1] then return 0 end
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
@@ -52,7 +52,7 @@ export function createCountHistory(redis: RedisClient, keys: Keys): CountHistory
       notedIn.set(account, minute);
       const key = keys.account(account);
       const old = minute - fineForMs;
-      // Before the counts: should the account be created anew in between, they are not noted.
+      // Read before the counts, so that those are not noted for an account that is created anew meanwhile.
       const generation = await redis.hget(key.polling, 'generation');
       if (generation === null) return;
       const args = [
@@ -72,14 +72,14 @@ export function createCountHistory(redis: RedisClient, keys: Keys): CountHistory
   };
 }
 
-/** Of many samples `max`, evenly, the newest among them; pure. */
+/** At most `max` of the samples, evenly spread, the newest among them. */
 export function thinSamples(samples: readonly CountSample[], max: number): CountSample[] {
   const step = Math.max(1, Math.ceil(samples.length / max));
   return samples.filter((_, place) => (samples.length - 1 - place) % step === 0);
 }
 
 function toCounts(fields: readonly string[]): Record<string, number> {
-  // What is no count was written by somebody else.
+  // The daemon writes numbers only: what is none is left out.
   const pairs = Array.from({ length: fields.length / 2 }, (_, i): [string, number] => [
     fields[2 * i] ?? '',
     Number(fields[2 * i + 1]),

@@ -8,7 +8,7 @@ import { decodeState, isPlainState, type FilingState, StoredState } from './dete
 import { createNewest } from './detection/newest.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
 
-/** A filing as last seen, and what people recognise it by; details are null while it is COMPLETED. */
+/** A filing as last seen, with what people recognise it by; details are null while it is COMPLETED. */
 export interface ListedFiling {
   readonly id: string;
   readonly state: FilingState;
@@ -19,42 +19,46 @@ export interface ListedFiling {
 export interface FilingPage {
   readonly filings: ListedFiling[];
   /**
-   * For the next page; null at the end. A page may be shorter than asked for, or empty, and still have one.
+   * The `after` of the next page; null at the end. A page may be shorter than asked for, or empty, and still
+   * have a next one.
    */
   readonly next: string | null;
 }
 
 /**
- * The filings of an account for people to look through; removed ones are not listed. A state that cannot be
- * read is rebuilt first, see `recoverState`; one of a newer format is not listed.
+ * The filings of an account for people to look through; removed filings are not listed. A state that cannot
+ * be read is rebuilt first, see `recoverState`; one of a newer format is not listed.
  */
 export interface FilingListStore {
-  /** Null when it was never seen. Removed filings are given as well. Throws NewerFormatError. */
+  /** A filing, removed or not; null when it was never seen. Throws NewerFormatError. */
   get(account: string, id: string): Promise<ListedFiling | null>;
   /**
    * A page of the filings in one status, or of all with null; `after` is the `next` of the page before.
-   * Filings that keep their status while the list is read are on it; among all filings or COMPLETED ones, one
-   * may be on it twice. Throws RangeError when `after` is no such text.
+   * Filings that keep their status while the pages are read are on one of them; in lists of all filings or of
+   * COMPLETED ones, a filing may be on two. Throws RangeError when `after` is no such text.
    */
   list(account: string, status: string | null, after: string | null, limit: number): Promise<FilingPage>;
   /**
-   * The same of one status other than COMPLETED, those first that came into it last. Reads every state of the
-   * status for each page: about 2 ms for a thousand.
+   * A page of the filings in one status other than COMPLETED, the newest in the status first. Reads every
+   * state of the status for each page: about 2 ms for a thousand.
    */
   listNewest(account: string, status: string, after: string | null, limit: number): Promise<FilingPage>;
 }
 
 /**
- * Where a scan of the filings' hash is: the cursor of the chunk that is being shown, and the last id of it
- * that was.
+ * A place in a scan of the filings' hash: the cursor of the chunk that is being shown, and the last id of it
+ * that was shown.
  */
 interface ScanPlace {
   readonly cursor: string;
   readonly shownTo: string | null;
 }
 
+// Filings of one chunk of a scan.
 const chunkSize = 200;
+// Maximum chunks that are read for a page.
 const chunksMax = 10;
+// Filings that are read from the index at once, where all of a status are.
 const partSize = 1_000;
 
 /** Lists from the status index and, for COMPLETED and all statuses, from the hash of all filings. */
@@ -66,7 +70,7 @@ export function createFilingListStore(
   const log = createEventLog(redis, keys);
   const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
 
-  // Null where it is of a newer format, or gone meanwhile: nothing can be shown of it then.
+  // Null where the state is of a newer format or was removed meanwhile: there is nothing to show then.
   async function readState(account: string, id: string, text: string): Promise<FilingState | null> {
     const readable = isPlainState(text) ? text : await unreadable.toReadable(account, id, text);
     return readable === null ? null : new StoredState(readable).known;
@@ -128,8 +132,13 @@ export function createFilingListStore(
     return { next, known: known.toSorted(([a], [b]) => (a < b ? -1 : 1)) };
   }
 
-  // What one chunk of the hash holds of the list, as far as there is room, and where to go on.
-  async function take(account: string, status: string | null, { cursor, shownTo }: ScanPlace, room: number) {
+  // Up to `room` filings of the list in one chunk of the hash, and where to go on.
+  async function readPart(
+    account: string,
+    status: string | null,
+    { cursor, shownTo }: ScanPlace,
+    room: number,
+  ) {
     const { next, known } = await readChunk(account, cursor);
     const wanted = known.filter(
       ([id, state]) =>
@@ -151,8 +160,12 @@ export function createFilingListStore(
     let place: ScanPlace | null = start;
     for (let chunks = 0; place !== null && chunks < chunksMax && found.length < limit; chunks += 1) {
       // Each chunk's place comes from the chunk before.
-      // oxlint-disable-next-line no-await-in-loop
-      const step: Awaited<ReturnType<typeof take>> = await take(account, status, place, limit - found.length);
+      const step: Awaited<ReturnType<typeof readPart>> = await readPart(
+        account,
+        status,
+        place,
+        limit - found.length,
+      );
       found.push(...step.taken);
       ({ place } = step);
     }
@@ -165,7 +178,6 @@ export function createFilingListStore(
       let place: string | null = null;
       do {
         // Each part begins where the one before ended.
-        // oxlint-disable-next-line no-await-in-loop
         const part: Awaited<ReturnType<typeof readIndexed>> = await readIndexed(
           account,
           status,

@@ -1,9 +1,9 @@
 -- Reads the states of many filings of one account.
 --
--- KEYS  1 filings
--- ARGV  their ids, each ended by a newline
--- Reply: their states in one string, each ended by a newline; nothing before it where a filing was never
---       seen, a blank where its state is empty.
+-- KEYS   1 filings
+-- ARGV   1 their ids, each followed by a newline
+-- Reply  their states in one string, each followed by a newline: '' for a filing never seen, a blank for a
+--        state that is empty
 local ids, count = {}, 0
 for id in string.gmatch(ARGV[1], '[^\n]+') do
   count = count + 1

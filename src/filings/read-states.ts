@@ -14,12 +14,12 @@ const idsAtOnceMax = 1_000;
 export function createReadStates(redis: RedisClient, keys: Keys, unreadable: UnreadableStates): ReadStates {
   const readScript = loadScript(new URL('read-states.lua', import.meta.url));
 
-  // One argument and one reply instead of hundreds, which take a client longer than what is done with them.
+  // One argument and one reply instead of hundreds: a client spends more time on these than Redis does.
   async function readAtOnce(key: string, ids: readonly string[]): Promise<(string | null)[]> {
     if (ids.length < manyIds || ids.some((id) => id.includes('\n'))) return redis.hmget(key, ...ids);
     const reply = (await readScript.run(redis, [key], [`${ids.join('\n')}\n`])) as string;
     const texts = reply.slice(0, -1).split('\n');
-    // One of them is not a state, and goes over several lines.
+    // A text that is not a state has several lines.
     if (texts.length !== ids.length) return redis.hmget(key, ...ids);
     return texts.map((text) => (text === '' ? null : text));
   }

@@ -10,7 +10,7 @@ import type { CommitResult, ReadStates } from './commit/filing-commit.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
 import { createReadStates } from './read-states.ts';
-import { createLogMender, type LogMending } from './repair/mend-log.ts';
+import { createLogRepairer, type LogRepair } from './repair/repair-log.ts';
 import { createRecount } from './repair/recount.ts';
 import { restate, restoreCommits, type Restoration } from './repair/restore-commits.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
@@ -21,8 +21,8 @@ export interface SnapshotStore {
   /**
    * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects
    * with SnapshotLostError, with nothing written, when the snapshot is not of the generation the caller
-   * decided on. Where Redis was set back since the last commit, that is made up for first, and every one of
-   * these is a conflict.
+   * decided on. Where Redis was set back since the last commit, what was lost is restored first, and every
+   * commit of the batch is a conflict.
    */
   commit(
     account: string,
@@ -31,19 +31,18 @@ export interface SnapshotStore {
     at: number,
   ): Promise<CommitResult[]>;
   /**
-   * Looks whether Redis was set back since the commits that this or another process has made, or has carried
-   * out half of one at its start, and makes up for it, see `restoreCommits` and `createLogMender`; rejects
-   * with SnapshotLostError like `commit`. `at` is when events are recorded that are committed anew,
-   * milliseconds on Redis's clock.
+   * Repairs the log where Redis has carried out half a commit at its start, and restores commits that were
+   * lost because Redis was set back; see `createLogRepairer` and `restoreCommits`. Restored events are
+   * recorded at `at`, milliseconds on Redis's clock. Rejects with SnapshotLostError as `commit` does.
    */
   catchUp(account: string, generation: string, at: number): Promise<void>;
   /**
    * Accounts that this process has committed events to at that time (ms) or later, as far as it remembers.
    */
   committedSince(at: number): ReadonlySet<string>;
-  /** Number of filings per status, removed ones left out. */
+  /** Number of filings per status, without removed ones. */
   counts(account: string): Promise<Record<string, number>>;
-  /** Number of filings, removed ones left out. */
+  /** Number of filings, without removed ones. */
   known(account: string): Promise<number>;
   /** Ids of all filings in one status; not for COMPLETED, which has no index. */
   idsIn(account: string, status: string): Promise<string[]>;
@@ -54,13 +53,13 @@ export interface SnapshotStore {
   scan(account: string): AsyncIterable<(readonly [id: string, state: () => FilingState])[]>;
 }
 
-/** What a store that commits needs besides Redis. */
+/** The parts that a store needs to commit, besides Redis. */
 export interface SnapshotOptions {
   readonly journal: CommitJournal;
-  /** Called when commits that Redis had lost are made up for. */
+  /** Called after commits that Redis had lost were restored. */
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
-  /** Called when a log was found torn and is mended. */
-  readonly onTorn: (mending: LogMending, generation: string) => Promise<void>;
+  /** Called when a log was found torn and is repaired. */
+  readonly onTorn: (repair: LogRepair, generation: string) => Promise<void>;
   readonly onUnreadable: OnUnreadable;
 }
 
@@ -88,7 +87,7 @@ export function createSnapshotStore(
     } while (cursor !== '0');
   }
 
-  const mender = createLogMender({
+  const repairer = createLogRepairer({
     redis,
     keys,
     log,
@@ -99,7 +98,7 @@ export function createSnapshotStore(
   });
 
   async function catchUp(account: string, generation: string, at: number): Promise<void> {
-    await mender.mend(account, generation);
+    await repairer.repair(account, generation);
     const deps = { log, journal, read, write: writer.writeAnyway };
     const restoration = await restoreCommits(deps, account, generation, at);
     if (restoration !== null) await onRestored?.(restoration, generation);
@@ -148,7 +147,7 @@ export function createSnapshotStore(
   };
 }
 
-// What is no number is counted anew when the account's keys are looked at.
+// A count that is not a number is counted anew when the account's keys are checked.
 function toCount(text: string): number {
   const count = Number(text);
   return Number.isFinite(count) ? count : 0;

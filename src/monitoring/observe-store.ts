@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { LogMending } from '../filings/repair/mend-log.ts';
+import type { LogRepair } from '../filings/repair/repair-log.ts';
 import type { Restoration } from '../filings/repair/restore-commits.ts';
 import type { AofRewriterDeps } from '../redis/durability/aof-rewriter.ts';
 import type { ReplicaWait } from '../redis/connection/wait-replicas.ts';
@@ -17,7 +17,7 @@ export interface StoreObserver
   /** Commits that Redis had lost were made up for. */
   onRestored(restoration: Restoration): void;
   /** A log in which Redis had carried out half a transaction was mended. */
-  onTorn(mending: LogMending): void;
+  onTorn(mending: LogRepair): void;
 }
 
 /** An observer of the store; `waitReplicas` is the number of replicas that commits wait for. */

@@ -9,20 +9,19 @@ import { accountKeyKinds } from './key-kinds.ts';
 import { rebuildFilingEvents, rebuildIndex, type RebuildDeps } from './rebuild-account.ts';
 import type { UnreadableReports } from './unreadable-reports.ts';
 
-/** Looks after the keys of accounts: those that are not what they should be. */
+/** Finds keys of accounts that are not what they should be, and repairs them. */
 export interface AccountRecords {
   /**
-   * Looks at the keys of an account and mends what can be: renames it away where it may begin anew, or makes
-   * it again from the others. Each finding is reported. `failures` are errors that somebody met since the
-   * last look; where nothing is found to be their cause they are reported themselves. Returns how many keys
-   * were mended.
+   * Checks the keys of an account. A key that is wrong is renamed where it may begin anew, or made again from
+   * the others. Each finding is reported. `failures` are errors of other work since the last look: where no
+   * cause of them is found, they are reported themselves. Returns the number of repaired keys.
    */
   look(account: string, failures?: readonly UnreadableError[]): Promise<number>;
   /**
-   * The same, and writes what was found since the last call into the marks of polling, for the account's
+   * Does the same, and writes the findings since the last call into the marks of polling, for the account's
    * health.
    */
-  lookAndTell(account: string, failures: readonly UnreadableError[]): Promise<void>;
+  lookAndReport(account: string, failures: readonly UnreadableError[]): Promise<void>;
 }
 
 export interface AccountRecordsDeps extends RebuildDeps {
@@ -36,9 +35,11 @@ type KeyName = keyof typeof accountKeyKinds;
 
 const names = Object.keys(accountKeyKinds) as KeyName[];
 const placeOf = (name: KeyName) => names.indexOf(name) + 1;
+// Maximum findings that the health of an account shows.
 const sentencesMax = 10;
 
-// KEYS 1 head  2 log. Replies 1, or 0 where the log is empty.
+// KEYS   1 head  2 log
+// Reply  1, or 0 where the log is empty
 const headFromLog = defineScript(`
 local newest = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
 if not newest then return 0 end
@@ -46,8 +47,11 @@ local timeline = newest[2][11] == 'timeline' and newest[2][12] or string.rep('0'
 redis.call('SET', KEYS[1], string.match(newest[1], '^%d+') .. ' ' .. timeline)
 return 1`);
 
-// KEYS 1 head  2 log  3 notes. Entries beyond the head were written by somebody else, and keep ours from
-// being written.
+// Removes entries beyond the head: the daemon did not write them, and no event can be appended before they
+// are gone.
+//
+// KEYS   1 head  2 log  3 notes
+// Reply  1
 const dropForeign = defineScript(`
 local position = string.match(redis.call('GET', KEYS[1]) or '0', '^%d+')
 for _, entry in ipairs(redis.call('XRANGE', KEYS[2], '(' .. position .. '-0', '+')) do
@@ -57,7 +61,7 @@ end
 redis.call('XSETID', KEYS[2], position .. '-0')
 return 1`);
 
-/** A look after the keys in Redis. */
+/** Looks after the keys in Redis. */
 export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
   const { redis, keys, reports } = deps;
   const lookScript = loadScript(new URL('look-at-account.lua', import.meta.url));
@@ -74,14 +78,14 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       const name = names[Number(flat[i]) - 1];
       if (name !== undefined) found.push({ name, problem: String(flat[i + 1]) });
     }
-    // The others are made again by means of it.
+    // The head first: other keys are made again by means of it.
     return found.toSorted((a, b) => Number(b.name === 'head') - Number(a.name === 'head'));
   }
 
-  async function mend(account: string, name: KeyName, problem: string): Promise<Remedy> {
+  async function repair(account: string, name: KeyName, problem: string): Promise<Remedy> {
     const key = keys.account(account);
     const { type } = accountKeyKinds[name];
-    // Of the right type, and what it holds is not ours.
+    // The key has the right type, but the daemon did not write what it holds.
     const isGarbage = !redisTypes.has(problem);
     const aside = () => setAside(redis, key, key[name], isGarbage ? '' : type);
     switch (name) {
@@ -132,11 +136,11 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       await replaceUnreadable(redis, keys.account(account), { key, field, held, value: null });
   }
 
-  async function mendOrStand(account: string, name: KeyName, problem: string): Promise<Remedy> {
+  async function repairOrStand(account: string, name: KeyName, problem: string): Promise<Remedy> {
     try {
-      return await mend(account, name, problem);
+      return await repair(account, name, problem);
     } catch (error) {
-      // What it would be made from cannot be read either.
+      // The key that it would be made from cannot be read either.
       if (isUnreadable(error) || isWrongType(error)) return 'stands';
       throw error;
     }
@@ -144,10 +148,10 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
 
   async function look(account: string, failures: readonly UnreadableError[] = []): Promise<number> {
     const found = await find(account);
-    let mended = 0;
+    let repaired = 0;
     for (const { name, problem } of found) {
-      const remedy = await mendOrStand(account, name, problem);
-      if (remedy !== 'stands') mended += 1;
+      const remedy = await repairOrStand(account, name, problem);
+      if (remedy !== 'stands') repaired += 1;
       const { kind, type, todo } = accountKeyKinds[name];
       const what = redisTypes.has(problem)
         ? `it is a ${problem}, not a ${type}`
@@ -156,14 +160,14 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       reports.note({ account, kind, key: keys.account(account)[name], field: null, reason, remedy });
     }
     if (found.length === 0) for (const error of failures) reports.note(unexplained(account, error));
-    return mended;
+    return repaired;
   }
 
   return {
     look,
-    async lookAndTell(account, failures) {
+    async lookAndReport(account, failures) {
       await look(account, failures);
-      const sentences = reports.take(account);
+      const sentences = reports.collect(account);
       const more = sentences.length > sentencesMax ? [`and ${sentences.length - sentencesMax} more`] : [];
       await deps.polling.noteUnreadable(account, [...sentences.slice(0, sentencesMax), ...more].join('. '));
     },

@@ -1,17 +1,17 @@
 import type { AccountKeys, SubscriptionKeys } from '../redis/keys.ts';
 
-/** What is done about a key of another type than it should be, or that holds what is not ours. */
+/** What is done about a key that has a wrong type, or a value that the daemon did not write. */
 export interface KeyKind {
-  /** As Redis names it. */
+  /** The name that Redis has for it. */
   readonly type: 'string' | 'hash' | 'zset' | 'stream';
-  /** What people call it in logs and metrics. */
+  /** Its name in logs and metrics. */
   readonly kind: string;
   /**
-   * `forget`: it is set aside and begins anew; `rebuild`: it is made again from the others; `stand`: nothing
-   * else says what it held, so what needs it stands still until somebody mends it.
+   * `forget`: it is set aside and begins anew; `rebuild`: it is made again from other keys; `stand`: no other
+   * key holds the same, so the work that needs it stands still until the operator repairs it.
    */
   readonly remedy: 'forget' | 'rebuild' | 'stand';
-  /** What somebody has to do where nothing can be done without them; empty otherwise. */
+  /** What the operator has to do where the daemon cannot repair it; empty otherwise. */
   readonly todo: string;
 }
 
@@ -85,8 +85,8 @@ export const subscriptionKeyKinds: Readonly<Record<keyof SubscriptionKeys, Omit<
 };
 
 /**
- * All that a record may be called: the keys' kinds, the two that are no account's, and `other` where Redis
- * does not say what it was.
+ * The names of all records: the kinds of keys, the two that belong to no account, and `other` where Redis
+ * does not say which key it was.
  */
 export const recordKinds: readonly string[] = [
   'accounts',

@@ -1,10 +1,10 @@
--- Looks whether the keys of an account are what they should be. Reads little, for it is run after each poll.
+-- Finds keys of an account that are not what they should be. Reads little, for it runs after each poll.
 --
--- KEYS  the keys to look at; among them the named ones at the places that ARGV gives
--- ARGV  places of head, incarnation, log, counts and polling, then the types of all keys, then names of the
---       numbers among the marks of polling
--- Reply a list of key places and what is wrong: the type that was found, or 'garbage'; for polling the names
---       of the fields, separated by blanks.
+-- KEYS   the keys to check
+-- ARGV   1 to 5 places of head, incarnation, log, counts and polling among the keys, then the types of all
+--        keys, then the names of the marks of polling that are numbers
+-- Reply  places of keys and what is wrong, in turn: the type that was found, or 'garbage'; for polling the
+--        names of the wrong fields, separated by blanks
 local head, incarnation, log, counts, polling =
   tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local found, fits = {}, {}

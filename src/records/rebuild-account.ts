@@ -13,13 +13,13 @@ export interface RebuildDeps {
   readonly log: Pick<EventLog, 'outlineAfter'>;
 }
 
-// Maximum entries that are read or written in one command.
+// Maximum entries of one command.
 const atOnce = 1_000;
 const triesMax = 10;
-// Milliseconds until what a crash has left half made goes.
+// Milliseconds after which keys that a crash has left half made expire.
 const halfMadeMs = 600_000;
 
-// KEYS 1 a key  2 what is to stand in its place, if anything. Both are gone afterwards if there is nothing.
+// Replaces a key by one that was made for it, or removes it where there is none.
 const put = `local function put(key, made)
   redis.call('DEL', key)
   if redis.call('EXISTS', made) == 1 then
@@ -29,17 +29,18 @@ const put = `local function put(key, made)
 end
 `;
 
-// KEYS 1 head  2 filings  3 index  4 counts  5 and 6 what is to stand in place of these two. ARGV head and
-// number of filings as they were before. Replies 0 when they have changed: nothing changes a status without
-// an event, but for a filing that is new.
+// KEYS   1 head  2 filings  3 index  4 counts  5 the new index  6 the new counts
+// ARGV   1 the head  2 the number of filings, both as they were before
+// Reply  1, or 0 when one of these has changed: a status changes only with an event or for a new filing
 const putIndex = defineScript(`${put}
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] or redis.call('HLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return 0 end
 put(KEYS[3], KEYS[5])
 put(KEYS[4], KEYS[6])
 return 1`);
 
-// KEYS 1 head  2 filing-events  3 what is to stand in their place. ARGV head as it was before. Replies 0 when
-// it has changed.
+// KEYS   1 head  2 filing-events  3 the new filing-events
+// ARGV   1 the head as it was before
+// Reply  1, or 0 when it has changed
 const putFilingEvents = defineScript(`${put}
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 put(KEYS[2], KEYS[3])
@@ -47,7 +48,7 @@ return 1`);
 
 /**
  * Makes the index and the counts again from the states. Filings whose state cannot be read are in neither.
- * Rejects when commits keep coming in between.
+ * Rejects when other commits keep changing the account.
  */
 export async function rebuildIndex(
   { redis, snapshot }: RebuildDeps,
@@ -82,8 +83,8 @@ export async function rebuildIndex(
 }
 
 /**
- * Makes the positions of each filing's events again from the log. Rejects when commits keep coming in
- * between.
+ * Makes the positions of each filing's events again from the log. Rejects when other commits keep changing
+ * the account.
  */
 export async function rebuildFilingEvents(
   { redis, log }: RebuildDeps,
@@ -118,7 +119,7 @@ async function untilPut(make: () => Promise<unknown>): Promise<void> {
   throw new Error('the account changed under every attempt to rebuild its index');
 }
 
-// Null where it stands in no index and no count.
+// Null where the filing stands in no index and no count.
 function statusOf(state: () => FilingState): string | null {
   const known = readState(state);
   return known === null || known.removed ? null : known.status;

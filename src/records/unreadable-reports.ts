@@ -3,19 +3,19 @@ import type { Metrics } from '../monitoring/metrics.ts';
 import type { OnUnreadable, Remedy, UnreadableFinding } from '../redis/unreadable-record.ts';
 
 /**
- * What this process has found that cannot be read: once into the log and the metric, and kept for the
- * account's health.
+ * Reports the records that this process could not read: in the log and a metric, and for the health of their
+ * account.
  */
 export interface UnreadableReports {
-  /** Logs and counts it, the same one no more than once in five minutes. */
+  /** Logs and counts a finding, the same one at most once in five minutes. */
   readonly note: OnUnreadable;
-  /** A sentence for each that was noted of an account since the last call. */
-  take(account: string): readonly string[];
+  /** A sentence for each finding of an account since the last call. */
+  collect(account: string): readonly string[];
 }
 
 // Milliseconds within which the same finding is neither logged nor counted again.
 const sparinglyMs = 300_000;
-// Maximum findings that are remembered at once.
+// Maximum findings that are remembered.
 const rememberedMax = 10_000;
 
 const remedies: Readonly<Record<Remedy, string>> = {
@@ -53,7 +53,7 @@ export function createUnreadableReports(
       metrics.unreadableRecords.inc({ kind });
       logger.error(finding, 'record.unreadable');
     },
-    take(account) {
+    collect(account) {
       const taken = [...(untaken.get(account) ?? [])];
       untaken.delete(account);
       return taken;

@@ -1,36 +1,34 @@
 import type { RedisClient } from './connection/connect.ts';
 
 /**
- * Redis's clock, in whole milliseconds, as far as this process knows it: reads by several daemons are put in
- * order on it. Between synchronisations it runs with the machine's monotonic clock, so a stepped wall clock
- * does not bend it.
+ * Redis's clock, in whole milliseconds, as far as this process knows it: it orders the reads of several
+ * daemons. Between synchronisations it runs with the machine's monotonic clock, so a step of the wall clock
+ * does not change it.
  */
 export interface Clock {
   now(): number;
   /** Asks Redis for its time; off by at most the round trip afterwards. Rejects when Redis does. */
   synchronise(): Promise<void>;
   /**
-   * Since when (milliseconds on itself) it has not been found to have stepped; the first synchronisation at
-   * the earliest.
+   * The time on this clock since which no step of it was found; the first synchronisation at the earliest.
    */
   steadySince(): number;
 }
 
 /**
- * Milliseconds by which clocks may be corrected, or differ, without a word: what NTP does all the time is
- * less.
+ * Milliseconds from which on a correction of a clock, or a difference between two, counts as a step: regular
+ * corrections by NTP are smaller.
  */
 export const clockStepMsMin = 2_000;
 
 /**
- * Milliseconds after which each process has synchronised with Redis's clock at the latest, while Redis
- * answers.
+ * Maximum milliseconds between synchronisations of each process, while Redis answers.
  */
 export const synchroniseEveryMs = 10_000;
 
 /**
- * A clock that starts on the machine's wall clock and is right after its first `synchronise`. `onStep` hears
- * of each step after that, with its milliseconds, negative where Redis's clock was set back.
+ * A clock that starts on the machine's wall clock and is right after its first `synchronise`. `onStep` is
+ * called for each step after that, with its milliseconds: negative where Redis's clock was set back.
  */
 export function createRedisClock(
   redis: Pick<RedisClient, 'time'>,
@@ -57,9 +55,9 @@ export function createRedisClock(
 }
 
 /**
- * The offset nearest to the present one that an answer allows; pure. Redis read its clock somewhere between
- * question and answer, so the true offset lies between `least` and `most`: inside them nothing moves, and a
- * slow answer cannot make the clock run backwards.
+ * The offset nearest to the present one that an answer allows. Redis read its clock between question and
+ * answer, so the true offset lies between `least` and `most`. An offset between them stays: a slow answer
+ * cannot make the clock run backwards.
  */
 export function correctedOffset(offset: number, least: number, most: number): number {
   return Math.min(Math.max(offset, least), most);

@@ -3,41 +3,41 @@
  * hash tag `{account}`, so a Redis Cluster keeps an account on one shard and every script stays within one
  * slot.
  *
- * | key                        | type    | lives                  | written by                     | read by             |
- * |----------------------------|---------|------------------------|--------------------------------|---------------------|
- * | `P:store`                  | string  | for ever               | first start on an empty store  | store watch         |
- * | `P:probe`                  | string  | a minute               | readiness                      | nobody              |
- * | `P:aof:{<n>}`              | string  | a minute               | before a rewrite of the AOF    | nobody              |
- * | `P:taken`                  | hash    | for ever               | work watch                     | work watch          |
- * | `P:accounts`               | hash    | for ever               | account store                  | all roles           |
- * | `P:witness:<a>`            | stream  | an hour                | after commits                  | polling             |
- * | `P:{a}:incarnation`        | string  | and a day longer       | account store                  | polling, API        |
- * | `P:{a}:filings`            | hash    | with the account       | commit-changes.lua             | polling, API        |
- * | `P:{a}:index`              | zset    | with the account       | commit-changes.lua             | polling, API        |
- * | `P:{a}:details`            | hash    | while not COMPLETED    | commit-changes.lua             | API                 |
- * | `P:{a}:counts`             | hash    | with the account       | commit-changes.lua             | polling, API        |
- * | `P:{a}:count-history`      | stream  | a week                 | after polls                    | API                 |
- * | `P:{a}:head`               | string  | with the account       | commit-changes.lua, append     | delivery, API       |
- * | `P:{a}:checked`            | string  | with the account       | polling, at a start of Redis   | polling             |
- * | `P:{a}:log`                | stream  | retention              | commit-changes.lua, append     | delivery, API       |
- * | `P:{a}:bodies`             | hash    | retention              | commit-changes.lua, append     | delivery, API       |
- * | `P:{a}:filing-events`      | hash    | retention              | commit-changes.lua             | API                 |
- * | `P:{a}:missing`            | hash    | until seen again       | polling                        | polling             |
- * | `P:{a}:polling`            | hash    | with the account       | polling                        | polling, API        |
- * | `P:{a}:lease`              | string  | seconds                | polling                        | polling             |
- * | `P:{a}:tokens`             | hash    | with the account       | token store                    | API                 |
- * | `P:{a}:unreadable`         | stream  | a week                 | whoever finds such a record    | people              |
- * | `P:{a}:unreadable:…`       | any     | a week                 | whoever finds such a key       | people              |
- * | `P:{a}:subscriptions`      | hash    | with the account       | subscription store             | delivery, API       |
- * | `P:{a}:resting`            | hash    | while any rests        | settle, set-block, sub. store  | waking              |
- * | `P:{a}:idempotency:<hash>` | string  | 24 hours               | subscription store             | subscription store  |
- * | `P:{a}:sub:<id>`           | hash    | with the subscription  | drain, subscription store      | drain, API          |
- * | `P:{a}:sub:<id>:lanes`     | hash    | until delivered        | drain (settle.lua)             | drain, API          |
- * | `P:{a}:sub:<id>:attempts`  | stream  | trimmed                | drain (settle.lua)             | API                 |
- * | `P:{a}:sub:<id>:dead`      | stream  | retention              | drain (settle.lua)             | API, replay         |
- * | `P:{a}:sub:<id>:replays`   | hash    | with the subscription  | replay, drain (settle.lua)     | drain, API          |
- * | `P:{a}:sub:<id>:replay-lanes` | hash | until delivered     | drain (settle.lua)             | drain               |
- * | `P:{~queues}:…`            | BullMQ  | BullMQ's               | BullMQ                         | BullMQ              |
+ * | key                           | type   | lives                         | written by                    | read by            |
+ * |-------------------------------|--------|-------------------------------|-------------------------------|--------------------|
+ * | `P:store`                     | string | for ever                      | first start on an empty store | store watch        |
+ * | `P:probe`                     | string | a minute                      | readiness                     | none               |
+ * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
+ * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
+ * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
+ * | `P:witness:<a>`               | stream | an hour                       | after commits                 | polling            |
+ * | `P:{a}:incarnation`           | string | a day longer than the account | account store                 | polling, API       |
+ * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
+ * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
+ * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
+ * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
+ * | `P:{a}:count-history`         | stream | a week                        | after polls                   | API                |
+ * | `P:{a}:head`                  | string | with the account              | commit-changes.lua, append    | delivery, API      |
+ * | `P:{a}:checked`               | string | with the account              | polling, at a start of Redis  | polling            |
+ * | `P:{a}:log`                   | stream | retention                     | commit-changes.lua, append    | delivery, API      |
+ * | `P:{a}:bodies`                | hash   | retention                     | commit-changes.lua, append    | delivery, API      |
+ * | `P:{a}:filing-events`         | hash   | retention                     | commit-changes.lua            | API                |
+ * | `P:{a}:missing`               | hash   | until seen again              | polling                       | polling            |
+ * | `P:{a}:polling`               | hash   | with the account              | polling                       | polling, API       |
+ * | `P:{a}:lease`                 | string | seconds                       | polling                       | polling            |
+ * | `P:{a}:tokens`                | hash   | with the account              | token store                   | API                |
+ * | `P:{a}:unreadable`            | stream | a week                        | the process that finds it     | operators          |
+ * | `P:{a}:unreadable:…`          | any    | a week                        | the process that finds it     | operators          |
+ * | `P:{a}:subscriptions`         | hash   | with the account              | subscription store            | delivery, API      |
+ * | `P:{a}:resting`               | hash   | while any rests               | settle, set-block, sub. store | waking             |
+ * | `P:{a}:idempotency:<hash>`    | string | 24 hours                      | subscription store            | subscription store |
+ * | `P:{a}:sub:<id>`              | hash   | with the subscription         | drain, subscription store     | drain, API         |
+ * | `P:{a}:sub:<id>:lanes`        | hash   | until delivered               | drain (settle.lua)            | drain, API         |
+ * | `P:{a}:sub:<id>:attempts`     | stream | trimmed                       | drain (settle.lua)            | API                |
+ * | `P:{a}:sub:<id>:dead`         | stream | retention                     | drain (settle.lua)            | API, replay        |
+ * | `P:{a}:sub:<id>:replays`      | hash   | with the subscription         | replay, drain (settle.lua)    | drain, API         |
+ * | `P:{a}:sub:<id>:replay-lanes` | hash   | until delivered               | drain (settle.lua)            | drain              |
+ * | `P:{~queues}:…`               | BullMQ | BullMQ's                      | BullMQ                        | BullMQ             |
  */
 export interface Keys {
   readonly prefix: string;
@@ -45,18 +45,18 @@ export interface Keys {
   readonly queues: string;
   readonly store: string;
   readonly probe: string;
-  /** Keys for the sake of being written, one of them on each server of a cluster. */
+  /** Keys that are only written, one of them on each server of a cluster. */
   aofMark(n: number): string;
-  /** How often work of a queue was seen to be taken, a field for each. */
+  /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
   readonly accounts: string;
-  /** A channel, not a key: what processes have committed. */
+  /** A channel, not a key: each process publishes its commits there. */
   readonly commits: string;
   /**
-   * What was committed to an account's log lately. Without its hash tag, so that it is set back with the
-   * account by chance only.
+   * What was committed to an account's log lately. Without the account's hash tag, so that a Redis Cluster
+   * sets it back with the account's keys only by chance.
    */
-  witness(account: string): string;
+  publishedCommits(account: string): string;
   account(account: string): AccountKeys;
 }
 
@@ -64,8 +64,8 @@ export interface Keys {
 export interface AccountKeys {
   readonly base: string;
   /**
-   * Whose keys these are; see src/accounts/incarnations.ts. What creates keys checks it, or something that
-   * goes when it changes.
+   * The incarnation that these keys belong to; see src/accounts/incarnations.ts. Scripts that create keys
+   * check it, or another key that is removed when it changes.
    */
   readonly incarnation: string;
   readonly filings: string;
@@ -75,8 +75,8 @@ export interface AccountKeys {
   readonly countHistory: string;
   readonly head: string;
   /**
-   * The run of the server on which the log was last found whole, the head at its start, and whether its file
-   * is `whole` (src/filings/repair/mend-log.ts).
+   * The run of the server in which the log was last found whole, the head at its start, and whether the file
+   * of that run is `whole` (src/filings/repair/repair-log.ts).
    */
   readonly checked: string;
   readonly events: string;
@@ -87,8 +87,8 @@ export interface AccountKeys {
   readonly lease: string;
   readonly tokens: string;
   /**
-   * Records that could not be read and were replaced; keys that could not be are renamed to names that begin
-   * with it.
+   * Notes of records that could not be read and were replaced. A key that could not be read is renamed to a
+   * name that begins with this one.
    */
   readonly unreadable: string;
   readonly subscriptions: string;
@@ -118,7 +118,7 @@ export function createKeys(prefix: string): Keys {
     taken: `${prefix}:taken`,
     accounts: `${prefix}:accounts`,
     commits: `${prefix}:commits`,
-    witness: (account) => `${prefix}:witness:${account}`,
+    publishedCommits: (account) => `${prefix}:witness:${account}`,
     account: (account) => accountKeys(`${prefix}:{${account}}`),
   };
 }

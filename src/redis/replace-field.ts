@@ -1,8 +1,9 @@
 import type { RedisClient } from './connection/connect.ts';
 import { defineScript } from './scripts.ts';
 
-// KEYS 1 a hash. ARGV field, expected value, new value. Replies 1, or 0 when it is no longer the expected
-// one.
+// KEYS   1 a hash
+// ARGV   1 field  2 expected value  3 new value
+// Reply  1, or 0 when the field has another value
 const script = defineScript(`
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
@@ -21,7 +22,9 @@ export async function replaceField(
   return (await script.run(redis, [key], [field, expected, value])) === 1;
 }
 
-// KEYS 1 a hash. ARGV field, expected value. Replies 1, or 0 when it is no longer the expected one.
+// KEYS   1 a hash
+// ARGV   1 field  2 expected value
+// Reply  1, or 0 when the field has another value
 const removal = defineScript(`
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])`);

@@ -8,8 +8,8 @@ export interface FoundKeys {
 }
 
 /**
- * The keys that match a glob-style pattern, in batches, from every master; keys made or removed meanwhile may
- * be missing or come twice.
+ * The keys that match a glob-style pattern, in batches, from every master. Keys that are made or removed
+ * meanwhile may be missing or come twice.
  */
 export async function* scanKeys(redis: RedisClient, pattern: string): AsyncGenerator<FoundKeys> {
   const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];

@@ -9,8 +9,8 @@ type ScriptArgument = string | number | Buffer;
 type Run = (redis: RedisClient, keys: readonly string[], args: readonly ScriptArgument[]) => Promise<unknown>;
 
 /**
- * One Lua script. It runs atomically; in a Redis Cluster all `keys` must share a hash slot. Parse the reply,
- * its type is not known here.
+ * One Lua script. It runs atomically; in a Redis Cluster all `keys` must share a hash slot. The caller parses
+ * the reply: its type is not known here.
  */
 export type RedisScript = {
   /**
@@ -40,8 +40,8 @@ export function defineScript(lua: string): RedisScript {
 }
 
 /**
- * The same script as a commit: it resolves when enough replicas have what it wrote, where the deployment
- * wants that.
+ * The same script as a commit: where the deployment wants that, it resolves when enough replicas have what it
+ * wrote.
  */
 export function committing({ run, runBuffer }: RedisScript): RedisScript {
   const andWait =

@@ -18,12 +18,12 @@ export class UnreadableRecordError extends Error {
   }
 }
 
-/** Why a record cannot be read: what it holds is not ours, or a newer version's. */
+/** Why a record cannot be read: the daemon did not write it, or a newer version did. */
 export type UnreadableError = UnreadableRecordError | NewerFormatError;
 
 /**
  * Whether an error means that a stored record cannot be read, as opposed to a failure of Redis or a mistake
- * of ours; pure.
+ * of the daemon.
  */
 export function isUnreadable(error: unknown): error is UnreadableError {
   return error instanceof UnreadableRecordError || error instanceof NewerFormatError;
@@ -31,8 +31,7 @@ export function isUnreadable(error: unknown): error is UnreadableError {
 
 /**
  * Decodes a stored text. Throws UnreadableRecordError when `decode` throws or returns null; NewerFormatError
- * passes. So `decode` says what the record must look like, and nothing of what it holds comes into the
- * message.
+ * passes. The message holds nothing of the record.
  */
 export function decodeRecord<T extends object>(
   key: string,
@@ -50,27 +49,27 @@ export function decodeRecord<T extends object>(
   throw new UnreadableRecordError(key, field, 'it is garbage or was cut short');
 }
 
-/** What members of an object have to be. */
+/** The types that members of an object must have. */
 export type Shape<T> = Readonly<Partial<Record<keyof T, 'string' | 'number' | 'boolean' | 'object'>>>;
 
-/** JSON that is an object with these members of these types; null otherwise. */
+/** Parses JSON of an object with these members of these types; null otherwise. Throws SyntaxError. */
 export function parseShaped<T extends object>(text: string, shape: Shape<T>): T | null {
   const value = JSON.parse(text) as T | null;
   return typeof value === 'object' && value !== null && isShaped(value, shape) ? value : null;
 }
 
-/** Whether an object has these members of these types; pure. */
+/** Whether an object has these members of these types. */
 export function isShaped<T extends object>(value: T, shape: Shape<T>): boolean {
   for (const name in shape) if (typeof value[name] !== shape[name]) return false;
   return true;
 }
 
-// What Redis says of commands that do not suit what a key holds, and what its scripts stumble over then.
+// Errors of Redis and its scripts where a command does not suit the value of a key.
 const misfits = /WRONGTYPE|is not an integer|is not a float|equal or smaller than the target|user_script/;
 
 /**
- * The error as an UnreadableError where it is one, or where Redis says that what a key holds does not suit a
- * command; else null.
+ * The error as an UnreadableError where it is one, or where Redis reports that the value of a key does not
+ * suit a command; otherwise null.
  */
 export function toUnreadable(error: unknown): UnreadableError | null {
   if (isUnreadable(error)) return error;
@@ -83,7 +82,7 @@ export function toUnreadable(error: unknown): UnreadableError | null {
   return new UnreadableRecordError(keys, null, reason);
 }
 
-/** Why a record cannot be read that the work needs; null when all went well. Rejects with other failures. */
+/** The UnreadableError with which the work failed; null when it succeeded. Rejects with other failures. */
 export async function failureOf(work: () => Promise<unknown>): Promise<UnreadableError | null> {
   try {
     await work();
@@ -95,7 +94,7 @@ export async function failureOf(work: () => Promise<unknown>): Promise<Unreadabl
   }
 }
 
-// ioredis keeps the command with the error: its first argument is the key, and a script has several.
+// ioredis attaches the command to the error: its first argument is the key; a script has several keys.
 function keysOf(error: Error): string {
   const { command } = error as { command?: { name?: string; args?: readonly unknown[] } };
   const args = (command?.args ?? []).map(String);
@@ -103,12 +102,12 @@ function keysOf(error: Error): string {
   return `among ${args.slice(2, 2 + Number(args[1] ?? 0)).join(', ')}`;
 }
 
-/** What became of a record that cannot be read. */
+/** What was done about a record that cannot be read. */
 export type Remedy =
-  | 'rebuilt' // something that follows from the other records stands in its place
-  | 'set_aside' // it begins anew; what it held is kept for a week
-  | 'left_out' // it alone is left out until somebody mends or removes it
-  | 'stands'; // what needs it stands still until somebody mends it
+  | 'rebuilt' // it was made again from other records
+  | 'set_aside' // it begins anew; its former value is kept for a week
+  | 'left_out' // it alone is left out until the operator repairs or removes it
+  | 'stands'; // the work that needs it stands still until the operator repairs it
 
 /** A record that was found unreadable, as it is reported. */
 export interface UnreadableFinding {
@@ -122,5 +121,5 @@ export interface UnreadableFinding {
   readonly remedy: Remedy;
 }
 
-/** Takes note of a finding; it may be the same one again and again. */
+/** Receives findings; the same one may come again and again. */
 export type OnUnreadable = (finding: UnreadableFinding) => void;

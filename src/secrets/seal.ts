@@ -24,7 +24,7 @@ export type Sealer = {
 };
 
 /**
- * A sealed text that cannot be opened. The message tells the operator what to do and contains neither text
+ * A sealed text that cannot be opened. The message says what the operator can do and contains neither text
  * nor key.
  */
 export class SealError extends Error {
@@ -53,7 +53,7 @@ export function createSealer(keys: readonly EncryptionKey[]): Sealer {
   };
 }
 
-/** The id of the key that sealed a text, as the text says; empty where it says nothing. */
+/** The id of the key that sealed a text, as the text names it; empty where it names none. */
 export function keyIdOf(sealed: string): string {
   return sealed.split('.', 2)[1] ?? '';
 }

@@ -4,27 +4,27 @@ import type { Sealer } from './seal.ts';
 
 /** A record of a store with the sealed texts in it. */
 export interface SealedRecord {
-  /** What its texts open under, e.g. `account:default`. */
+  /** The context that opens its texts, e.g. `account:default`. */
   readonly context: string;
   readonly texts: readonly string[];
   /**
-   * Writes the record with these texts in place of the others, in their order; false when somebody else
+   * Writes the record with these texts in place of the others, in their order; false when another process
    * changed it since it was read.
    */
   replace(texts: readonly string[]): Promise<boolean>;
 }
 
-/** How the secrets of a store are sealed. */
+/** Numbers of the sealed texts of a store, by key. */
 export interface SealTally {
   /** Texts that open, by the id of their key. */
   readonly readable: ReadonlyMap<string, number>;
-  /** Texts that do not, by the id of the key that they name. */
+  /** Texts that do not open, by the id of the key that they name. */
   readonly unreadable: ReadonlyMap<string, number>;
-  /** Whose those are. */
+  /** Contexts of the texts that do not open. */
   readonly unreadableContexts: readonly string[];
 }
 
-// So many are opened in a row, which takes a millisecond or two; then others have their turn.
+// Records that are opened in a row, in a millisecond or two, before the event loop gets its turn.
 const recordsAtOnce = 100;
 
 /** Tries to open every sealed text. Writes nothing. */
@@ -44,9 +44,9 @@ export async function tallySecrets(sealer: Sealer, records: readonly SealedRecor
 }
 
 /**
- * Seals with the newest key what an older one sealed; returns how many records were written. A record that
- * does not open, or that somebody changes meanwhile, stays as it is. A crash leaves every record sealed with
- * one key or the other.
+ * Seals with the newest key what an older key sealed; returns the number of records written. A record that
+ * does not open, or that another process changes meanwhile, stays as it is. A crash leaves every record
+ * sealed with one key or the other.
  */
 export async function resealOld(sealer: Sealer, records: readonly SealedRecord[]): Promise<number> {
   let resealed = 0;

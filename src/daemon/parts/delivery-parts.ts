@@ -9,7 +9,7 @@ import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
 import type { AccountRecords } from '../../records/account-records.ts';
-import { createDeliveryMender } from '../../records/mend-delivery.ts';
+import { createDeliveryRepairer } from '../../records/repair-delivery.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
 import { quietMs } from '../upkeep/watch.ts';
@@ -79,7 +79,7 @@ export function createDeliveryParts(
     wallClock: Date.now,
     now: clock.now,
     random,
-    mend: createDeliveryMender({
+    mend: createDeliveryRepairer({
       look: records.look,
       mendSubscription: createSubscriptionMender(redis, keys, clock.now),
       keys,

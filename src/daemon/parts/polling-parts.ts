@@ -52,7 +52,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       failureOf(() => waker.wakeLagging(account)),
       failureOf(() => stores.countHistory.note(account, clock.now(), counts)),
     ]);
-    await records.lookAndTell(
+    await records.lookAndReport(
       account,
       [failure, ...failures].filter((each) => each !== null),
     );

@@ -6,56 +6,56 @@ import { connectAnew } from '../../redis/connection/switch-watch.ts';
 import { toUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
 
-/** A filing's event as other processes than the one that committed it know it. */
-export interface WitnessedEvent {
+/** A filing's event as the process that committed it publishes it. */
+export interface PublishedEvent {
   readonly filingId: string;
   readonly sequence: number;
   readonly status: string;
 }
 
-/** What one script committed, as other processes know it. */
-export interface WitnessedBatch {
+/** What one script committed, as it is published to other processes. */
+export interface PublishedBatch {
   readonly account: string;
   readonly generation: string;
   /** The newest event in the log behind it. */
   readonly head: Checkpoint;
-  readonly events: readonly WitnessedEvent[];
+  readonly events: readonly PublishedEvent[];
 }
 
 /** What one script of this process committed. */
-export interface CommitBatch extends Omit<WitnessedBatch, 'events'> {
+export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
   /** When it was written, milliseconds on Redis's clock. */
   readonly at: number;
-  /** Those with an event. */
+  /** The commits with an event. */
   readonly commits: readonly FilingCommit[];
 }
 
 /**
- * What was committed to the logs lately. This process remembers its own commits whole, and those of others in
- * outline: they are published, and kept in a key that a Redis Cluster holds apart from the account's others.
- * After Redis was set back this is what it no longer knows.
+ * What was committed to the logs lately: after Redis was set back, this is what Redis no longer knows. The
+ * process remembers its own commits whole, and those of other processes in outline. Outlines are published,
+ * and kept in a key that a Redis Cluster holds apart from the account's others.
  */
 export interface CommitJournal {
-  /** The newest event that is known of the log of this generation; null before the first. */
+  /** The newest known event in the log of this generation; null before the first. */
   newest(account: string, generation: string): Checkpoint | null;
   /**
-   * Notes what this process committed and lets the others know. After a crash before that, or where Redis is
-   * away, they do not.
+   * Remembers what this process committed and publishes it. After a crash before that, or where Redis is
+   * away, other processes do not know of it.
    */
   note(batch: CommitBatch): Promise<void>;
-  /** Takes in what another process let know of, as `listen` gets it. */
+  /** Remembers what another process published, as `listenForCommits` gets it. */
   hear(message: string): void;
   /** This process's commits to the log behind a position, oldest first. */
   ownBehind(account: string, generation: string, position: number): readonly CommitBatch[];
-  /** Events that others have committed behind a position, oldest first. */
-  othersBehind(account: string, generation: string, position: number): readonly WitnessedEvent[];
-  /** The newest batch in the key, by whichever process; null when there is none of this generation. */
+  /** Events that other processes have committed behind a position, oldest first. */
+  othersBehind(account: string, generation: string, position: number): readonly PublishedEvent[];
+  /** Head of the newest batch in the key, of any process; null when it has none of this generation. */
   newestKept(account: string, generation: string): Promise<Checkpoint | null>;
   /** The events in the key behind a position, oldest first. */
-  keptBehind(account: string, generation: string, position: number): Promise<readonly WitnessedEvent[]>;
+  keptBehind(account: string, generation: string, position: number): Promise<readonly PublishedEvent[]>;
   /**
-   * What was lost is made up for: `head` is the newest event that is known from now on, by the others as
-   * well.
+   * To be called when lost commits are restored: from now on `head` is the newest known event, for other
+   * processes as well.
    */
   beginAt(head: Checkpoint, account: string, generation: string, at: number): Promise<void>;
   /**
@@ -64,14 +64,17 @@ export interface CommitJournal {
   committedSince(at: number): ReadonlySet<string>;
 }
 
-// Of bodies, and of the events of others.
+// Maximum bytes of the bodies in remembered commits.
 const rememberedBytesMax = 32 * 1024 * 1024;
+// Maximum remembered events of other processes.
 const heardMax = 100_000;
 
+// Approximate maximum of batches in the key of an account.
 const keptMax = 1_000;
+// Milliseconds after its last batch when the key of an account expires.
 const keptMs = 3_600_000;
 
-/** Knows nothing yet. */
+/** A journal in Redis and in this process's memory, which is empty at first. */
 export function createCommitJournal(
   redis: RedisClient,
   keys: Keys,
@@ -80,10 +83,10 @@ export function createCommitJournal(
   const process = randomUUID();
   const newest = new Map<string, { readonly generation: string; readonly head: Checkpoint }>();
   const own = createMemory<CommitBatch>(rememberedBytesMax, bytesOf);
-  const heard = createMemory<WitnessedBatch>(heardMax, ({ events }) => events.length);
+  const heard = createMemory<PublishedBatch>(heardMax, ({ events }) => events.length);
 
-  // News of others may be late.
-  function see(batch: Pick<WitnessedBatch, 'account' | 'generation' | 'head'>): void {
+  // Batches of other processes may arrive late.
+  function see(batch: Pick<PublishedBatch, 'account' | 'generation' | 'head'>): void {
     const known = newest.get(batch.account);
     if (known?.generation === batch.generation && known.head.position > batch.head.position) return;
     newest.set(batch.account, batch);
@@ -92,26 +95,26 @@ export function createCommitJournal(
   async function share({ account, generation, head, commits }: CommitBatch): Promise<void> {
     const events = commits.map(({ id, next }) => [id, next.sequence, next.status]);
     const text = JSON.stringify([process, account, generation, head.position, head.timeline, events]);
-    const key = keys.witness(account);
+    const key = keys.publishedCommits(account);
     await Promise.allSettled([
       redis.pipeline().xadd(key, 'MAXLEN', '~', keptMax, '*', 'b', text).pexpire(key, keptMs).exec(),
       redis.publish(keys.commits, text),
     ]);
   }
 
-  async function kept(account: string, generation: string, count: number): Promise<WitnessedBatch[]> {
+  async function kept(account: string, generation: string, count: number): Promise<PublishedBatch[]> {
     const entries = await redis
-      .xrevrange(keys.witness(account), '+', '-', 'COUNT', count)
-      .catch(noWitness(account));
-    const batches = entries.flatMap(([, fields]) => toWitnessed(fields[1] ?? '')?.batch ?? []);
+      .xrevrange(keys.publishedCommits(account), '+', '-', 'COUNT', count)
+      .catch(forgetUnreadable(account));
+    const batches = entries.flatMap(([, fields]) => parsePublished(fields[1] ?? '')?.batch ?? []);
     return batches.filter((batch) => batch.generation === generation);
   }
 
-  // It says nothing any more, and begins anew.
-  const noWitness = (account: string) => async (error: unknown) => {
+  // A key that cannot be read holds nothing of use: it is removed and begins anew.
+  const forgetUnreadable = (account: string) => async (error: unknown) => {
     const unreadable = toUnreadable(error);
     if (unreadable === null) throw error;
-    const key = keys.witness(account);
+    const key = keys.publishedCommits(account);
     await redis.unlink(key);
     onUnreadable({
       account,
@@ -135,7 +138,7 @@ export function createCommitJournal(
       await share(batch);
     },
     hear(message) {
-      const heardOf = toWitnessed(message);
+      const heardOf = parsePublished(message);
       if (heardOf === null || heardOf.by === process) return;
       const { batch } = heardOf;
       see(batch);
@@ -163,9 +166,9 @@ export function createCommitJournal(
 }
 
 /**
- * Has a journal hear of what other processes commit. To be called again now and then: behind a proxy that
- * changes its target the connection holds and its subscription does not, and a connection that has fallen
- * silent is found by asking only. Rejects when Redis does.
+ * Subscribes a journal to what other processes commit. The result subscribes again and is to be called now
+ * and then: behind a proxy that changes its target, the connection survives and its subscription does not,
+ * and a silent connection is found only by asking. Both reject when Redis does.
  */
 export async function listenForCommits(
   client: RedisClient,
@@ -185,8 +188,8 @@ export async function listenForCommits(
   return listen;
 }
 
-/** Batches in the order in which they came; when there is too much, the oldest go. */
-function createMemory<T extends Pick<WitnessedBatch, 'account' | 'generation' | 'head'>>(
+/** Batches in the order in which they came, of `sizeMax` in all: beyond that the oldest are dropped. */
+function createMemory<T extends Pick<PublishedBatch, 'account' | 'generation' | 'head'>>(
   sizeMax: number,
   sizeOf: (batch: T) => number,
 ) {
@@ -215,19 +218,19 @@ function bytesOf({ commits }: CommitBatch): number {
   return commits.reduce((sum, { event }) => sum + (event?.body.length ?? 0), 0);
 }
 
-// Null where it is not what `share` writes.
-function toWitnessed(text: string): { by: string; batch: WitnessedBatch } | null {
+// Null where the text is not one that `share` writes.
+function parsePublished(text: string): { by: string; batch: PublishedBatch } | null {
   const list = parseList(text);
   const [by, account, generation, position, timeline, events] = list;
   const isBatch = [by, account, generation, timeline].every((value) => typeof value === 'string');
   if (!isBatch || typeof position !== 'number' || !Array.isArray(events)) return null;
-  const told = (events as [string, number, string][]).map(([filingId, sequence, status]) => ({
+  const outlined = (events as [string, number, string][]).map(([filingId, sequence, status]) => ({
     filingId,
     sequence,
     status,
   }));
   const head = { position, timeline: String(timeline) };
-  const batch = { account: String(account), generation: String(generation), head, events: told };
+  const batch = { account: String(account), generation: String(generation), head, events: outlined };
   return { by: String(by), batch };
 }
 

@@ -83,7 +83,6 @@ export function createCommitWriter(redis: RedisClient, keys: Keys, journal: Comm
     async writeAnyway(account, generation, commits, at) {
       let written = 0;
       for (const batch of inBatches(commits)) {
-        // oxlint-disable-next-line no-await-in-loop
         const results = await write(account, generation, batch, at, logBeginning);
         written += (results ?? []).filter(({ kind }) => kind === 'written').length;
       }

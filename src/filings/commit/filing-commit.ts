@@ -3,21 +3,25 @@ import type { FilingCommit } from '../detection/decide-commit.ts';
 import { encodeState, type FilingState, type StoredState } from '../detection/filing-state.ts';
 
 /**
- * States of filings in the order of their ids; null for filings never seen. A round trip per thousand, each of
- * them atomic. One that cannot be read is rebuilt first, see `recoverState`; one of a newer format stays as it
- * is, and throws when it is decoded.
+ * States of filings in the order of their ids; null for filings never seen. A round trip per thousand, each
+ * of them atomic. One that cannot be read is rebuilt first, see `recoverState`; one of a newer format stays
+ * as it is, and throws when it is decoded.
  */
 export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
 
 /** What became of one commit. */
 export type CommitResult =
-  | { readonly kind: 'written'; readonly position: number | null } // position of the event in the log, null without one
-  | { readonly kind: 'conflict' } // somebody else wrote first: read the state again and decide again
-  | { readonly kind: 'baselined' }; // the baseline was completed meanwhile: a filing never seen is announced now
+  /** `position` is that of the event in the log; null without one. */
+  | { readonly kind: 'written'; readonly position: number | null }
+  /** Another process wrote first: read the state again and decide again. */
+  | { readonly kind: 'conflict' }
+  /** The baseline was completed meanwhile: a filing never seen is announced now. */
+  | { readonly kind: 'baselined' };
 
+// Maximum commits of one script.
 const commitsAtOnceMax = 200;
 
-/** Commits in their order, as many at a time as one script may write: it copies their bodies. */
+/** Splits commits, in their order, into batches that one script may write: it copies their bodies. */
 export function* inBatches(commits: readonly FilingCommit[]): Generator<readonly FilingCommit[]> {
   let batch: FilingCommit[] = [];
   let bytes = 0;
@@ -50,7 +54,7 @@ export function commitArguments({ id, previous, next, details, event }: FilingCo
   ];
 }
 
-/** What commit-changes.lua replied for a commit. */
+/** Reads what commit-changes.lua replied for a commit. */
 export function toResult(position: number): CommitResult {
   if (position === -1) return { kind: 'conflict' };
   if (position === -2) return { kind: 'baselined' };
@@ -58,8 +62,7 @@ export function toResult(position: number): CommitResult {
 }
 
 /**
- * The status under which a filing is counted and indexed; '' where it is not. A removed filing keeps its
- * state and stands in neither. Pure.
+ * The status under which a filing is counted and indexed; '' where it is neither, such as a removed filing.
  */
 export function indexStatus(state: FilingState | null): string {
   return state === null || state.removed ? '' : state.status;

@@ -47,7 +47,10 @@ export type Decision =
   | { readonly kind: 'outdated'; readonly since: number }
   | { readonly kind: 'commit'; readonly commit: FilingCommit };
 
-/** Whether an observation shows just what is stored, seen without decoding: false may only mean that it takes that. */
+/**
+ * Whether an observation shows just what is stored. Only the text is compared: false may also mean that
+ * decoding is needed to find out.
+ */
 export function isAsStored({ filing }: Observation, previous: StoredState | null): boolean {
   return previous !== null && filing !== null && isShownBy(previous.text, filing);
 }

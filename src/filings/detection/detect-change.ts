@@ -36,23 +36,24 @@ export type Detection =
    * what is known.
    */
   | { readonly kind: 'outdated' }
-  /** The state moves on without an event: the baseline, or a field that no event type speaks of. */
+  /** The state moves on without an event: in the baseline, or for a field that no event type covers. */
   | { readonly kind: 'silent'; readonly next: FilingState }
   | {
       readonly kind: 'change';
       readonly type: FilingEventType;
       readonly changed: readonly string[];
       /**
-       * True where what is seen proves a round trip nobody saw, e.g. COMPLETED with another `completedAt`.
+       * True where the read proves a round trip that no read has shown, e.g. COMPLETED with another
+       * `completedAt`.
        */
       readonly inferred: boolean;
       readonly next: FilingState;
     };
 
 /**
- * Compares one read with what is known; pure and total. `previous` null means never seen; with `announceNew`
- * false (the baseline) such a filing is taken in silently. One detection is at most one event (contract,
- * Callbacks).
+ * Compares one read with what is known. `previous` null means never seen; with `announceNew` false (the
+ * baseline) such a filing is added without an event. One detection leads to at most one event
+ * (docs/webhooks.md#event-types).
  */
 export function detectChange(
   previous: FilingState | null,
@@ -89,7 +90,7 @@ export function detectChange(
   };
 }
 
-/** The partner service no longer knows a filing (404 on two polls). Nothing but `removed` moves. */
+/** The partner service no longer knows a filing (404 on two polls). Only `removed` changes. */
 export function detectRemoval(previous: FilingState, window: ComparedSpan): Detection {
   const { restate, ...known } = previous;
   if (previous.removed && restate !== true) return { kind: 'unchanged' };
@@ -130,8 +131,9 @@ function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
 }
 
 /**
- * A read's window as it is to be compared; pure. Where Redis's clock was set during or since the read, nobody
- * knows by how much its times are wrong: then it has begun before that, and ends with the comparison.
+ * A read's span as it is to be compared. Where Redis's clock was set during or since the read, it is not
+ * known by how much the read's times are wrong: then its span begins before that and ends with the
+ * comparison.
  */
 export function comparedSpan({ start, end }: ComparedSpan, compared: Compared): ComparedSpan {
   const { at, steadySince } = compared;
@@ -140,10 +142,10 @@ export function comparedSpan({ start, end }: ComparedSpan, compared: Compared): 
 }
 
 /**
- * Whether the read gives way to what is known; pure. Within one millisecond nobody knows which came first,
- * and nobody does where Redis's clock was set between the two; the next one will tell. A state from the
- * future was written while that clock was ahead, before it was set right: every read that began since is
- * newer, and the filing need not wait until the clock gets there.
+ * Whether the read gives way to what is known. Which came first is not known within one millisecond, and not
+ * where Redis's clock was set between the two; then the next read decides. A state from the future was
+ * written while that clock was ahead, before it was set right: every read that began since is newer, and the
+ * filing need not wait until the clock gets there.
  */
 function isOutdated({ readAt }: FilingState, { start, compared }: ComparedSpan): boolean {
   if (compared === undefined) return start <= readAt;
@@ -160,8 +162,8 @@ function eventType(before: string, after: string, statusMoved: boolean): FilingE
   return before === 'COMPLETED' && after === 'PENDING' ? 'filing.reopened' : type;
 }
 
-// `completedAt` is set when the status becomes COMPLETED (partner specification, States and transitions):
-// where it moved although the status looks the same, the filing has been through COMPLETED in between.
+// `completedAt` is set when the status becomes COMPLETED (docs/partner.md#statuses): where it moved although
+// the status looks the same, the filing has been through COMPLETED in between.
 function provesRoundTrip(previous: ReadFiling, read: ReadFiling): boolean {
   if (read.completedAt === null || isSameInstant(previous.completedAt, read.completedAt)) return false;
   return read.status === 'REJECTED' || previous.completedAt !== null;

@@ -2,7 +2,7 @@ import { stateAbbreviation } from '../../events/event.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingState } from './filing-state.ts';
 
-/** What people recognise a filing by; see `isLookedFor` for which it is kept. */
+/** What people recognise a filing by; `isLookedFor` says for which filings it is kept. */
 export interface FilingDetails {
   readonly policyNumber: string | null;
   readonly insuredsName: string | null;
@@ -14,15 +14,15 @@ export interface FilingDetails {
 const textLengthMax = 200;
 
 /**
- * Whether details are kept of a filing in this state: those that are COMPLETED, or gone, are the bulk, and
- * nobody looks through them.
+ * Whether details are kept of a filing in this state. The bulk of filings is COMPLETED or removed, and people
+ * do not look through those.
  */
 export function isLookedFor({ status, removed }: Pick<FilingState, 'status' | 'removed'>): boolean {
   return isIndexed(status) && !removed;
 }
 
 /**
- * The details in a filing's document (partner specification, Filing); null without a document. Texts are cut
+ * The details in a filing's document (docs/partner.md#single-filing); null without a document. Texts are cut
  * after 200 characters.
  */
 export function toDetails(document: Readonly<Record<string, unknown>> | null): FilingDetails | null {

@@ -2,7 +2,7 @@ import { filingStatuses } from '../../partner/filing-statuses.ts';
 import { NewerFormatError } from '../../redis/newer-format-error.ts';
 
 /**
- * What the daemon remembers of one filing: enough to tell the next change, no document. Times are
+ * What the daemon remembers of one filing: enough to detect the next change, without the document. Times are
  * milliseconds on Redis's clock.
  */
 export interface FilingState {
@@ -11,22 +11,22 @@ export interface FilingState {
   readonly rejectionReason: string | null;
   /** Number of events of this filing so far; 0 for one known from the baseline only. */
   readonly sequence: number;
-  /** Since when the status is what it is, as far as reads can tell (end of the read that showed it). */
+  /** End of the read that first showed the present status. */
   readonly since: number;
-  /** Start of the last read that changed this state: nothing since has shown it to be older than that. */
+  /** Start of the last read that changed this state. */
   readonly readFrom: number;
   /** End of that read. A read that did not start after it may be older than what is known. */
   readonly readAt: number;
   /** True once the partner service did not know the filing on two polls. */
   readonly removed: boolean;
   /**
-   * True where receivers may have heard of something else: the next read leads to an event, whether or not
-   * anything changed.
+   * True where receivers may have got another state than this one: the next read leads to an event, whether
+   * or not anything changed.
    */
   readonly restate?: boolean;
 }
 
-/** The part of it that the partner service shows. */
+/** The part of a state that the partner service shows. */
 export type ShownState = Pick<FilingState, 'status' | 'completedAt' | 'rejectionReason'>;
 
 const format = 1;
@@ -59,8 +59,8 @@ export function encodeState(state: FilingState): string {
 }
 
 /**
- * Whether a stored state is that of a filing that has not been removed and that shows just this. It is told
- * from the text, so false may only mean that this takes decoding.
+ * Whether a stored state belongs to a filing that has not been removed and that shows just this. Only the
+ * text is compared: false may also mean that decoding is needed to find out.
  */
 export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
   if (!text.startsWith(codeStart) || text.endsWith(removedEnd) || text.endsWith(restateEnd)) return false;
@@ -70,8 +70,8 @@ export function isShownBy(text: string, { status, completedAt, rejectionReason }
   return end > 0 && endOf(text, end, rejectionReason) > 0;
 }
 
-// Where the value that begins there ends with its comma; 0 when it is another one, or one that is written
-// with escapes.
+// The index behind the comma of the value that begins at `at`; 0 when it is another value, or one that is
+// written with escapes.
 function endOf(text: string, at: number, value: string | null): number {
   if (value === null) return text.startsWith('null,', at) ? at + 5 : 0;
   const end = at + 1 + value.length;
@@ -79,19 +79,19 @@ function endOf(text: string, at: number, value: string | null): number {
   return value.includes('"') || value.includes('\\') ? 0 : end + 2;
 }
 
-// What nearly every stored state looks like; one with escapes in a text does not, and takes decoding.
+// Matches nearly every stored state. One with escapes in a text does not match and has to be decoded.
 const plain =
   /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"restate")?)?\]$/;
 
 /**
- * Whether a stored text is a state that `decodeState` reads, told without decoding it: false may only mean
- * that this takes decoding.
+ * Whether a stored text is a state that `decodeState` reads. Only the form of the text is checked: false may
+ * also mean that decoding is needed to find out.
  */
 export function isPlainState(text: string): boolean {
   return plain.test(text);
 }
 
-/** Whether `decodeState` reads a stored text. Throws NewerFormatError where it is a newer version's. */
+/** Whether `decodeState` reads a stored text. Throws NewerFormatError where a newer version wrote it. */
 export function isReadableState(text: string): boolean {
   try {
     decodeState(text);
@@ -131,7 +131,7 @@ export function decodeState(text: string): FilingState {
   };
 }
 
-/** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
+/** A filing's state as stored: the text that a later commit compares with, decoded when needed. */
 export class StoredState {
   readonly text: string;
 
@@ -139,12 +139,12 @@ export class StoredState {
     this.text = text;
   }
 
-  /** Throws NewerFormatError. */
+  /** Throws as `decodeState` does. */
   get state(): FilingState {
     return decodeState(this.text);
   }
 
-  /** Null where it is of a newer format: whoever only wants to know leaves such a filing alone. */
+  /** Null where the state is of a newer format. Throws SyntaxError where it is none. */
   get known(): FilingState | null {
     try {
       return this.state;

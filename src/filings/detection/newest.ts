@@ -2,18 +2,18 @@ import type { FilingState } from './filing-state.ts';
 
 type Known = readonly [id: string, state: FilingState];
 
-/** The filings that have their status for the shortest time, picked out of all of them part by part. */
+/** Picks the filings that came into their status last, out of parts of the whole list. */
 export interface Newest {
   add(part: readonly Known[]): void;
-  /** Those found, the newest first, and by id where several are equally new. */
+  /** The filings found, the newest first; equally new ones by id. */
   page(): readonly Known[];
   /** Where the page after this one begins; null when there is none. */
   next(): string | null;
 }
 
 /**
- * Picks `limit` filings behind `after`, the `next` of the page before. Throws RangeError when that is no such
- * text.
+ * Picks `limit` filings behind `after`, the `next` of the page before. Throws RangeError when `after` is no
+ * such text.
  */
 export function createNewest(limit: number, after: string | null): Newest {
   const begin = after === null ? null : readPlace(after);

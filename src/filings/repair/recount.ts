@@ -10,8 +10,8 @@ export type Scan = (account: string) => AsyncIterable<(readonly [id: string, sta
 const triesMax = 3;
 
 /**
- * Counts an account's filings by status anew, from their states, and corrects what is kept; leaves it where
- * others write all the time.
+ * Counts an account's filings by status anew, from their states, and corrects the stored counts. Gives up
+ * where other processes keep writing.
  */
 export function createRecount(
   redis: RedisClient,
@@ -29,23 +29,20 @@ export function createRecount(
         const status = indexStatus(state());
         if (status !== '') counted.set(status, (counted.get(status) ?? 0) + 1);
       }
-    // While the hash grows or shrinks a scan may show some of it twice.
+    // A scan may show a filing twice while the hash grows or shrinks.
     return seen === (await redis.hlen(keys.account(account).filings)) ? counted : null;
   }
 
   return async (account) => {
     const { counts } = keys.account(account);
     for (let tries = 0; tries < triesMax; tries += 1) {
-      // Anew where others have written meanwhile.
-      // oxlint-disable-next-line no-await-in-loop
+      // Begins anew where other processes have written meanwhile.
       const before = await redis.hgetall(counts);
-      // oxlint-disable-next-line no-await-in-loop
       const counted = await tally(account, Object.keys(before));
       if (counted === null) continue;
       const now = [...counted].map(([status, count]) => [status, String(count)] as const);
       if (now.every(([status, count]) => before[status] === count)) return;
       const found = Object.entries(before).flat();
-      // oxlint-disable-next-line no-await-in-loop
       if ((await script.run(redis, [counts], [found.length, ...found, ...now.flat()])) === 1) return;
     }
   };

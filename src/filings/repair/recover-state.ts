@@ -2,7 +2,7 @@ import type { OutlinedEntry } from '../../events/event-log.ts';
 import { isSettled } from '../../partner/filing-statuses.ts';
 import type { FilingState } from '../detection/filing-state.ts';
 
-/** What the store still says of a filing whose state cannot be read. */
+/** What the store still holds of a filing whose state cannot be read. */
 export interface Evidence {
   /** The filing's newest event in the log, with its body as parsed; null where there is none. */
   readonly newest: {
@@ -10,26 +10,26 @@ export interface Evidence {
     readonly body: unknown;
   } | null;
   /**
-   * The status under which the index has it; null where it is in none: COMPLETED ones and removed ones are
-   * not.
+   * The status under which the index has the filing; null where it has not: COMPLETED filings and removed
+   * ones are in no index.
    */
   readonly indexed: string | null;
   /**
-   * Maximum events that the filing can have had so far: those that were trimmed from the account's log, and
-   * its own in it.
+   * Maximum number of events that the filing can have had so far: all that were trimmed from the account's
+   * log, and its own that are still in it.
    */
   readonly eventsMax: number;
 }
 
 /**
- * The state of a filing as far as the store still knows it; pure. An event of it says all. Without one its
- * status is known from the index alone, and its sequence is one that it cannot have reached: then a COMPLETED
- * or REJECTED one is told once more with its next read, for nobody knows whether receivers have heard of it
- * as it is.
+ * The state of a filing as far as the store still knows it. The newest event of a filing says all of it.
+ * Without one, the status comes from the index, and the sequence is one that the filing cannot have reached.
+ * A COMPLETED or REJECTED filing then gets one more event with its next read: whether receivers have got its
+ * present status is not known.
  */
 export function recoverState({ newest, indexed, eventsMax }: Evidence): FilingState {
-  const told = newest === null ? null : toldState(newest);
-  if (told !== null) return told;
+  const shown = newest === null ? null : stateOfEvent(newest);
+  if (shown !== null) return shown;
   const status = indexed ?? 'COMPLETED';
   const known = { status, completedAt: null, rejectionReason: null, sequence: eventsMax };
   const times = { since: 0, readFrom: 0, readAt: 0 };
@@ -37,7 +37,7 @@ export function recoverState({ newest, indexed, eventsMax }: Evidence): FilingSt
   return { ...known, ...times, removed: false, ...(isInDoubt ? { restate: true } : {}) };
 }
 
-function toldState({ entry, body }: NonNullable<Evidence['newest']>): FilingState | null {
+function stateOfEvent({ entry, body }: NonNullable<Evidence['newest']>): FilingState | null {
   const { data } = (body ?? {}) as { data?: Partial<Record<string, unknown>> };
   if (typeof data?.['status'] !== 'string' || typeof data['sequence'] !== 'number') return null;
   const text = (name: string) => (typeof data[name] === 'string' ? data[name] : null);

@@ -1,19 +1,19 @@
 import type { EventLog } from '../../events/event-log.ts';
 import { isSameCheckpoint, type Checkpoint } from '../../events/timeline.ts';
-import type { CommitJournal, WitnessedEvent } from '../commit/commit-journal.ts';
+import type { CommitJournal, PublishedEvent } from '../commit/commit-journal.ts';
 import type { FilingState, StoredState } from '../detection/filing-state.ts';
 import type { CommitWriter } from '../commit/commit-writer.ts';
 import type { ReadStates } from '../commit/filing-commit.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
 
-/** What became of commits that Redis had lost. */
+/** The result of restoring commits that Redis had lost. */
 export interface Restoration {
   readonly account: string;
-  /** Events that were put into the log again, under their own ids. */
+  /** Number of events that were appended again, under their own ids. */
   readonly restored: number;
   /**
-   * Filings of which an event is missing that this process does not have: the next read of each leads to an
-   * event in any case.
+   * Filings with a missing event that this process does not remember: the next read of each leads to an event
+   * in any case.
    */
   readonly restated: readonly string[];
 }
@@ -28,11 +28,10 @@ export interface RestoreDeps {
 const commitsMax = 200;
 
 /**
- * Finds out whether Redis was set back since the commits that this or another process has made, and makes up
- * for it: what this process remembers is committed anew, and of the rest the sequence is raised to what may
- * have been delivered, so that the next event of each such filing has a greater one. `at` is when,
- * milliseconds on Redis's clock. Null when nothing was lost. A crash in the middle leaves what is missing to
- * the processes that know of it.
+ * Finds out whether Redis was set back since the commits that this or another process has made, and restores
+ * what was lost; null when nothing was. Commits that this process remembers are made again, recorded at `at`
+ * (ms, Redis's clock). The sequence of every other filing is raised to one that may have been delivered, so
+ * that its next event has a greater one. After a crash in the middle, other processes restore what they know.
  */
 export async function restoreCommits(
   deps: RestoreDeps,
@@ -57,7 +56,7 @@ export async function restoreCommits(
   return { account, restored, restated };
 }
 
-// Where the log parts from what is known of it; null where it does not.
+// The newest position that the log shares with what is known of it; null where it has all of that.
 async function commonWithKnown(
   { log, journal }: RestoreDeps,
   account: string,
@@ -75,19 +74,19 @@ async function commonWithKnown(
   return parted.toSorted((a, b) => a.position - b.position)[0] ?? null;
 }
 
-// Of lost commits: those to be made again, and those whose sequence another process has given to something
-// else meanwhile.
+// Splits lost commits into those to be made again and those whose sequence another process has meanwhile
+// given to another event.
 async function stillMissing(
   { read }: RestoreDeps,
   account: string,
   commits: readonly FilingCommit[],
-): Promise<{ open: FilingCommit[]; collided: WitnessedEvent[] }> {
+): Promise<{ open: FilingCommit[]; collided: PublishedEvent[] }> {
   const states = await read(
     account,
     commits.map(({ id }) => id),
   );
   const open: FilingCommit[] = [];
-  const collided: WitnessedEvent[] = [];
+  const collided: PublishedEvent[] = [];
   commits.forEach((commit, i) => {
     const { id, next } = commit;
     const stored = states[i] ?? null;
@@ -104,17 +103,17 @@ function showsTheSame(a: FilingState, b: FilingState): boolean {
 }
 
 /**
- * Raises the sequences of filings to those of events that may have been delivered, and has the next read of
- * each lead to an event in any case. Returns of which; states that are beyond their event, or show it, stay
- * as they are.
+ * Raises the sequences of filings to those of events that may have been delivered, and makes the next read of
+ * each lead to an event in any case. Returns the ids of these filings; states that are beyond their event, or
+ * show it, stay as they are.
  */
 export async function restate(
   deps: Pick<RestoreDeps, 'read' | 'write'>,
   account: string,
   generation: string,
-  events: readonly WitnessedEvent[],
+  events: readonly PublishedEvent[],
 ): Promise<string[]> {
-  const last = new Map<string, WitnessedEvent>();
+  const last = new Map<string, PublishedEvent>();
   for (const event of events) {
     const known = last.get(event.filingId);
     if (known === undefined || known.sequence <= event.sequence) last.set(event.filingId, event);
@@ -137,7 +136,7 @@ export async function restate(
 }
 
 // A state beyond the event is delivered with a greater sequence anyway.
-function restating(event: WitnessedEvent, stored: StoredState | null): FilingCommit | null {
+function restating(event: PublishedEvent, stored: StoredState | null): FilingCommit | null {
   const { sequence = 0, status = '' } = stored?.state ?? {};
   if (sequence > event.sequence || (sequence === event.sequence && status === event.status)) return null;
   const state = stored?.state ?? unseen(event);
@@ -145,8 +144,8 @@ function restating(event: WitnessedEvent, stored: StoredState | null): FilingCom
   return { id: event.filingId, previous: stored, next, details: 'kept', event: null };
 }
 
-// A filing that Redis does not know any more stands as one that was removed, until it is seen again.
-function unseen({ status, sequence }: WitnessedEvent): FilingState {
+// A filing that Redis does not know any more counts as removed until it is seen again.
+function unseen({ status, sequence }: PublishedEvent): FilingState {
   const times = { since: 0, readFrom: 0, readAt: 0 };
   return { status, completedAt: null, rejectionReason: null, sequence, ...times, removed: true };
 }

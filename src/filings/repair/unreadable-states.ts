@@ -10,8 +10,8 @@ import { recoverState, type Evidence } from './recover-state.ts';
 /** Puts a state in place of one that cannot be read. */
 export interface UnreadableStates {
   /**
-   * The state of a filing as it stands in the store afterwards; null when it was removed meanwhile. Where
-   * somebody else was quicker, it is theirs. One of a newer format stays as it is.
+   * The state of a filing as the store has it afterwards; null when it was removed meanwhile. Where another
+   * process was quicker, its state is returned. A state of a newer format stays as it is.
    */
   toReadable(account: string, id: string, text: string): Promise<string | null>;
 }
@@ -40,7 +40,7 @@ export function createUnreadableStates({
     };
   }
 
-  // Few statuses, and one look-up for each.
+  // There are few statuses, so each is looked up.
   async function indexed(account: string, id: string): Promise<string | null> {
     const { counts, index } = keys.account(account);
     const statuses = await redis.hkeys(counts);

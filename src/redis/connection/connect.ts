@@ -18,7 +18,7 @@ export type RedisConnectionsOptions = {
   readonly onStateChange: (change: RedisStateChange) => void;
   /** Shown by CLIENT LIST, followed by what the client is for. */
   readonly connectionName: string;
-  /** What commits over `command` and `failFast` wait for; nothing when left out. */
+  /** The replicas that commits over `command` and `failFast` wait for; none when left out. */
   readonly replicaWait?: ReplicaWait;
 };
 
@@ -41,18 +41,18 @@ export type RedisConnections = AsyncDisposable & {
    */
   failFast(): RedisClient;
   /**
-   * For the scripts of BullMQ workers, which outlive outages: they are sent again. Workers open others beside
-   * it to wait with.
+   * For the scripts of BullMQ workers: they outlive outages, for they are sent again. Workers open another
+   * client beside it to wait for jobs.
    */
   blocking(): RedisClient;
-  /** For subscriptions to channels, which it takes up again by itself after each outage. */
+  /** For subscriptions to channels: it subscribes again by itself after each outage. */
   listening(): RedisClient;
   /**
    * Resolves when `command` and `failFast` answer; rejects with MissingRedisError after `timeoutMs`. May be
    * asked again.
    */
   untilReady(timeoutMs: number): Promise<void>;
-  /** Resolves when Redis does not answer, asking it again and again; also when `signal` aborts. */
+  /** Resolves when Redis does not answer a regular ping any more, or when `signal` aborts. */
   untilAway(signal: AbortSignal): Promise<void>;
   /**
    * Waits up to `deadlineMs` (default 2000) for replies under way, then cuts every connection. Never rejects.
@@ -60,6 +60,7 @@ export type RedisConnections = AsyncDisposable & {
   close(deadlineMs?: number): Promise<void>;
 };
 
+// Milliseconds between the pings of `untilAway`.
 const askAgainMs = 500;
 
 /**
@@ -105,7 +106,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
       ready ??= Promise.all(needed.map(untilClientReady)).finally(() => (ready = null));
       const inTime = await withDeadline(ready, timeoutMs);
       if (inTime) return;
-      // A server that is loading its data says so to nobody who only connects.
+      // A server that is loading its data does not say so to a client that only connects.
       const isMute = needed.some(({ status }) => status === 'connect');
       throw new MissingRedisError(describeRedis(address), isMute ? connectedOnly : outage.reason());
     },
@@ -119,7 +120,7 @@ async function untilAway(client: RedisClient, signal: AbortSignal): Promise<void
   try {
     for (; !signal.aborted; await delay(askAgainMs, undefined, { signal })) await client.ping();
   } catch {
-    // Away, or nobody wants to know any more.
+    // Redis is away, or the signal aborted.
   }
 }
 

@@ -1,7 +1,7 @@
-/** The reason of a Redis that takes connections and nothing else. */
+/** The reason where Redis accepts connections and nothing else. */
 export const connectedOnly = 'connected, but there is no answer yet';
 
-/** Redis could not be reached in time. `reason` is what the clients last heard; it holds no password. */
+/** Redis could not be reached in time. `reason` is the clients' last error; it holds no password. */
 export class MissingRedisError extends Error {
   override readonly name = 'MissingRedisError';
   readonly reason: string;
@@ -12,7 +12,7 @@ export class MissingRedisError extends Error {
   }
 }
 
-// The first that fits; what clients and servers say of a connection that does not come about.
+// Errors of clients and servers where no connection is made; the first that matches counts.
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/\bWRONGPASS\b/, 'It refuses the user or the password of REDIS_URL.'],
   [/\bNOAUTH\b/, 'It wants a password: put it into REDIS_URL.'],
@@ -31,7 +31,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
 const unknown = 'It does not answer: check that it runs and that REDIS_URL is right.';
 
 /**
- * What the reason of a missing Redis means and what to do, for everybody to see: no address, no name; pure.
+ * Explains the reason of a missing Redis and what to do, without address and names: anyone may read it.
  */
 export function explainMissing(reason: string): string {
   return meanings.find(([said]) => said.test(reason))?.[1] ?? unknown;

@@ -7,7 +7,7 @@ import { TimedCluster } from './timed-cluster.ts';
 /** A client, of one server or of a cluster. */
 export type RedisClient = Redis | Cluster;
 
-/** What a client is for; `RedisConnections` says what that means. */
+/** The uses of a client; `RedisConnections` describes them. */
 export type ClientUse = 'command' | 'failFast' | 'blocking' | 'listening';
 
 // Reply mapping decides the type of a client; left alone, replies keep their RESP2 shapes.
@@ -15,33 +15,31 @@ type NodeOptions = Omit<RedisOptions, 'replyMapping'>;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(attempt * 100, 2_000);
 
-// Milliseconds without a byte in which a command waits for its reply. A server that stands still keeps its
-// connections, so only time shows it.
+// Maximum milliseconds without a byte while a command waits for its reply. A server that stands still keeps
+// its connections, so only time shows it.
 const silenceMs = 5_000;
-// Milliseconds between questions on every connection; without them an idle one would be found dead only when
-// it is needed.
+// Milliseconds between pings on every connection; without them an idle connection would be found dead only
+// when it is needed.
 const askMs = 1_000;
 
-// Milliseconds for the answer of a sentinel, before the next one is asked.
+// Maximum milliseconds for the answer of a sentinel; then the next one is asked.
 const sentinelMs = 2_000;
 
 const neverResent = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false };
 
 const optionsOf: Record<ClientUse, NodeOptions> = {
-  // Resending what may already have been carried out would append an event twice; with 0 retries a lost reply
-  // rejects.
+  // A command that was sent again could append an event twice; with 0 retries a lost reply rejects.
   command: { ...neverResent, commandTimeout: 10_000 },
   failFast: { ...neverResent, commandTimeout: 1_500, socketTimeout: 3_000, enableOfflineQueue: false },
   blocking: { maxRetriesPerRequest: null },
   listening: { maxRetriesPerRequest: null, commandTimeout: silenceMs },
 };
 
-// A host that takes connections and says nothing is given up as soon: the handshake is bound by
-// `socketTimeout`.
+// A host that accepts connections and says nothing is given up as soon: `socketTimeout` bounds the handshake.
 const patience = { connectTimeout: 5_000, socketTimeout: silenceMs, disconnectTimeout: 500 };
 
 /**
- * A new client that begins to connect. It never gives up, and tells of errors by its `error` event only. A
+ * A new client that begins to connect. It never gives up, and reports errors by its `error` event only. A
  * server that says nothing for five seconds is taken for dead on every connection, used or not.
  */
 export function openClient(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
@@ -52,7 +50,7 @@ export function openClient(address: RedisAddress, use: ClientUse, connectionName
 }
 
 /**
- * A client as another one is, under a name of its own; for blocking reads, which are to be shorter than five
+ * A client with the options of another one and a name of its own; for blocking reads shorter than five
  * seconds. Its errors are swallowed.
  */
 export function openBeside(client: RedisClient, connectionName: string): RedisClient {
@@ -99,8 +97,8 @@ function connect(address: RedisAddress, use: ClientUse, connectionName: string):
 
 function connectCluster(nodes: RedisAddress['nodes'], options: ReturnType<typeof clusterOptions>): Cluster {
   const cluster = new TimedCluster([...nodes], options);
-  // Left to itself, a node is connected by the first command for it, and without an offline queue those right
-  // behind that are refused.
+  // By default the first command for a node connects it, and without an offline queue the next ones are
+  // refused.
   cluster.on('+node', (node: Redis) => {
     node.connect().catch(() => undefined);
   });
@@ -133,14 +131,14 @@ function clusterOptions(use: ClientUse, shared: NodeOptions, tls: boolean) {
 const keepName: NonNullable<ClusterOptions['dnsLookup']> = (host, callback) => callback(null, host);
 
 /**
- * After a failover the old master refuses writes; a new connection finds the new one. What it refused had no
- * effect, so 2 = send again.
+ * After a failover the old master refuses writes; a new connection finds the new master. A refused command
+ * had no effect, so 2 = send again.
  */
 function reconnectOnReadOnly(error: Error): false | 2 {
   return error.message.startsWith('READONLY') ? 2 : false;
 }
 
-/** Resolves when the client, in a cluster every master, can take commands; waits for ever if need be. */
+/** Resolves when the client (in a cluster: every master) accepts commands; waits for ever if need be. */
 export async function untilClientReady(client: RedisClient): Promise<void> {
   if (client.status !== 'ready') await new Promise<void>((resolve) => client.once('ready', () => resolve()));
   if (client instanceof Cluster) await Promise.all(client.nodes('master').map(untilClientReady));

@@ -1,12 +1,12 @@
 import type { RedisClient } from './open-client.ts';
 
-/** Lost, and why (no password in it), or there again for all clients. */
+/** Redis is lost, with the reason (without a password), or back for all clients. */
 export type RedisStateChange = { readonly up: false; readonly reason: string } | { readonly up: true };
 
-/** Notices when clients lose Redis and have it back. */
+/** Notices when clients lose Redis and when they have it back. */
 export type Outage = {
   watch(client: RedisClient): void;
-  /** From now on nothing is told any more: what ends now is meant to end. */
+  /** Ends the reports: connections that end from now on are meant to end. */
   stopWatching(): void;
   /** Why Redis was last away; never contains a password. */
   reason(): string;
@@ -30,7 +30,7 @@ export function createOutage(onStateChange: (change: RedisStateChange) => void):
   };
   return {
     watch(client) {
-      // A cluster or a sentinel client as a whole only says that nobody answers; these say why.
+      // The error of a cluster or a sentinel client only says that no server answers; these events say why.
       let cause: string | null = null;
       for (const event of ['node error', 'sentinelError']) {
         client.on(event, (error: Error) => {

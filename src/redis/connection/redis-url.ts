@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 type RedisNode = { readonly host: string; readonly port: number };
 
 /**
- * What a `REDIS_URL` says. `nodes` are where to ask first: the server itself, some nodes of a cluster, or the
+ * The parts of a `REDIS_URL`. `nodes` are asked first: the server itself, some nodes of a cluster, or the
  * sentinels.
  */
 export type RedisAddress = {

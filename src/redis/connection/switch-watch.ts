@@ -2,9 +2,9 @@ import { Redis } from 'ioredis';
 import type { RedisClient } from './open-client.ts';
 
 /**
- * Listens to every sentinel and has `clients` connect anew as soon as one of them announces another master.
- * Otherwise a client that sits on the former master writes there until it is made a replica, ten seconds
- * later, and that is lost. Returns what ends it.
+ * Listens to every sentinel and makes `clients` connect anew as soon as one of them announces another master.
+ * Otherwise a client of the former master writes there until that becomes a replica ten seconds later, and
+ * these writes are lost. The returned function ends the watch.
  */
 export function watchSwitches(
   sentinels: readonly Redis[],
@@ -23,8 +23,8 @@ export function watchSwitches(
 }
 
 /**
- * Ends a client's connections, so that it opens others. One that is looking for a server is left alone:
- * ioredis would give it up for good.
+ * Ends a client's connections, so that it opens others. A client that is looking for a server is left alone:
+ * ioredis would end it for good.
  */
 export function connectAnew(client: RedisClient): void {
   const { status } = client;

@@ -1,18 +1,20 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import type { RedisClient } from './open-client.ts';
 
-/** What commits wait for, and who hears when that does not come. */
+/** The replicas that commits wait for, and what is called when they are missing. */
 export interface ReplicaWait {
   /** Replicas that must have a commit; 0 = none. */
   readonly replicas: number;
-  /** Called for each commit that too few replicas had acknowledged in time. It stands all the same. */
+  /**
+   * Called for each commit that too few replicas had acknowledged in time. The commit stands all the same.
+   */
   readonly onUnreplicated: () => void;
   /**
-   * Called when replicas begin to be missing on a connection, with how many acknowledged, and with null when
-   * they are back.
+   * Called with the number of replicas that acknowledged when some begin to be missing on a connection, and
+   * with null when they are back.
    */
   readonly onChange: (acknowledged: number | null) => void;
-  /** Milliseconds that a commit waits at most; default 1000. */
+  /** Maximum milliseconds that a commit waits; default 1000. */
   readonly timeoutMs?: number;
   /** Milliseconds in which nothing waits once replicas were missing; default 10 000. */
   readonly restMs?: number;
@@ -37,7 +39,7 @@ export function waitForReplicas(client: RedisClient, wait: ReplicaWait): void {
 
 /**
  * Resolves when enough replicas have what this client has just written to the server of `key`, or when that
- * takes too long; at once where nothing is to be waited for. To be called right after the reply to the write.
+ * takes too long; at once where no replicas are waited for. To be called right after the reply to the write.
  * Never rejects: what is written stands.
  */
 export async function untilReplicated(client: RedisClient, key: string): Promise<void> {
@@ -45,9 +47,9 @@ export async function untilReplicated(client: RedisClient, key: string): Promise
 }
 
 /**
- * One WAIT at a time for all commits of a connection, which takes no other commands meanwhile. That is why
- * nothing waits for a while after one in vain: a replica that is away would slow everything down to a commit
- * a second.
+ * Sends one WAIT at a time for all commits of a connection: the connection carries out no other command
+ * meanwhile. After a WAIT in vain no commit waits for a while: a replica that is away would slow the
+ * connection down to a commit a second.
  */
 function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10_000 }: ReplicaWait) {
   let current: Promise<boolean> = Promise.resolve(true);
@@ -56,7 +58,7 @@ function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10
   let restsUntil = -Infinity;
 
   async function ask(): Promise<boolean> {
-    // A new connection would know nothing of what was written over this one.
+    // WAIT on a new connection does not cover what was written over this one.
     if (node.status !== 'ready' || performance.now() < restsUntil) return false;
     const acknowledged = Number(await node.call('WAIT', replicas, timeoutMs).catch(() => 0));
     const isEnough = acknowledged >= replicas;
@@ -77,8 +79,8 @@ function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10
 }
 
 /**
- * The master that has the slot of a key, as far as the client knows; null where none does. Where a
- * redirection has led is noted before the reply comes.
+ * The master that has the slot of a key, as far as the client knows; null where none has. The client notes
+ * the target of a redirection before the reply comes.
  */
 export function ownerOf(cluster: Cluster, key: string): Redis | null {
   const slot = new Command('get', [key]).getSlot();

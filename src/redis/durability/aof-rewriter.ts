@@ -5,7 +5,7 @@ import type { RedisClient } from '../connection/connect.ts';
 import type { Keys } from '../keys.ts';
 import { ownerOf } from '../connection/wait-replicas.ts';
 
-/** What INFO says about a server and its append-only file. */
+/** The facts of INFO about a server and its append-only file. */
 export interface AofFacts {
   /** Another one after each start of the server. */
   readonly run: string;
@@ -21,14 +21,14 @@ export interface AofFacts {
 }
 
 /**
- * What a server's append-only file needs. `needless`: it was not loaded from, or it is not this server's to
- * keep.
+ * Whether a server's append-only file needs a rewrite. `needless`: it was not loaded, or the server is no
+ * master.
  */
 export type AofVerdict = 'needless' | 'wanted' | 'under_way' | 'failed' | 'done';
 
 /** Rewrites the append-only files that Redis has loaded at its start. */
 export interface AofRewriter {
-  /** Looks at every master and asks for the rewrites that are missing. Rejects when Redis does. */
+  /** Checks every master and asks for the rewrites that are missing. Rejects when Redis does. */
   look(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface AofRewriterDeps {
 // Milliseconds until a rewrite that was refused or has failed is asked for again.
 const restMs = 300_000;
 const markMs = 60_000;
-// Enough to meet the slots of each of some hundred masters.
+// Maximum keys that are tried: enough to find one on each of some hundred masters.
 const marksMax = 10_000;
 
 /**
@@ -62,12 +62,12 @@ const marksMax = 10_000;
 export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
   const { redis, onRewritten, onNotRewritten, onRun, onLook, now } = deps;
   const seen = new Set<string>();
-  const asked = new Map<string, { readonly at: number; told: boolean }>();
+  const asked = new Map<string, { readonly at: number; isReported: boolean }>();
 
   async function ask(node: Redis, run: string): Promise<void> {
     const former = asked.get(run);
     if (former !== undefined && now() - former.at < restMs) return;
-    const entry = { at: now(), told: former?.told ?? false };
+    const entry = { at: now(), isReported: former?.isReported ?? false };
     asked.set(run, entry);
     try {
       await closeTransaction(node);
@@ -78,13 +78,13 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
         asked.delete(run);
         throw error;
       }
-      tell(node, entry, error.message);
+      report(node, entry, error.message);
     }
   }
 
-  function tell(node: Redis, entry: { told: boolean }, reason: string | null): void {
-    if (entry.told) return;
-    entry.told = true;
+  function report(node: Redis, entry: { isReported: boolean }, reason: string | null): void {
+    if (entry.isReported) return;
+    entry.isReported = true;
     if (reason === null) onRewritten(nameOf(node));
     else onNotRewritten(nameOf(node), reason);
   }
@@ -97,7 +97,7 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
     if (mark !== null) await node.multi().set(mark, '', 'PX', markMs).set(mark, '', 'PX', markMs).exec();
   }
 
-  // Null on a master without slots, where nobody writes.
+  // Null on a master without slots: no client writes there.
   function markOf(node: Redis): string | null {
     if (!(redis instanceof Cluster)) return deps.keys.aofMark(0);
     for (let i = 0; i < marksMax; i += 1)
@@ -113,8 +113,8 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
       onRun();
     }
     const entry = asked.get(facts.run);
-    if (verdict === 'failed' && entry !== undefined) tell(node, entry, 'the rewrite failed');
-    if (verdict === 'done' && entry !== undefined) tell(node, entry, null);
+    if (verdict === 'failed' && entry !== undefined) report(node, entry, 'the rewrite failed');
+    if (verdict === 'done' && entry !== undefined) report(node, entry, null);
     if (verdict === 'wanted' || verdict === 'failed') await ask(node, facts.run);
     return verdict !== 'needless' && verdict !== 'done';
   }
@@ -128,7 +128,7 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
   };
 }
 
-/** What a server's facts come to; pure. */
+/** Judges a server by its facts. */
 export function judgeAof(facts: AofFacts): AofVerdict {
   const { role, enabled, loading, baseBytes, rewrites, underWay, lastFailed } = facts;
   if (!enabled || role !== 'master' || loading || rewrites === null) return 'needless';

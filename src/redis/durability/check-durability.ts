@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis';
 import type { Redis } from 'ioredis';
 import type { RedisClient } from '../connection/connect.ts';
 
-/** What INFO says about a server; null = it does not say. */
+/** The facts of INFO about a server; null = it does not say. */
 export type RedisFacts = {
   readonly version: string | null;
   readonly role: string | null;
@@ -14,9 +14,9 @@ const minimumMajorVersion = 7;
 
 /**
  * Asks Redis (in a cluster: every master) whether it keeps what it is given. `problems` is empty when it
- * does; each line says what to set, and `isReplica` tells that it takes no writes at all. Uses INFO, and
- * CONFIG only for what INFO leaves out, since many hosted services forbid it. Rejects when Redis does not
- * answer.
+ * does; each problem says what to set. `isReplica` means that a server accepts no writes at all. Uses INFO,
+ * and CONFIG only for what INFO leaves out, since many hosted services forbid CONFIG. Rejects when Redis does
+ * not answer.
  */
 export async function checkDurability(
   redis: RedisClient,
@@ -28,7 +28,7 @@ export async function checkDurability(
 }
 
 /**
- * What the facts of one server leave to be wished for. Pure; no facts, no problem, except about eviction and
+ * The problems in the facts of one server. A fact that is not known is no problem, except about eviction and
  * the append-only file.
  */
 export function findProblems(facts: RedisFacts): string[] {
@@ -74,7 +74,7 @@ async function askFacts(node: Redis): Promise<RedisFacts> {
   };
 }
 
-/** The fields of an INFO reply; pure. */
+/** The fields of an INFO reply. */
 export function parseInfo(text: string): Map<string, string> {
   const lines = text.split(/\r?\n/).filter((line) => line.includes(':'));
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));

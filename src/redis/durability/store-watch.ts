@@ -5,8 +5,8 @@ import { upgradeStore } from './upgrade-store.ts';
 
 /**
  * Notices that the store was emptied under the running daemon (FLUSHALL, a replica without data, a restored
- * empty disk). Once noticed it stays so until this process is started again: that is the operator's decision
- * to begin anew.
+ * empty disk). The finding stays until this process is started again: that is the operator's decision to
+ * begin anew.
  */
 export interface StoreWatch {
   /**
@@ -17,7 +17,7 @@ export interface StoreWatch {
   begin(): Promise<{ fresh: boolean }>;
   /** Looks again; rejects when Redis does. */
   check(): Promise<void>;
-  /** What is wrong and what to do, or null; from the last look. */
+  /** The problem that the last look found and what to do about it; null without one. */
   problem(): string | null;
 }
 
@@ -33,8 +33,7 @@ export class StoreFormatError extends Error {
   }
 }
 
-// What all keys below the prefix are laid out by; raised when a version cannot read what the one before it
-// wrote.
+// The format of all keys below the prefix; raised when a version cannot read what the one before it wrote.
 const storeFormat = 2;
 
 const emptied =
@@ -71,8 +70,8 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
   };
 }
 
-// Ends the mark while some process brings the store over; one that finds it does so, too, for the other may
-// have ended.
+// Ends the mark while a process upgrades the store. Another process that finds it upgrades the store, too:
+// the first may have crashed.
 const upgrading = ' upgrading';
 
 function finished(mark: string): string {

@@ -29,10 +29,8 @@ export async function upgradeStore(redis: RedisClient, keys: Keys): Promise<void
   for (const account of await redis.hkeys(keys.accounts)) {
     const { base, events, head, subscriptions, subscription } = keys.account(account);
     // One after the other, for Redis serves others meanwhile.
-    // oxlint-disable-next-line no-await-in-loop
     const ids = await redis.hkeys(subscriptions);
     const states = ids.map((id) => subscription(id).state);
-    // oxlint-disable-next-line no-await-in-loop
     await upgradeLog.run(redis, [`${base}:events`, events, head, ...states], []);
   }
 }

@@ -1,6 +1,6 @@
 import type { RedisClient } from '../connection/connect.ts';
 
-// Milliseconds; no lock of a job, and no pause between two looks for stalled ones, is asked for so long.
+// Maximum milliseconds of a job's lock, and of the pause between two looks for stalled jobs.
 const longestMs = 10_000;
 
 /**
@@ -13,6 +13,5 @@ export async function shortenExpiries(redis: RedisClient, queue: string): Promis
   const active = await redis.lrange(`${queue}:active`, 0, -1);
   for (const key of [`${queue}:stalled-check`, ...active.map((id) => `${queue}:${id}:lock`)])
     // A thousand at once would keep Redis from others.
-    // oxlint-disable-next-line no-await-in-loop
     if ((await redis.pttl(key)) > longestMs) await redis.pexpire(key, longestMs);
 }

@@ -4,10 +4,10 @@ import { createMarkerWait } from './marker-wait.ts';
 import { openBeside } from '../connection/open-client.ts';
 import { PromptWorker } from './prompt-worker.ts';
 
-/** What a worker of a queue is made of. */
+/** The options of a worker. */
 export interface JobWorkerOptions<Data> {
   readonly queue: string;
-  /** For scripts. What the worker waits with is made after its model. */
+  /** For scripts. The worker waits for jobs over a client with the same options. */
   readonly connection: RedisClient;
   readonly prefix: string;
   readonly concurrency: number;
@@ -18,7 +18,7 @@ export interface JobWorkerOptions<Data> {
   readonly process: (job: Job<Data>, token: string | undefined) => Promise<void>;
 }
 
-// Milliseconds after a lost connection. BullMQ's default of 15 s would be added to each failover.
+// Milliseconds of pause after a lost connection. BullMQ's default of 15 s would be added to each failover.
 const retryMs = 1_000;
 
 /**

@@ -22,7 +22,6 @@ export async function releaseLostJobs(queue: DeduplicatingQueue, ids: readonly s
   let released = 0;
   for (let from = 0; from < ids.length; from += idsAtOnce) {
     // Others get their turn in between.
-    // oxlint-disable-next-line no-await-in-loop
     const some = await Promise.all(ids.slice(from, from + idsAtOnce).map(release));
     released += some.reduce((sum, count) => sum + count, 0);
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../connection/open-client.ts';
 
-/** What was taken from the sorted set. */
+/** A member removed from the sorted set. */
 export interface Marker {
   readonly member: string;
   readonly score: number;
@@ -18,6 +18,7 @@ export interface MarkerWait {
   stop(): void;
 }
 
+// Maximum seconds of one blocking read.
 const longestSeconds = 2;
 // Milliseconds beyond the time for which a read blocks. A peer that has not answered by then is taken for
 // dead: a little later than on other connections, for the script that takes the job is sent right afterwards
@@ -27,9 +28,9 @@ const lateMs = 4_000;
 const pauseMs = 500;
 
 /**
- * `open` makes a client that nobody else uses. It is thrown away with all that it waits for when a read fails
- * or is late: a client that reconnects sends a blocking read again, and may then wait for ever, or for what
- * is wanted no more.
+ * `open` makes a client for this wait alone. The client is discarded when a read fails or is late: a client
+ * that reconnects sends a blocking read again, and may then wait for ever, or for what is not wanted any
+ * more.
  */
 export function createMarkerWait(open: () => RedisClient): MarkerWait {
   let client: RedisClient | null = null;

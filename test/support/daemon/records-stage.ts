@@ -87,7 +87,7 @@ export const subscriptionCases: Record<keyof SubscriptionKeys, Case> = {
   replayLanes: { garbage: addField, waits: nobodyWaits, silent: ['garbage'] },
 };
 
-// Those of the deployment are not an account's: `accounts`, `store` and `witness` have tests of their own,
+// Those of the deployment are not an account's: `accounts`, `store` and `publishedCommits` have tests of their own,
 // the others hold no record.
 export const deploymentKeys: Record<keyof Keys, string> = {
   prefix: 'no key',
@@ -98,11 +98,11 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
   accounts: 'tested below',
   commits: 'a channel',
-  witness: 'tested with the accounts',
+  publishedCommits: 'tested with the accounts',
   account: 'tested with the accounts',
 };
 
-const witnessCase: Case = { garbage: addEntry, waits: nobodyWaits, silent: ['garbage'] };
+const publishedCommitsCase: Case = { garbage: addEntry, waits: nobodyWaits, silent: ['garbage'] };
 const idempotencyKey = 'the-key-of-the-test';
 const idempotencyHash = createHash('sha256').update(idempotencyKey).digest('hex');
 
@@ -268,7 +268,7 @@ function worldsOf(keys: Keys): World[] {
       return { account, name, damage, case: of, keyOf: (own) => keyOf(account, own), own: '', beside: '' };
     };
     return [
-      world('witness', witnessCase, keys.witness),
+      world('witness', publishedCommitsCase, keys.publishedCommits),
       ...Object.entries(accountCases).map(([name, of]) =>
         world(name, of, (account) => {
           const key = keys.account(account)[name as keyof typeof accountCases];

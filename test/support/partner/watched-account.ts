@@ -3,7 +3,7 @@ import { readAgain } from '../../../src/polling/store/missed-read-store.ts';
 import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
-import type { LogMending } from '../../../src/filings/repair/mend-log.ts';
+import type { LogRepair } from '../../../src/filings/repair/repair-log.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
@@ -56,7 +56,7 @@ export interface WatchedAccount {
   readonly handed: RecordedEvent[];
   readonly quarantined: number[];
   /** Logs that were found torn. */
-  readonly torn: LogMending[];
+  readonly torn: LogRepair[];
   /** What the polls between the pages of long ones have come to. */
   readonly inBetween: PollOutcome[];
 }
@@ -104,7 +104,7 @@ export async function watchAccount(
   const clock = options.clock ?? createRedisClock(redis);
   if (options.clock === undefined) await clock.synchronise();
   const polling = createPollingStore(redis, keys);
-  const torn: LogMending[] = [];
+  const torn: LogRepair[] = [];
   const snapshot = createSnapshotStore(redis, keys, {
     onRestored: ({ restated }, generation) =>
       readAgain({ polling, now: clock.now }, name, generation, restated),

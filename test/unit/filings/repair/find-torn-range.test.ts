@@ -2,7 +2,11 @@ import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { OutlinedEntry } from '../../../../src/events/log-entry.ts';
 import type { Checkpoint } from '../../../../src/events/timeline.ts';
-import { findTear, readTold, type LogStretch } from '../../../../src/filings/repair/find-tear.ts';
+import {
+  findTornRange,
+  readBodyFacts,
+  type LogStretch,
+} from '../../../../src/filings/repair/find-torn-range.ts';
 
 const beginning: Checkpoint = { position: 0, timeline: '0'.repeat(48) };
 
@@ -28,7 +32,7 @@ function follow(after: Checkpoint, ...filings: readonly string[]): OutlinedEntry
   return entries;
 }
 
-const toldOf = ({ type, filingId, bytes }: OutlinedEntry) => ({
+const factsOf = ({ type, filingId, bytes }: OutlinedEntry) => ({
   type,
   filingId,
   bytes,
@@ -38,9 +42,9 @@ const toldOf = ({ type, filingId, bytes }: OutlinedEntry) => ({
 
 function look(entries: readonly OutlinedEntry[], changes: Partial<LogStretch> = {}) {
   const newest = entries.at(-1) ?? null;
-  return findTear({
+  return findTornRange({
     entries,
-    told: entries.map(toldOf),
+    bodies: entries.map(factsOf),
     head: newest ?? beginning,
     newest,
     checkedTo: 0,
@@ -63,7 +67,7 @@ describe('a log in which nothing was carried out by half', () => {
     ['with a hole', [a, c], {}],
     ['with entries of before timelines', whole.map((entry) => ({ ...entry, timeline: '' })), { head: c }],
     ['that goes on behind what was looked at', [a, b], { head: c, newest: c }],
-    ['with a tear of which is known', [a, b, y], { checkedTo: 3 }],
+    ['with a torn range that is known', [a, b, y], { checkedTo: 3 }],
   ])('%s', (_, entries, changes) => {
     expect(look(entries, changes)).toBeNull();
   });
@@ -76,25 +80,25 @@ describe('a log in which half a transaction was carried out', () => {
     [
       'by a body of another filing',
       [a, b],
-      { head: x, checkedTo: 1, told: [toldOf(a), toldOf(x)] },
+      { head: x, checkedTo: 1, bodies: [factsOf(a), factsOf(x)] },
       { from: 2, to: 2, mixed: [2] },
     ],
     [
       'by a body of another length',
       [a, b],
-      { head: x, checkedTo: 1, told: [toldOf(a), { ...toldOf(b), bytes: 3 }] },
+      { head: x, checkedTo: 1, bodies: [factsOf(a), { ...factsOf(b), bytes: 3 }] },
       { from: 2, to: 2, mixed: [2] },
     ],
     [
       'by a body that is missing',
       [a, b],
-      { head: x, told: [toldOf(a), null] },
+      { head: x, bodies: [factsOf(a), null] },
       { from: 1, to: 2, mixed: [2] },
     ],
     [
       'by an entry that does not follow',
       [a, b, y],
-      { checkedTo: 1, told: [toldOf(a), toldOf(x), toldOf(y)] },
+      { checkedTo: 1, bodies: [factsOf(a), factsOf(x), factsOf(y)] },
       { from: 2, to: 2, mixed: [2] },
     ],
     [
@@ -109,13 +113,13 @@ describe('a log in which half a transaction was carried out', () => {
       { head: { position: 303, timeline: 'f'.repeat(48) }, checkedTo: 1 },
       { from: 303, to: 303, mixed: [] },
     ],
-  ])('%s', (_, entries, changes, tear) => {
-    expect(look(entries, changes)).toEqual(tear);
+  ])('%s', (_, entries, changes, torn) => {
+    expect(look(entries, changes)).toEqual(torn);
   });
 });
 
 test('a body says of which event it is, also one that is no JSON', () => {
-  const body = (text: string) => readTold(Buffer.from(text));
+  const body = (text: string) => readBodyFacts(Buffer.from(text));
   const text = JSON.stringify({
     type: 'filing.paid',
     data: { filingId: 'f', sequence: 3, status: 'PAID', x: 1 },

@@ -4,7 +4,7 @@ import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { AccountRecords } from './account-records.ts';
 import { subscriptionKeyKinds } from './key-kinds.ts';
 
-export interface DeliveryMenderDeps {
+export interface DeliveryRepairerDeps {
   readonly look: AccountRecords['look'];
   readonly mendSubscription: MendSubscription;
   readonly keys: Keys;
@@ -12,16 +12,16 @@ export interface DeliveryMenderDeps {
 }
 
 /**
- * Mends what a drain needs: the keys of the account, then those of the subscription. Each finding is
- * reported. `since` is when the subscription began (ms). Returns how many records were mended; none means
- * that somebody has to act.
+ * Repairs the records that a drain needs: the keys of the account, then those of the subscription. Each
+ * finding is reported. `since` is when the subscription began (ms). Returns the number of repaired records; 0
+ * means that the operator has to act.
  */
-export function createDeliveryMender({
+export function createDeliveryRepairer({
   look,
   mendSubscription,
   keys,
   onUnreadable,
-}: DeliveryMenderDeps): (account: string, id: string, since: number) => Promise<number> {
+}: DeliveryRepairerDeps): (account: string, id: string, since: number) => Promise<number> {
   return async (account, id, since) => {
     const ofAccount = await look(account);
     const ofSubscription = await mendSubscription(account, id, since);

@@ -4,28 +4,29 @@ import type { OutlinedEntry } from '../../events/log-entry.ts';
 /** Maximum number of events in one transaction. */
 export const around = 200;
 
-/** A stretch of a log with what stands behind it. */
+/** A stretch of a log, with the bodies of its entries. */
 export interface LogStretch {
   /** Oldest first. */
   readonly entries: readonly OutlinedEntry[];
-  /** What their bodies say; null where there is none. */
-  readonly told: readonly (ToldEvent | null)[];
+  /** The facts of each entry's body; null where it has none. */
+  readonly bodies: readonly (BodyFacts | null)[];
   readonly head: Checkpoint;
   /** The newest entry of the log; null where it holds none. */
   readonly newest: Checkpoint | null;
   /**
-   * The head when the log was looked at last, at the start of a run of the server; 0 where nobody knows. What
-   * is torn before it is known of.
+   * The head when the log was checked last, at the start of a run of the server; 0 where that is not known.
+   * Torn ranges before it are known already.
    */
   readonly checkedTo: number;
   /**
-   * Whether half a transaction may have been carried out right behind it: that run's file was not rewritten.
+   * Whether half a transaction may have been carried out right behind `checkedTo`: the file of that run was
+   * not rewritten.
    */
   readonly isOpen: boolean;
 }
 
-/** What a body says of its event. */
-export interface ToldEvent {
+/** The facts that a body states about its event. */
+export interface BodyFacts {
   readonly type: string;
   readonly bytes: number;
   /** Empty where it is of no filing. */
@@ -34,32 +35,39 @@ export interface ToldEvent {
   readonly status: string;
 }
 
-/** Where entries and bodies may be of different events. */
-export interface Tear {
+/** A range of positions where entries and bodies may belong to different events. */
+export interface TornRange {
   /** First and last position. */
   readonly from: number;
   readonly to: number;
-  /** Positions of which the entry and the body are certain to be of different events. */
+  /** Positions whose entry and body certainly belong to different events. */
   readonly mixed: readonly number[];
 }
 
 /**
- * Finds where half a transaction was carried out; pure. Entries that it appended keep later ones from their
- * positions: the bodies there are of others, and the timeline does not go on, neither to the next entry nor
- * to the head. Null where nothing speaks for it.
+ * Finds where half a transaction was carried out; null where there is no sign of one. Entries that it
+ * appended hold the positions of later entries: the bodies there belong to others, and the timeline continues
+ * neither to the next entry nor to the head.
  */
-export function findTear({ entries, told, head, newest, checkedTo, isOpen }: LogStretch): Tear | null {
+export function findTornRange({
+  entries,
+  bodies,
+  head,
+  newest,
+  checkedTo,
+  isOpen,
+}: LogStretch): TornRange | null {
   const to = Math.max(lastBreak(entries), isBehind(head, newest) ? (newest?.position ?? 0) : 0);
   const mixed = entries.flatMap((entry, i) =>
-    entry.position <= to && isMixed(entry, told[i] ?? null) ? [entry.position] : [],
+    entry.position <= to && isMixed(entry, bodies[i] ?? null) ? [entry.position] : [],
   );
   if (to <= checkedTo && mixed.length === 0) return null;
   const isNear = isOpen && to <= checkedTo + around;
   return { from: Math.min(isNear ? checkedTo + 1 : to, ...mixed), to, mixed };
 }
 
-/** What the body of an event says; pure. */
-export function readTold(body: Buffer): ToldEvent {
+/** Reads the facts of a body; a body that is not an event has empty ones. */
+export function readBodyFacts(body: Buffer): BodyFacts {
   const { type, data } = parse(body);
   const { filingId, sequence, status } = data ?? {};
   return {
@@ -71,7 +79,7 @@ export function readTold(body: Buffer): ToldEvent {
   };
 }
 
-// The last position behind which the log does not go on; 0 where it does everywhere.
+// The last position behind which the timeline does not continue; 0 where it always does.
 function lastBreak(entries: readonly OutlinedEntry[]): number {
   const next = entries.findLastIndex((entry, i) => {
     const former = entries[i - 1];
@@ -86,9 +94,9 @@ function isBehind(head: Checkpoint, newest: Checkpoint | null): boolean {
   return newest.timeline !== '' && newest.timeline !== head.timeline;
 }
 
-function isMixed({ inlineBody, type, filingId, bytes }: OutlinedEntry, told: ToldEvent | null): boolean {
+function isMixed({ inlineBody, type, filingId, bytes }: OutlinedEntry, body: BodyFacts | null): boolean {
   if (inlineBody !== undefined) return false;
-  return told?.bytes !== bytes || told.type !== type || told.filingId !== filingId;
+  return body?.bytes !== bytes || body.type !== type || body.filingId !== filingId;
 }
 
 interface Envelope {

@@ -1,14 +1,13 @@
--- Looks whether an account's log is on a server that was started since the last look, or on another one: half
--- a transaction may have been carried out
--- there, behind the head at the start of the former run, or behind the newest entry where nobody looked in
--- the run before.
+-- Reads what is needed to find a torn log after a start of the server, or on another server. Half a
+-- transaction may have been carried out behind the head at the start of the former run, or behind the newest
+-- entry where the log was not checked in the run before.
 --
--- KEYS  1 checked  2 polling  3 head  4 events
--- ARGV  the generation of the account's snapshot, entries to look at on each side of a place
--- Reply { run of the server, head at the start of the former run, -1 where it is not known, whether that
---       run's file was rewritten, head as stored,
---       the newest entry, if any, the entries around those places, oldest first };
---       nil when there is nothing to look for, or the snapshot is of another generation.
+-- KEYS   1 checked  2 polling  3 head  4 events
+-- ARGV   1 the generation of the account's snapshot  2 number of entries to read on each side of a place
+-- Reply  { run of the server, head at the start of the former run (-1 = not known), 1 where the file of that
+--        run was rewritten and otherwise 0, head as stored, the newest entry if any, the entries around those
+--        places (oldest first) };
+--        nil when the run is the one of the last check, or the snapshot is of another generation.
 local checked, polling, head, events = unpack(KEYS)
 local around = tonumber(ARGV[2])
 if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end
@@ -18,7 +17,7 @@ local function info(section)
   return type(reply) == 'string' and reply or ''
 end
 
--- Whether the server's append-only file holds nothing of the time before its start but what it had loaded.
+-- Whether the server's append-only file holds nothing from before its start but what the server loaded.
 local function is_whole()
   local text = info('persistence')
   local function field(name) return tonumber(string.match(text, name .. ':(%d+)')) end

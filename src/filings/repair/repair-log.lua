@@ -6,7 +6,8 @@
 -- ARGV   1 the head as it was found  2 first and  3 last position of the stretch
 --        4 statuses without an index, separated by newlines  5 number of entries that go
 --        then the positions of these, then four values for each filing: id, its state as it was found
---        ('' = none), its status in the index ('' = in none), its positions in the stretch, separated by commas
+--        ('' = none), its status in the index ('' = in none), its positions in the stretch, separated by
+--        commas
 -- Reply  { the head's position, 1 where the counts are those of the index, otherwise 0 }; nil, with nothing
 --        written, when the log has moved on meanwhile.
 local head, events, bodies, of_filing, filings, index, counts = unpack(KEYS)
@@ -18,8 +19,8 @@ local position = tonumber(string.match(found, '^%d+'))
 local newest = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
 local newest_position = newest and tonumber(string.match(newest[1], '^%d+')) or 0
 if newest_position >= position and newest and newest[2][11] == 'timeline' then
-  local mended = string.format('%.0f %s', newest_position, newest[2][12])
-  if mended ~= found then redis.call('SET', head, mended) end
+  local repaired = string.format('%.0f %s', newest_position, newest[2][12])
+  if repaired ~= found then redis.call('SET', head, repaired) end
   position = newest_position
 end
 

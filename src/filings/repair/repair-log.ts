@@ -5,41 +5,41 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord } from '../../redis/unreadable-record.ts';
-import type { WitnessedEvent } from '../commit/commit-journal.ts';
+import type { PublishedEvent } from '../commit/commit-journal.ts';
 import { indexStatus, type ReadStates } from '../commit/filing-commit.ts';
 import type { StoredState } from '../detection/filing-state.ts';
-import { around, findTear, readTold, type Tear, type ToldEvent } from './find-tear.ts';
+import { around, findTornRange, readBodyFacts, type TornRange, type BodyFacts } from './find-torn-range.ts';
 
-/** What was found torn in a log, and mended. */
-export interface LogMending {
+/** A repair of a torn log. */
+export interface LogRepair {
   readonly account: string;
   /**
-   * First and last position where entries and bodies may be of different events; null where only states were
-   * missing.
+   * First and last position where entries and bodies may belong to different events; null where only states
+   * were missing.
    */
   readonly from: number | null;
   readonly to: number | null;
-  /** Entries that were taken out of the log. */
+  /** Number of entries removed from the log. */
   readonly removed: number;
   /**
-   * Filings of which receivers may have heard what is not so: the next read of each leads to an event in any
+   * Filings about which receivers may have got a wrong event: the next read of each leads to an event in any
    * case.
    */
   readonly restated: readonly string[];
 }
 
-/** Mends logs in which Redis has carried out half a transaction at its start. */
-export interface LogMender {
+/** Repairs logs in which Redis has carried out half a transaction at its start. */
+export interface LogRepairer {
   /**
-   * One script while the server is the same run as before; after each start some hundred entries are looked
-   * at. Filings are counted anew only where something is torn, or the former run's file was not rewritten.
-   * Null when nothing was torn. `onTorn` is called before it is noted that the log is whole; a crash until
-   * then leads to all of it once more.
+   * Runs one script while the server is in the same run as before, and looks at some hundred entries after
+   * each of its starts. Filings are counted anew only where something is torn, or the file of the former run
+   * was not rewritten. Null when nothing was torn. `onTorn` is called before the log is marked as whole;
+   * after a crash until then all of it happens once more.
    */
-  mend(account: string, generation: string): Promise<LogMending | null>;
+  repair(account: string, generation: string): Promise<LogRepair | null>;
 }
 
-export interface LogMenderDeps {
+export interface LogRepairerDeps {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly log: Pick<EventLog, 'load'>;
@@ -51,11 +51,11 @@ export interface LogMenderDeps {
   readonly restate: (
     account: string,
     generation: string,
-    events: readonly WitnessedEvent[],
+    events: readonly PublishedEvent[],
   ) => Promise<string[]>;
   /** Counts the filings of an account anew. */
   readonly recount: (account: string) => Promise<void>;
-  readonly onTorn: (mending: LogMending, generation: string) => Promise<void>;
+  readonly onTorn: (repair: LogRepair, generation: string) => Promise<void>;
 }
 
 const bodiesAtOnce = 20;
@@ -83,11 +83,11 @@ interface Look {
   readonly newest: OutlinedEntry | null;
 }
 
-/** A mender over the log and the snapshot in Redis. */
-export function createLogMender(deps: LogMenderDeps): LogMender {
+/** A repairer over the log and the snapshot in Redis. */
+export function createLogRepairer(deps: LogRepairerDeps): LogRepairer {
   const { redis, keys, log, read, restate, recount, onTorn } = deps;
-  const lookScript = loadScript(new URL('look-for-tear.lua', import.meta.url));
-  const mendScript = loadScript(new URL('mend-log.lua', import.meta.url));
+  const lookScript = loadScript(new URL('read-after-restart.lua', import.meta.url));
+  const repairScript = loadScript(new URL('repair-log.lua', import.meta.url));
 
   async function look(account: string, generation: string): Promise<Look | null> {
     const { checked, polling, head, events } = keys.account(account);
@@ -95,54 +95,53 @@ export function createLogMender(deps: LogMenderDeps): LogMender {
     return reply === null ? null : toLook(reply as LookReply);
   }
 
-  async function readAll(account: string, entries: readonly OutlinedEntry[]): Promise<(ToldEvent | null)[]> {
-    const told: (ToldEvent | null)[] = [];
+  async function readAll(account: string, entries: readonly OutlinedEntry[]): Promise<(BodyFacts | null)[]> {
+    const bodies: (BodyFacts | null)[] = [];
     for (let from = 0; from < entries.length; from += bodiesAtOnce)
       // Bodies may be large, and are not kept.
-      // oxlint-disable-next-line no-await-in-loop
       for (const entry of await log.load(account, entries.slice(from, from + bodiesAtOnce)))
-        told.push(entry === null ? null : readTold(entry.body));
-    return told;
+        bodies.push(entry === null ? null : readBodyFacts(entry.body));
+    return bodies;
   }
 
-  async function mendOnce(
+  async function repairOnce(
     account: string,
     generation: string,
     found: Look,
-  ): Promise<LogMending | null | 'moved'> {
+  ): Promise<LogRepair | null | 'moved'> {
     const { entries, newest, checkedTo, isOpen } = found;
-    const told = await readAll(account, entries);
+    const bodies = await readAll(account, entries);
     const head = decodeRecord(keys.account(account).head, null, found.head, toCheckpoint);
-    const tear = findTear({ entries, told, newest, checkedTo, isOpen, head });
-    const ids = [...new Set([...entries, ...told].map((each) => each?.filingId ?? ''))].filter(
+    const torn = findTornRange({ entries, bodies, newest, checkedTo, isOpen, head });
+    const ids = [...new Set([...entries, ...bodies].map((each) => each?.filingId ?? ''))].filter(
       (id) => id !== '',
     );
     const states = new Map((await read(account, ids)).map((state, i) => [ids[i] ?? '', state]));
-    const written = await write(account, found, tear, states);
+    const written = await write(account, found, torn, states);
     if (written === null) return 'moved';
-    const doubted = doubtedEvents(entries, told, tear, states);
+    const doubted = doubtedEvents(entries, bodies, torn, states);
     const restated = await restate(account, generation, doubted);
-    // What was done twice leaves no other trace where the same changes were found again.
-    if (tear !== null || isOpen || !written.countsFit) await recount(account);
-    const { from = null, to = null, mixed = [] } = tear ?? {};
-    const mending = { account, from, to, removed: mixed.length, restated };
-    const isTorn = tear !== null || restated.length > 0;
-    if (isTorn) await onTorn(mending, generation);
+    // Where the same changes were detected again, counts are the only trace of what was written twice.
+    if (torn !== null || isOpen || !written.countsFit) await recount(account);
+    const { from = null, to = null, mixed = [] } = torn ?? {};
+    const repair = { account, from, to, removed: mixed.length, restated };
+    const isTorn = torn !== null || restated.length > 0;
+    if (isTorn) await onTorn(repair, generation);
     const { checked, polling } = keys.account(account);
     await markScript.run(redis, [checked, polling], [generation, `${found.run} ${written.position} open`]);
-    return isTorn ? mending : null;
+    return isTorn ? repair : null;
   }
 
   async function write(
     account: string,
     { entries, head }: Look,
-    tear: Tear | null,
+    torn: TornRange | null,
     states: ReadonlyMap<string, StoredState | null>,
   ): Promise<{ readonly position: number; readonly countsFit: boolean } | null> {
     const key = keys.account(account);
-    const mixed = tear?.mixed ?? [];
+    const mixed = torn?.mixed ?? [];
     const kept = entries.filter(({ position }) => !mixed.includes(position));
-    const reply = await mendScript.run(
+    const reply = await repairScript.run(
       redis,
       [key.head, key.events, key.bodies, key.filingEvents, key.filings, key.index, key.counts],
       [
@@ -166,15 +165,13 @@ export function createLogMender(deps: LogMenderDeps): LogMender {
   }
 
   return {
-    async mend(account, generation) {
+    async repair(account, generation) {
       for (let tries = 0; tries < triesMax; tries += 1) {
-        // Anew where others have written meanwhile.
-        // oxlint-disable-next-line no-await-in-loop
+        // Begins anew where other processes have written meanwhile.
         const found = await look(account, generation);
         if (found === null) return null;
-        // oxlint-disable-next-line no-await-in-loop
-        const mending = await mendOnce(account, generation, found);
-        if (mending !== 'moved') return mending;
+        const repair = await repairOnce(account, generation, found);
+        if (repair !== 'moved') return repair;
       }
       // The next poll looks again.
       return null;
@@ -198,34 +195,34 @@ function positionsOf(entries: readonly OutlinedEntry[], id: string): number[] {
 }
 
 /**
- * Of each filing that an entry or a body in the tear names, and of each whose state knows less than the log:
- * what receivers may have heard of it at most.
+ * The latest events that receivers may have got: of each filing that an entry or a body in the torn range
+ * names, and of each filing whose state is behind the log.
  */
 function doubtedEvents(
   entries: readonly OutlinedEntry[],
-  told: readonly (ToldEvent | null)[],
-  tear: Tear | null,
+  bodies: readonly (BodyFacts | null)[],
+  torn: TornRange | null,
   states: ReadonlyMap<string, StoredState | null>,
-): WitnessedEvent[] {
-  const heard = new Map<string, ToldEvent>();
-  for (const event of told)
-    if (event !== null && (heard.get(event.filingId)?.sequence ?? -1) < event.sequence)
-      heard.set(event.filingId, event);
-  const inTear = new Set<string>();
-  // Of filings whose own body was overwritten nobody knows the sequence; a transaction commits one event of
-  // each.
+): PublishedEvent[] {
+  const latest = new Map<string, BodyFacts>();
+  for (const event of bodies)
+    if (event !== null && (latest.get(event.filingId)?.sequence ?? -1) < event.sequence)
+      latest.set(event.filingId, event);
+  const inRange = new Set<string>();
+  // The sequence of a filing whose own body was overwritten is not known; a transaction commits one event of
+  // each filing.
   const bodiless = new Set<string>();
   entries.forEach(({ position, filingId }, i) => {
-    if (tear === null || position < tear.from || position > tear.to) return;
-    inTear.add(filingId).add(told[i]?.filingId ?? '');
-    if (tear.mixed.includes(position)) bodiless.add(filingId);
+    if (torn === null || position < torn.from || position > torn.to) return;
+    inRange.add(filingId).add(bodies[i]?.filingId ?? '');
+    if (torn.mixed.includes(position)) bodiless.add(filingId);
   });
   return [...states].flatMap(([filingId, stored]) => {
     const known = stored?.state ?? null;
-    const { sequence, status } = heard.get(filingId) ?? { sequence: 0, status: '' };
-    if (!inTear.has(filingId) && (known?.sequence ?? 0) >= sequence) return [];
+    const { sequence, status } = latest.get(filingId) ?? { sequence: 0, status: '' };
+    if (!inRange.has(filingId) && (known?.sequence ?? 0) >= sequence) return [];
     const most = Math.max(sequence, known?.sequence ?? 0) + (bodiless.has(filingId) ? 1 : 0);
-    // No status is that of a filing's state, so that it is restated in any case.
+    // An empty status is that of no state, so the filing is restated in any case.
     return { filingId, sequence: most, status: known === null ? status : '' };
   });
 }
