@@ -15,7 +15,7 @@ interface Folder {
 
 const fastify = ['fastify', '@fastify/*', '@scalar/*'];
 // Libraries that may be imported only in the folders that have them.
-const placed = [...fastify, '@bull-board/*', '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
+const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
 const io = [
   'p-queue',
   'pino',
@@ -73,7 +73,7 @@ const folders: Readonly<Record<string, Folder>> = {
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
-  dashboard: { may: ['events/event-types.ts'], has: [...fastify, '@bull-board/*'] },
+  dashboard: { may: ['events/event-types.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts', 'partner/filing-schema.ts'], has: fastify },
   cli: {
     may: [

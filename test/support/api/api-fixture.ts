@@ -85,6 +85,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     readiness: async () => ({ ready: true, reasons: [] }),
     liveness: () => ({ live: true, reasons: [] }),
     storeProblem: async () => null,
+    readQueues: async () => [],
     metrics: new Registry(),
     hooks: notingHooks(calls),
     ...overrides,

@@ -1,5 +1,5 @@
 import type { PollMode } from '../../../src/polling/schedule/plan.ts';
-import { readAgain } from '../../../src/polling/store/read-again.ts';
+import { readAgain } from '../../../src/polling/store/missed-read-store.ts';
 import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
