@@ -1,6 +1,6 @@
-import type { Observation } from '../../filings/observe-filings.ts';
-import type { PartnerClient } from '../../partner/partner-client.ts';
+import type { Observation } from '../../filings/detection/decide-commit.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
+import type { PartnerClient } from '../../partner/partner-client.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import {

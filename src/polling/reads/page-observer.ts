@@ -1,5 +1,6 @@
 import { detectChange } from '../../filings/detection/detect-change.ts';
-import type { Observation, Observed } from '../../filings/observe-filings.ts';
+import type { Observed } from '../../filings/observe-filings.ts';
+import type { Observation } from '../../filings/detection/decide-commit.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import { createdAtOf, type PartnerFiling } from '../../partner/filing-schema.ts';
 import type { PartnerClient } from '../../partner/partner-client.ts';

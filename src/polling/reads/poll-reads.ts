@@ -1,10 +1,10 @@
 import {
   observeFilings,
-  type Observation,
   type ObservationContext,
   type Observed,
   type RecordedEvent,
 } from '../../filings/observe-filings.ts';
+import type { Observation } from '../../filings/detection/decide-commit.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import type { PartnerClient } from '../../partner/partner-client.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
