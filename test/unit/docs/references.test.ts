@@ -31,6 +31,18 @@ describe.each(documents)('%s', (path) => {
   });
 });
 
+it('comments of src and test name only pages and headings of docs that exist', () => {
+  const sources = [...filesBelow('src'), ...filesBelow('test')].filter((path) =>
+    /\.(?:ts|js|lua)$/.test(path),
+  );
+  const broken = sources.flatMap((path) =>
+    [...readText(path).matchAll(/\bdocs\/([\w/-]+\.md)(?:#([\w-]+))?/g)]
+      .filter(([, page = '', anchor]) => !hasHeading(`docs/${page}`, anchor))
+      .map(([reference]) => `${path}: ${reference}`),
+  );
+  expect(broken).toEqual([]);
+});
+
 describe('docs/architecture.md', () => {
   const rows = readText('docs/architecture.md').match(/^\| `src\/.*$/gm) ?? [];
   const folders = new Set(filesBelow('src').map((path) => dirname(path)));
@@ -69,6 +81,11 @@ describe('docs/threat-model.md', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+function hasHeading(page: string, anchor: string | undefined): boolean {
+  if (!existsSync(join(root, page))) return false;
+  return anchor === undefined || anchorsOf(readText(page)).has(anchor);
+}
 
 /** The anchors that GitHub gives to the headings of a document. */
 function anchorsOf(markdown: string): Set<string> {
