@@ -62,7 +62,13 @@ const folders: Readonly<Record<string, Folder>> = {
   egress: { may: [] },
   callbacks: { may: ['egress', 'subscriptions', 'events', 'waiting', 'json'], has: ['undici'] },
   delivery: { may: delivery },
-  'delivery/schedule': { may: delivery, pure: true },
+  'delivery/schedule': {
+    may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],
+    own: [],
+    pure: true,
+  },
+  'delivery/store': { may: delivery, own: ['schedule'] },
+  'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
   records: {
     may: [
       ...below,
