@@ -16,6 +16,7 @@ describe.each(documents)('%s', (path) => {
   const prose = text.replaceAll(/^```.*?^```$/gms, '');
 
   it('names only files and folders that exist', () => {
+    expect(text).toMatch(/^# ./);
     const named = [...prose.matchAll(/`((?:src|test|docs|deploy)\/[\w./-]+)`/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
