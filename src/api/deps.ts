@@ -14,7 +14,7 @@ import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
-import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Door } from './server/door.ts';
 import type { Rate } from './access/rate-limit.ts';

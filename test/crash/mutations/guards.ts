@@ -134,7 +134,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'headers of subscriptions are stored as they are',
-    file: 'src/subscriptions/stored-subscription.ts',
+    file: 'src/subscriptions/store/stored-subscription.ts',
     find: '? {} : seal(JSON.stringify(headers))',
     replace: '? {} : headers',
     project: 'security',
