@@ -23,7 +23,6 @@ const pureFolders = [
 const unfinished: readonly string[] = [
   'src/accounts',
   'src/api',
-  'src/callbacks',
   'src/cli',
   'src/config',
   'src/daemon',
