@@ -8,8 +8,8 @@ export interface SchemaViolation {
 }
 
 /**
- * One wrong value: the field's path with dots ("headers.X-Team", "eventTypes.0"; empty for the value itself) and
- * what is wrong.
+ * One wrong value: the field's path with dots ("headers.X-Team", "eventTypes.0"; empty for the value itself)
+ * and what is wrong.
  */
 export interface FieldError {
   readonly path: string;

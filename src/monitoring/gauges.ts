@@ -123,7 +123,7 @@ async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
 }
 
 /**
- * Filings per status as a metric may have them; pure. The statuses of the partner specification are always
+ * Filings per status as a metric may have them; pure. The statuses of docs/partner.md#statuses are always
  * there. Any word can come as another: the twenty most frequent keep their name, the rest is `other`.
  */
 export function boundedCounts(counts: Readonly<Record<string, number>>): Record<string, number> {

@@ -3,7 +3,10 @@ import { loggedEventTypes } from '../events/event-types.ts';
 import { recordKinds } from '../records/key-kinds.ts';
 import { outcomeKinds } from '../callbacks/outcome.ts';
 
-/** The metrics of this process under the names of the contract, and the registry that prints them. */
+/**
+ * The metrics of this process under the names of docs/failure-modes.md#metrics, and the registry that prints
+ * them.
+ */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];

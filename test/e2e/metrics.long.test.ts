@@ -45,7 +45,7 @@ async function expectSample(of: Pick<DaemonProcess, 'url'>, name: string, value:
   );
 }
 
-test('every metric of the contract is there after a change was delivered', async () => {
+test('every metric is there after a change was delivered', async () => {
   await using collector = await startCollector();
   const path = '/v1/accounts/default/subscriptions';
   const { id } = await daemon.api.ok<{ id: string }>('POST', path, {

@@ -42,7 +42,7 @@ const onHold: [string, Misbehaviour | undefined][] = [
   ['lists all filings instead', { body: 'all' }],
 ];
 
-describe.each(onHold)('statuses beyond the specification, at a service that %s', (_title, odd) => {
+describe.each(onHold)('unknown statuses, at a service that %s', (_title, odd) => {
   const answerWith = (misbehaviour: Misbehaviour | undefined) => {
     partner.misbehave = ({ status, offset, limit }) => {
       if (status !== 'ON_HOLD' || misbehaviour === undefined) return undefined;

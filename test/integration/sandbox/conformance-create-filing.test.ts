@@ -22,7 +22,7 @@ const refusedFields = async (body: unknown): Promise<unknown> => {
 };
 
 describe('The returned filing', () => {
-  it('is UNPAID, with the fields of the specification', async () => {
+  it('is UNPAID, with the fields of a filing', async () => {
     const texas = await sandbox.state('TX');
     const { status, body } = await create(valid);
     expect(status).toBe(200);

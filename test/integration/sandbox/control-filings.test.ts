@@ -59,7 +59,7 @@ describe('PUT /_sandbox/filings/{id}', () => {
     expect((await put('f_1', { status: 'COMPLETED', completedAt: null })).body.completedAt).toBeNull();
   });
 
-  it('takes any status, also one that the specification does not know', async () => {
+  it('takes any status, also an unknown one', async () => {
     await put('f_1', { status: 'ON_HOLD' });
     expect((await sandbox.call<Filing>('GET', '/f_1')).body.status).toBe('ON_HOLD');
     expect((await sandbox.call<ListBody>('GET', '/filings')).body.items).toHaveLength(1);

@@ -74,7 +74,7 @@ export interface HostilePartner extends AsyncDisposable {
   peaks(): { readonly perSecond: number; readonly atOnce: number };
 }
 
-/** A row with every field of the partner specification. */
+/** A row with every field of a filing (docs/partner.md#single-filing). */
 export function partnerRow(
   id: string,
   status = 'UNPAID',

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
-/** The body of a callback as the contract describes it. */
+/** The body of a callback (docs/webhooks.md#what-arrives). */
 export interface EventBody {
   readonly type: string;
   readonly timestamp: string;

@@ -25,7 +25,7 @@ function problemsOf(env: Record<string, string | undefined>): readonly string[] 
 }
 
 describe('the defaults', () => {
-  test('are those of the contract', () => {
+  test('are those of docs/configuration.md', () => {
     expect(configOf({})).toEqual({
       redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false, waitReplicas: 0 },
       http: { host: '127.0.0.1', port: 3000 },

@@ -16,6 +16,7 @@ describe.each(documents)('%s', (path) => {
   const prose = text.replaceAll(/^```.*?^```$/gms, '');
 
   it('names only files and folders that exist', () => {
+    expect(text).toMatch(/^# ./);
     const named = [...prose.matchAll(/`((?:src|test|docs|deploy)\/[\w./-]+)`/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
@@ -29,6 +30,18 @@ describe.each(documents)('%s', (path) => {
     });
     expect(broken.map(([link]) => link)).toEqual([]);
   });
+});
+
+it('comments of src and test name only pages and headings of docs that exist', () => {
+  const sources = [...filesBelow('src'), ...filesBelow('test')].filter((path) =>
+    /\.(?:ts|js|lua)$/.test(path),
+  );
+  const broken = sources.flatMap((path) =>
+    [...readText(path).matchAll(/\bdocs\/([\w/-]+\.md)(?:#([\w-]+))?/g)]
+      .filter(([, page = '', anchor]) => !hasHeading(`docs/${page}`, anchor))
+      .map(([reference]) => `${path}: ${reference}`),
+  );
+  expect(broken).toEqual([]);
 });
 
 describe('docs/architecture.md', () => {
@@ -69,6 +82,11 @@ describe('docs/threat-model.md', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+function hasHeading(page: string, anchor: string | undefined): boolean {
+  if (!existsSync(join(root, page))) return false;
+  return anchor === undefined || anchorsOf(readText(page)).has(anchor);
+}
 
 /** The anchors that GitHub gives to the headings of a document. */
 function anchorsOf(markdown: string): Set<string> {

@@ -25,7 +25,7 @@ const change: FilingChange = {
 };
 
 describe('buildFilingEvent', () => {
-  it('is the body of the contract', () => {
+  it('has the fields of docs/webhooks.md', () => {
     const event = buildFilingEvent(change);
     expect(JSON.parse(event.body)).toEqual({
       type: 'filing.rejected',
