@@ -80,7 +80,9 @@ const lookMsMax = 1_000;
 // Maximum number of reads of the log at once, so that results are not kept waiting.
 const readsMax = 10;
 
-/** Opens a session on what its claim returned, with the lanes and, if an earlier drain left it, the replay. */
+/**
+ * Opens a session on what its claim returned, with the lanes and, if an earlier drain left it, the replay.
+ */
 export function openSession(
   deps: SessionDeps,
   account: string,
@@ -137,7 +139,8 @@ export function openSession(
     if (changed.delivery.release) retryNow();
   }
 
-  // Waits and judgements keep to the time that has passed, whatever Redis's clock has done since the last look.
+  // Waits and judgements keep to the time that has passed, whatever Redis's clock has done since the last
+  // look.
   function followClock(expectedAt: number, at: number): void {
     const aheadMs = aheadMsOf(settledAt, at);
     if (aheadMs > 0) {
