@@ -187,9 +187,10 @@ export function createUntriedEvents(): UntriedEvents {
       readyFilings.add(filingId);
     },
     start(isBusy) {
-      const index = ready.findIndex(({ filingId }) => !isBusy(filingId));
-      const [first] = index < 0 ? [] : ready.splice(index, 1);
+      const first = ready.find(({ filingId }) => !isBusy(filingId));
       if (first === undefined) return null;
+      if (first === ready[0]) ready.shift();
+      else ready.splice(ready.indexOf(first), 1);
       readyFilings.delete(first.filingId);
       readyBytes -= first.entry?.bytes ?? 0;
       return first;
