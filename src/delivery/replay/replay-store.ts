@@ -40,7 +40,7 @@ export interface ReplayStore {
   lanes(account: string, subscription: string): Promise<ReadonlyMap<string, Lane>>;
 }
 
-/** What became of a replay that was to be taken in. */
+/** Whether a replay was added, and why not. */
 export type AddedReplay =
   | { readonly kind: 'added'; readonly id: string }
   | { readonly kind: 'no_subscription' }
