@@ -3,31 +3,31 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import { leavesNothing } from '../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
 
-/** Data of the jobs in the queue `drain`: ids only, the truth is in the log and the cursors. */
+/** Data of the jobs in the queue `drain`: only ids, because the log and the cursors hold the truth. */
 export interface DrainJob {
   readonly account: string;
   readonly subscription: string;
-  /** When a delayed wake-up is due, milliseconds on Redis's clock; missing in those to be done at once. */
+  /** When a delayed wake-up is due, milliseconds on Redis's clock; missing in immediate ones. */
   readonly at?: number;
 }
 
 /**
  * Wakes subscriptions. A wake-up during a drain causes one more drain after it and never two at once (BullMQ
- * deduplication). A lost wake-up costs a delay until the account's next poll ends, or goes on for half a
- * minute, never an event.
+ * deduplication). A lost wake-up costs no event, only a delay: until the account's next poll ends, or has
+ * gone on for half a minute.
  */
 export interface DrainQueue {
-  /** The queue itself, for whoever only looks at it. */
+  /** The queue itself, for reading. */
   readonly queue: Queue<DrainJob>;
   wake(account: string, subscriptions: readonly string[]): Promise<void>;
-  /** Wakes one at a time (milliseconds on Redis's clock), in place of when it was to be woken until now. */
+  /** Wakes one subscription at a time (milliseconds on Redis's clock), which replaces the time set before. */
   wakeAt(account: string, subscription: string, at: number, now: number): Promise<void>;
   /**
-   * Frees subscriptions whose wake-up was lost half-way and keeps others from being given; returns how many.
-   * See `releaseLostJobs`.
+   * Removes wake-ups that were lost half-way and block later ones; returns their number. See
+   * `releaseLostJobs`.
    */
   release(account: string, subscriptions: readonly string[]): Promise<number>;
-  /** Wake-ups that wait for a worker. */
+  /** Number of wake-ups that wait for a worker. */
   waiting(): Promise<number>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export const drainQueueName = 'drain';
 
 const retryForEver = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 1_000 } } as const;
 
-// A bulk is one transaction: ten thousand jobs in one would keep Redis from everybody else for half a second.
+// Maximum number of jobs in one transaction: ten thousand would keep Redis busy for half a second.
 const wakeUpsAtOnce = 500;
 
 /** The queue's writing end. */
@@ -57,7 +57,6 @@ export function createDrainQueue(
     async wake(account, subscriptions) {
       for (let from = 0; from < subscriptions.length; from += wakeUpsAtOnce) {
         const part = subscriptions.slice(from, from + wakeUpsAtOnce);
-        // One after the other is the point.
         await queue.addBulk(part.map((subscription) => wakeUp(account, subscription)));
       }
     },
@@ -68,8 +67,7 @@ export function createDrainQueue(
         {
           ...retryForEver,
           delay: Math.max(0, Math.ceil(at - now)),
-          // One delayed job per subscription, always the latest; one that is being worked on is followed by
-          // it.
+          // One delayed job per subscription, always the latest; it also follows one that is running.
           deduplication: { id: wakeId(account, subscription), replace: true, keepLastIfActive: true },
         },
       );

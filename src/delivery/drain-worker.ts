@@ -8,9 +8,9 @@ import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
   /**
-   * Takes no more jobs and lets running drains finish what is in flight; resolves when they have, which may
-   * be never while Redis is away. What the process leaves in flight is sent again, under the same ids, by
-   * whoever takes the drain up next.
+   * Starts no more jobs and lets running drains finish what is in flight. Resolves when they have, which may
+   * be never while Redis is away. Events that the process leaves in flight are sent again under the same ids,
+   * by the process that drains the subscription next.
    */
   close(): Promise<void>;
 }
@@ -20,8 +20,8 @@ export interface DrainWorkerDeps {
   readonly prefix: string;
   readonly queue: DrainQueue;
   /**
-   * Drains at the same time; each has its own callbacks in flight. One that only waits for a slow endpoint
-   * counts too.
+   * Maximum number of drains at once, each with callbacks in flight. One that waits for a slow endpoint
+   * counts.
    */
   readonly concurrency: number;
   readonly drain: (
@@ -33,14 +33,15 @@ export interface DrainWorkerDeps {
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   /**
-   * The worker's own errors, and those for which a drain failed; that one is taken up again a second later.
+   * Receives the worker's own errors, and those of drains that failed; such a drain begins again a second
+   * later.
    */
   readonly onError: (error: Error) => void;
 }
 
 /**
- * Starts the worker of the queue `drain`. Its jobs are safe to run again, so a killed one is taken up within
- * 9 s.
+ * Starts the worker of the queue `drain`. Its jobs are safe to run again: a killed one is repeated within 9
+ * s.
  */
 export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const { queue, concurrency } = deps;
@@ -62,8 +63,8 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     }
   }
 
-  // BullMQ goes by the clocks of the processes. One that is ahead wakes too early: that is left to the
-  // account's next poll, for it might do so over and over.
+  // BullMQ goes by the clocks of the processes. A wake-up that comes too early by such a clock is left to the
+  // account's next poll, for it might come too early over and over.
   async function wake({ account, subscription, at = 0 }: DrainJob): Promise<void> {
     if (at <= deps.now() + clockStepMsMin) await queue.wake(account, [subscription]);
   }

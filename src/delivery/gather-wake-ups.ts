@@ -4,20 +4,20 @@ import type { Matchable } from '../subscriptions/matches-event.ts';
 /** Wakes the subscriptions of an account that asked for one of these events. */
 export type WakeMatching = (account: string, events: readonly Matchable[]) => Promise<void>;
 
-/** Wake-ups that the next call stands for. */
+/** Wake-ups that the next call carries out. */
 interface Gathered {
   readonly events: Map<string, Matchable>;
   readonly woken: Promise<void>;
 }
 
-// Milliseconds. A longer rest would be noticed as late delivery.
+// Maximum milliseconds of rest: a longer one would show as late delivery.
 const restMsMax = 250;
 
 /**
  * Gathers the wake-ups of an account, because each call of `wake` reads all of its subscriptions. The first
- * one is carried out at once; those that come before it is over, and before as much time again has passed,
- * are carried out by one call together. `wake` never runs twice at once for an account and takes half of the
- * time at most, however many wake-ups come. Each promise is that of the call that stands for it.
+ * one is carried out at once. Later ones wait until its call is over and as much time again has passed; one
+ * call then carries them out together. `wake` never runs twice at once for an account and runs for half of
+ * the time at most. Each promise is that of the call that carries the wake-up out.
  */
 export function gatherWakeUps(wake: WakeMatching): WakeMatching {
   // Per account, when the next call may begin.

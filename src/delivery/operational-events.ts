@@ -4,16 +4,16 @@ import { subscriptionHost, type Subscription } from '../subscriptions/subscripti
 type Subject = Pick<Subscription, 'account' | 'id' | 'url'>;
 
 /**
- * The event `subscription.disabled`; pure. `occasion` is the version of its settings: it is disabled once
- * under each.
+ * The event `subscription.disabled`; pure. `occasion` is the version of the settings: under each the
+ * subscription is disabled once.
  */
 export function buildDisabledEvent(subject: Subject, reason: string, occasion: number, at: number): NewEvent {
   return build(subject, 'subscription.disabled', occasion, at, { reason });
 }
 
 /**
- * The event `subscription.fell_behind`: retention took so many events, the last of them at `position`, before
- * the subscription got them; pure.
+ * The event `subscription.fell_behind`: retention took `events` events, the last of them at `position`,
+ * before the subscription got them; pure.
  */
 export function buildFellBehindEvent(
   subject: Subject,

@@ -8,19 +8,22 @@ import { gatherWakeUps } from './gather-wake-ups.ts';
 import { pauseAt } from './schedule/endpoint-health.ts';
 import { aheadMsOf } from './schedule/stepped-clock.ts';
 
-/** Wakes the subscriptions that have something to be delivered. */
+/** Wakes the subscriptions that have events to be delivered. */
 export interface SubscriptionWaker {
   /**
-   * Those that asked for one of these events, right after they were recorded. Those that rest are left alone:
-   * whatever ends a pause or enables a subscription wakes it. Wake-ups of an account that come while one is
-   * under way are gathered into one after it (`gatherWakeUps`). Rejects when these could not be woken.
+   * Wakes the subscriptions that asked for one of these events, right after they were recorded. Subscriptions
+   * at rest are left alone: the end of a pause, or enabling one, wakes it. Wake-ups of an account that come
+   * during another one are gathered into one after it (`gatherWakeUps`). Rejects when these could not be
+   * woken.
    */
   wakeMatching(account: string, events: readonly Matchable[]): Promise<void>;
-  /** Those that lag behind the log or have an attempt due: whatever a crash kept from being woken. */
+  /**
+   * Wakes the subscriptions that lag behind the log or have an attempt due: a crash may have lost a wake-up.
+   */
   wakeLagging(account: string): Promise<void>;
   /**
-   * Wakes subscriptions that could not be drained, however long they were to rest: a process that starts may
-   * have what the former lacked.
+   * Wakes the subscriptions that could not be drained, however long they were to rest: a process that starts
+   * may have the key or the version that the former one lacked.
    */
   wakeBlocked(account: string): Promise<void>;
 }
@@ -58,7 +61,7 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
       const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
       const waiting = ids.filter((_, i) => {
         const state = states[i];
-        // One that cannot be read is mended by its drain.
+        // A state that cannot be read is mended by the drain.
         return state === undefined || needsDrain(state, head.position, now());
       });
       await queue.wake(account, waiting);
@@ -74,7 +77,7 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
   };
 }
 
-/** Whether a drain would find something to do now; pure. */
+/** Whether a drain would have anything to do now; pure. */
 function needsDrain(state: DeliveryState, head: number, now: number): boolean {
   const pause = pauseAt(state, now);
   if (!state.enabled || isBlocking(state.blocked, now)) return false;

@@ -3,10 +3,7 @@ import { SealError } from '../../secrets/seal.ts';
 import type { Block } from '../../subscriptions/subscription.ts';
 import { nextProbeMs, probeDelayMsMax } from '../schedule/endpoint-health.ts';
 
-/**
- * Settings of a subscription that this process cannot use, however often it tries. The message says what to
- * do.
- */
+/** Settings of a subscription that this process can never use. The message says what the operator can do. */
 export class UnusableSettingsError extends Error {
   override readonly name = 'UnusableSettingsError';
   /** As they are stored. */
@@ -21,16 +18,16 @@ export class UnusableSettingsError extends Error {
 const firstDelayMs = 1_000;
 
 /**
- * Whether opening stored settings failed for a reason that does not pass by itself: a key that is missing, a
- * newer version's format, or garbage; pure.
+ * Whether stored settings cannot be opened for a lasting reason: a missing key, a newer format, or garbage;
+ * pure.
  */
 export function isLasting(error: unknown): error is SealError | UnreadableError {
   return error instanceof SealError || isUnreadable(error);
 }
 
 /**
- * The block after one more drain in vain; pure. The next one is due after a second, then after twice as long
- * each time, up to five minutes.
+ * The block after one more drain in vain; pure. The next drain is due after a second, then after twice as
+ * long each time, up to five minutes.
  */
 export function blockAfter(former: Block | null, reason: string, now: number, random: () => number): Block {
   const times = (former?.times ?? 0) + 1;
@@ -39,8 +36,8 @@ export function blockAfter(former: Block | null, reason: string, now: number, ra
 }
 
 /**
- * Whether a blocked subscription is to be left alone now; pure. No wait is so long that it ends later than
- * this: that was decided by a clock that was ahead.
+ * Whether a blocked subscription is to be left alone now; pure. A wait longer than any was decided by a clock
+ * that was ahead, and does not count.
  */
 export function isBlocking(block: Block | null, now: number): boolean {
   return block !== null && now < block.nextAt && block.nextAt <= now + probeDelayMsMax;

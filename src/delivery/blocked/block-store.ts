@@ -5,17 +5,17 @@ import { parseBlock } from '../../subscriptions/delivery-state.ts';
 import type { Block } from '../../subscriptions/subscription.ts';
 
 /**
- * What keeps subscriptions from being drained. It survives restarts, and rests with the subscription: nothing
- * wakes it before its time.
+ * What keeps subscriptions from being drained. A block survives restarts; a blocked subscription is not woken
+ * early.
  */
 export interface BlockStore {
-  /** Null when nothing does. */
+  /** The subscription's block; null when it has none. */
   read(account: string, id: string): Promise<Block | null>;
   /** The subscription's settings as stored; null when it is gone. */
   settings(account: string, id: string): Promise<string | null>;
   /**
-   * Writes a block, or with null ends it; `settings` are those that it is about, as stored. False, with
-   * nothing written, when they have changed since, or the subscription is disabled or gone.
+   * Writes a block, or with null ends it; atomic. `settings` are those that it is about, as stored. Returns
+   * false and writes nothing when they have changed, or the subscription is disabled or gone.
    */
   set(account: string, id: string, settings: string, block: Block | null): Promise<boolean>;
 }

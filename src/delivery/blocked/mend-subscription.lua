@@ -1,18 +1,18 @@
--- Makes the keys of a subscription's delivery readable again: what is garbage, or of another type, is set
--- aside, and what is missing then follows
--- from the rest; where that does not say enough, delivery begins again further back: repeating rather than
--- losing.
+-- Makes the keys of a subscription's delivery readable again. Garbage, and keys of another type, are set
+-- aside, and what is missing is derived from the rest. If that is not possible, delivery begins again further
+-- back: events are repeated rather than lost.
 --
--- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 lanes of the
---       replay  8 head  9 events  10 filing-events
---       11 resting  12 notes of unreadable records
--- ARGV  subscription id, first part of the names to which keys are renamed, now (ms), milliseconds and number
---       of notes that are kept, events recorded before
---       this time (ms) were never the subscription's, then how many of the state's fields are numbers, their
---       names, and those that are JSON
--- Reply what was mended, as triples of 'state', 'lanes', 'attempts', 'dead', 'replays' or 'replayLanes', the
---       field ('' = the key) and '1' where it was
---       rebuilt, '' where it was set aside. Nothing where there is no such subscription.
+-- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays
+--       7 lanes of the replay  8 head  9 events  10 filing-events  11 resting
+--       12 notes of unreadable records
+-- ARGV  1 subscription id  2 first part of the names to which keys are renamed  3 now (ms)
+--       4 milliseconds for which notes are kept  5 number of notes kept
+--       6 time (ms) before which no recorded event was the subscription's
+--       7 number of the state's fields that are numbers; then their names, and those of the fields that are
+--       JSON
+-- Reply the mended records, as triples of 'state', 'lanes', 'attempts', 'dead', 'replays' or 'replayLanes',
+--       the field ('' = the key) and '1' if it was rebuilt, '' if it was set aside; empty when there is no
+--       such subscription.
 -- @include ../../events/log.lua
 local names = { [2] = 'state', [3] = 'lanes', [4] = 'attempts', [5] = 'dead', [6] = 'replays', [7] = 'replayLanes' }
 local state_key, lanes_key, replays_key, replay_lanes_key = KEYS[2], KEYS[3], KEYS[6], KEYS[7]
@@ -20,7 +20,7 @@ local head, events, now = KEYS[8], KEYS[9], tonumber(ARGV[3])
 local mended = {}
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return mended end
 
-local function tell(place, field, rebuilt)
+local function append(place, field, rebuilt)
   for _, value in ipairs({ names[place], field, rebuilt and '1' or '' }) do mended[#mended + 1] = value end
 end
 
@@ -36,14 +36,14 @@ local function decode(text)
   return ok and type(value) == 'table' and value or nil
 end
 
--- Whether the key is of another type; then it is gone from its place.
+-- Returns true if the key was of another type; it is then renamed.
 local function set_aside(place, wanted, rebuilt)
   local found = redis.call('TYPE', KEYS[place]).ok
   if found == 'none' or found == wanted then return false end
   local aside = ARGV[2] .. names[place] .. ':' .. ARGV[1] .. ':' .. ARGV[3]
   redis.call('RENAME', KEYS[place], aside)
   redis.call('PEXPIRE', aside, ARGV[4])
-  tell(place, '', rebuilt)
+  append(place, '', rebuilt)
   return true
 end
 
@@ -60,24 +60,24 @@ for i = 1, numbers do
   local value = redis.call('HGET', state_key, field)
   if value and not string.match(value, '^-?%d+%.?%d*$') then
     note(2, field, value)
-    tell(2, field, true)
+    append(2, field, true)
   end
 end
 for i = 8 + numbers, #ARGV do
   local value = redis.call('HGET', state_key, ARGV[i])
   if value and not decode(value) then
     note(2, ARGV[i], value)
-    tell(2, ARGV[i], true)
+    append(2, ARGV[i], true)
   end
 end
 local done = redis.call('HGET', state_key, 'done')
 if done and not string.match(done, '^[%d,-]*$') then
   note(2, 'done', done)
-  tell(2, 'done', true)
+  append(2, 'done', true)
 end
 
--- The last position before anything that may be the subscription's: entries have gapless positions, and are
--- recorded in their order.
+-- The last position before any event that may be the subscription's: positions are gapless and in the order
+-- of recording.
 local function beginning()
   local first = oldest_position(events)
   local last = read_head(head)
@@ -108,7 +108,7 @@ local function is_lane(lane)
   return true
 end
 
--- The filing's events up to the cursor: which of them were delivered is not known any more.
+-- The filing's events up to the cursor: it is not known any more which of them were delivered.
 local function lane_of(filing, cursor)
   local positions, first = {}, oldest_position(events) or 0
   for position in string.gmatch(redis.call('HGET', KEYS[10], filing) or '', '%d+') do
@@ -128,9 +128,9 @@ if not begins_anew then
     local filing = lanes[i]
     if not is_lane(decode(lanes[i + 1])) then
       note(3, filing, lanes[i + 1])
-      tell(3, filing, true)
+      append(3, filing, true)
       lost_a_lane = true
-      -- Events that are of no filing are in no index.
+      -- Events without a filing are in no index.
       if filing == '' then begins_anew = true end
       local lane = filing ~= '' and lane_of(filing, cursor)
       if lane then redis.call('HSET', lanes_key, filing, lane) end
@@ -140,7 +140,7 @@ end
 if begins_anew then
   begin_at(beginning())
 elseif lost_a_lane then
-  -- Beyond the cursor all is read again: what waited in the lane there is not known either.
+  -- All events beyond the cursor are read again: it is not known either which of them waited in the lane.
   redis.call('HSET', state_key, 'done', '')
 end
 local parked = 0
@@ -156,7 +156,7 @@ for id in string.gmatch(running, '%S+') do
   else
     note(6, id, replay or '')
     note(6, id .. ':state', progress or '')
-    tell(6, id)
+    append(6, id)
     lost_replay_lanes = true
   end
 end
@@ -164,7 +164,7 @@ if redis.call('EXISTS', replay_lanes_key) == 1 then
   for _, text in ipairs(redis.call('HVALS', replay_lanes_key)) do
     if not is_lane(decode(text)) then
       lost_replay_lanes = true
-      tell(7, '', true)
+      append(7, '', true)
       break
     end
   end
@@ -184,7 +184,7 @@ if #mended > 0 then
   redis.call('HSETNX', state_key, 'version', 1)
   local rests = redis.call('TYPE', KEYS[11]).ok == 'hash' and redis.call('HGET', KEYS[11], ARGV[1])
   redis.call('HSETNX', state_key, 'enabled', rests == 'disabled' and 0 or 1)
-  -- A drain that runs now has read what was here before.
+  -- A drain that runs now has read the former records: it is fenced off.
   redis.call('HDEL', state_key, 'epoch')
 end
 return mended

@@ -5,20 +5,19 @@ import { unreadableKept } from '../../redis/set-aside.ts';
 import type { Remedy } from '../../redis/unreadable-record.ts';
 import { jsonFields, numericFields } from '../../subscriptions/delivery-state.ts';
 
-/** A key of a subscription, or a field of it, that was found unreadable and mended. */
+/** An unreadable key of a subscription, or a field of it, that was mended. */
 export interface MendedRecord {
   readonly name: keyof SubscriptionKeys;
-  /** Null where it is the key as a whole. */
+  /** Null if it is the key as a whole. */
   readonly field: string | null;
   readonly remedy: Remedy;
 }
 
 /**
- * Mends what delivery keeps of a subscription, all in one step. What was of another type, or garbage, is set
- * aside for a week. A lost lane holds the filing's events up to the cursor afterwards; where state or lanes
- * as a whole are lost, delivery begins again with the oldest event in the log that was recorded at `since`
- * (ms) or later. So events may be delivered again, and none is lost. A running drain is fenced off. Returns
- * what was mended.
+ * Mends the records that delivery keeps of a subscription, atomically. Garbage, and keys of another type, are
+ * set aside for a week. A lost lane is filled with the filing's events up to the cursor. If the state or all
+ * lanes are lost, delivery begins again with the oldest event in the log that was recorded at `since` (ms) or
+ * later. So events may be delivered again, and none is lost. A running drain is fenced off.
  */
 export type MendSubscription = (
   account: string,

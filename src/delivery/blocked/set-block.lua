@@ -1,8 +1,8 @@
--- Notes what keeps a subscription from being drained, or that nothing does any more.
+-- Writes or ends a subscription's block.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 resting
--- ARGV  subscription id, settings that it is about, block (JSON, '' = none), until when it rests for that
---       (ms, 0 = it does not)
+-- ARGV  1 subscription id  2 settings that the block is about  3 block (JSON, '' = none)
+--       4 until when the subscription rests for it (ms, 0 = it does not)
 -- Reply 1, or 0 when nothing was written: the settings have changed, or the subscription is disabled or gone.
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 local state = redis.call('HMGET', KEYS[2], 'enabled', 'pausedUntil')

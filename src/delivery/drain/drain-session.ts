@@ -3,7 +3,7 @@ import type { EventLog, LogEntry } from '../../events/event-log.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
 import { matchesEvent, type Matchable } from '../../subscriptions/matches-event.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import { createReplaySource, type OpenReplay } from '../replay/replay-source.ts';
+import { createReplaySource } from '../replay/replay-source.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
 import { createScheduler, type SchedulerRules } from '../schedule/scheduler.ts';
@@ -76,17 +76,16 @@ export function entriesAtOnce({ maxInFlight }: Pick<SessionDeps, 'maxInFlight'>)
 // flight without a result. Doubled with each look, for hundreds of hanging endpoints would keep Redis busy.
 const firstLookMs = 250;
 const lookMsMax = 1_000;
-
 // Maximum number of reads of the log at once, so that results are not kept waiting.
 const readsMax = 10;
 
-/** Opens a session on what its claim returned, with the lanes and, if an earlier drain left it, the replay. */
+/** Opens a session on what its claim returned, with the lanes and the replay of an earlier drain, if any. */
 export function openSession(
   deps: SessionDeps,
   account: string,
   id: string,
   claim: Claim,
-  { lanes, replay }: { readonly lanes: LanesOfDrain['lanes']; readonly replay: OpenReplay | null },
+  { lanes, replay }: Pick<LanesOfDrain, 'lanes' | 'replay'>,
 ): DrainSession {
   const { log, now, disableAfterMs } = deps;
   const { epoch, timeline, releasedAt, cursor: position, done } = claim.delivery;
@@ -100,7 +99,6 @@ export function openSession(
   // Whether events were accepted, or lanes made due, and that is not written yet.
   let dirty = false;
   let lookMs = firstLookMs;
-
   const wants = (entry: Matchable) => matchesEvent(inEffect.subscription, entry);
   const isThrough = ({ position: at, filingId }: LogEntry) =>
     cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true;
@@ -137,7 +135,8 @@ export function openSession(
     if (changed.delivery.release) retryNow();
   }
 
-  // Waits and judgements keep to the time that has passed, whatever Redis's clock has done since the last look.
+  // Waits and judgements keep to the time that has passed, whatever Redis's clock has done since the last
+  // look.
   function followClock(expectedAt: number, at: number): void {
     const aheadMs = aheadMsOf(settledAt, at);
     if (aheadMs > 0) {

@@ -4,33 +4,31 @@ import type { Claim } from '../store/replies.ts';
 import { entriesAtOnce, openSession, type SessionDeps, type Stop } from './drain-session.ts';
 import type { LaneCache, LanesOfDrain } from './lane-cache.ts';
 
-/**
- * A drain's end: when the subscription wants to be drained again (milliseconds), or null when nothing is left
- * to do.
- */
+/** How a drain ended. */
 export interface DrainResult {
+  /** When the subscription is to be drained again (milliseconds); null when nothing is left to do. */
   readonly wakeAt: number | null;
 }
 
 export interface DrainDeps extends SessionDeps {
-  /** True when other subscriptions wait for this one's place. */
+  /** Whether other subscriptions wait for this one's place. */
   readonly othersWait: () => Promise<boolean>;
   readonly laneCache: LaneCache;
   readonly blocks: BlockStore;
 }
 
+// Milliseconds for which a drain goes on though other subscriptions wait.
 const timeSliceMs = 5_000;
-// After its time slice a drain asks again so often whether others wait.
+// Milliseconds after which a drain asks again whether others wait.
 const sliceExtensionMs = 1_000;
 
 /**
- * Delivers what a subscription has not got yet: first tries from the log after its cursor, lanes that are
- * due, and replays. Each outcome is written before its filing's next event goes. Ends when nothing can be
- * sent now, when its time slice is over and others wait, or when the signal aborts; what is in flight is
- * finished first. Two drains of one subscription at once are harmless: the earlier one's writes are refused
- * and it stops. Rejects when Redis fails, once nothing is in flight any more; what was in flight is then sent
- * again by the next drain, under the same ids. So it does when `open` throws, for these settings or for later
- * ones.
+ * Delivers the events that a subscription is still to get: first tries from the log after its cursor, lanes
+ * that are due, and replays. Each result is written before its filing's next event is sent. Ends when nothing
+ * can be sent now, when its time slice is over and others wait, or when the signal aborts; callbacks in
+ * flight are finished first. Two drains of one subscription at once are harmless: the earlier one's writes
+ * are refused and it stops. Rejects when Redis fails, or `open` throws, once nothing is in flight any more;
+ * the next drain sends those events again under the same ids.
  */
 export async function drainSubscription(
   deps: DrainDeps,
@@ -75,7 +73,7 @@ function lanesOf(
     : { lanes: createLanes(lanes ?? new Map<string, Lane>(), delivery.releasedAt), replay: null };
 }
 
-// By the monotonic clock: one that is set back would give the drain its place for as long.
+// By the monotonic clock: a clock that is set back would lengthen the time slice.
 function createTimeSlice({ othersWait }: DrainDeps): () => Promise<boolean> {
   let endsAt = performance.now() + timeSliceMs;
   return async () => {

@@ -12,8 +12,8 @@ import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../ca
 /** Delivery to subscriptions by name. */
 export interface SubscriptionDrainer {
   /**
-   * One drain; see `drainSubscription`. Settings that cannot be used block the subscription: then nothing is
-   * sent, and it wants to be drained again after a pause that grows with each time.
+   * One drain; see `drainSubscription`. Settings that cannot be used block the subscription: nothing is sent,
+   * and it is drained again after a pause that grows each time.
    */
   drain(
     account: string,
@@ -21,16 +21,16 @@ export interface SubscriptionDrainer {
     signal: AbortSignal,
     othersWait: () => Promise<boolean>,
   ): Promise<DrainResult>;
-  /** Sends one `ping`, signed like any callback, and tells what came of it. Nothing is written. */
+  /** Sends one `ping`, signed like any callback, and returns its result. Nothing is written. */
   ping(subscription: Subscription): Promise<Sent>;
 }
 
 export interface SubscriptionDrainerDeps
   extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache'>, SendCallbackDeps {
   readonly sealer: Sealer;
-  /** Mends what is stored of a subscription and its account; returns how many records were mended. */
+  /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
-  /** A drain was in vain: nothing is sent until somebody acts. */
+  /** A drain was in vain: nothing is sent until an operator acts. */
   readonly onBlocked: (account: string, id: string, block: Block) => void;
 }
 
@@ -38,12 +38,11 @@ interface KeptReady extends ReadySubscription {
   readonly settings: string;
 }
 
-// Opening a subscription's secrets costs more than signing a callback; those of so many subscriptions are
-// kept open.
+// Maximum number of subscriptions kept ready: opening the secrets of one costs more than signing a callback.
 const openedMax = 20_000;
-// Milliseconds until a subscription is drained again of which something was mended.
+// Milliseconds until a mended subscription is drained again.
 const firstRetryMs = 1_000;
-// Milliseconds until it is tried again where not even its block could be noted.
+// Milliseconds until a subscription is drained again whose block could not be written.
 const cannotBlockMs = 5_000;
 
 /** A drainer that keeps the subscriptions it has seen ready to send. */
@@ -69,8 +68,8 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   ): Promise<DrainResult> {
     const now = deps.now();
     const block = blockAfter(await deps.blocks.read(account, id), message, now, deps.random);
-    // Somebody has changed it meanwhile: perhaps it can be drained now. Bytes that are no text never are what
-    // was read.
+    // The settings have changed meanwhile: perhaps it can be drained now. Bytes that are no text never equal
+    // the text that was read.
     const isText = !settings.includes('\uFFFD');
     if (!(await deps.blocks.set(account, id, settings, block)))
       return { wakeAt: isText ? now : block.nextAt };
@@ -92,8 +91,8 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
     }
   }
 
-  // What is mended is drained again soon. What cannot be blocks the subscription, as far as there is a place
-  // to note that.
+  // A mended subscription is drained again soon. One that cannot be mended is blocked, if that can be
+  // written.
   async function mendOrHoldBack(account: string, id: string, error: UnreadableError): Promise<DrainResult> {
     const again = { wakeAt: deps.now() + firstRetryMs };
     try {
@@ -130,7 +129,7 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   };
 }
 
-// Recorded before this time, an event is not the subscription's; 0 where it may be.
+// The time (ms) before which no recorded event is the subscription's; 0 where any may be.
 function beginningOf(settings: string): number {
   try {
     const { from, createdAt } = parseStored(settings, { key: '', field: null });

@@ -3,8 +3,8 @@ import type { Lanes } from '../schedule/lanes.ts';
 import type { DrainFence } from '../store/delivery-store.ts';
 
 /**
- * The lanes of a subscription as a drain left them, all of it written. They are what Redis holds as long as the
- * drain's last write is the latest.
+ * The lanes of a subscription as a drain left them, all of it written. They are what Redis holds as long as
+ * the drain's last write is the latest.
  */
 export interface LanesOfDrain extends DrainFence {
   readonly lanes: Lanes;

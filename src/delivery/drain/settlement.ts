@@ -163,7 +163,9 @@ function concludeUnsent({ work, kind }: UnsentResult, health: EndpointHealth, no
   };
 }
 
-/** The events about a subscription that its log is to hold: it fell behind, or is disabled under this version. */
+/**
+ * The events about a subscription that its log is to hold: it fell behind, or is disabled under this version.
+ */
 export function operationalNotices(
   subscription: Subscription,
   version: number,

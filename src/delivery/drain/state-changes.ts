@@ -45,8 +45,9 @@ export function createStateChanges(
   };
 }
 
-/** The fields that are not as they were last written, all of them when that is null. Lists count by their items. */
-export function changedFields<T extends object>(fields: T, written: T | null): Partial<T> {
+// The fields that are not as they were last written, all of them when that is null. Lists count by their
+// items.
+function changedFields<T extends object>(fields: T, written: T | null): Partial<T> {
   if (written === null) return fields;
   const changed: Partial<T> = {};
   for (const name in fields) if (!isSame(fields[name], written[name])) changed[name] = fields[name];

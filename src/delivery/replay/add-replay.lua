@@ -1,16 +1,14 @@
--- Takes in a replay, unless an unfinished one of the same request goes before it.
+-- Adds a replay, unless there is an unfinished one of the same request.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 replays  4 head  5 events
--- ARGV  subscription id, replay id, its request as text, replay (JSON), state (JSON), '1' = there is nothing
---       to do,
---       replays kept, the cursor before which its events were chosen, and that one's timeline
--- Reply the id of the replay that counts; 0 when there is no such subscription; 1 when all that are kept are
---       unfinished; 2 when the log is not
---       the one that the events were chosen from.
+-- ARGV  1 subscription id  2 replay id  3 its request as text  4 replay (JSON)  5 state (JSON)
+--       6 '1' = there is nothing to do  7 maximum number of replays kept
+--       8 the cursor up to which its events were chosen  9 its timeline
+-- Reply the id of the replay added, or of the unfinished one; 0 when there is no such subscription; 1 when
+--       all replays kept are unfinished; 2 when the log is not the one that the events were chosen from.
 --
--- The hash of replays holds for each its JSON under its id, `<id>:request` and `<id>:state`, and the ids,
--- oldest
--- first, separated by spaces: all of them under `kept`, the unfinished ones under `running`.
+-- The hash of replays holds for each its JSON under its id, `<id>:request` and `<id>:state`, and lists of
+-- ids, oldest first, separated by spaces: all replays under `kept`, the unfinished ones under `running`.
 -- @include ../../events/log.lua
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 if not is_same_log(KEYS[4], KEYS[5], tonumber(ARGV[8]), ARGV[9]) then return 2 end
@@ -39,6 +37,6 @@ if ARGV[6] == '1' then return ARGV[2] end
 running[#running + 1] = ARGV[2]
 redis.call('HSET', KEYS[3], 'running', table.concat(running, ' '))
 redis.call('HSET', KEYS[2], 'replaying', #running)
--- A drain that runs now takes the replay up with the change of version.
+-- A drain that runs now notices the replay by the change of version.
 redis.call('HINCRBY', KEYS[2], 'version', 1)
 return ARGV[2]

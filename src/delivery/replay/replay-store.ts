@@ -16,31 +16,31 @@ export interface ReplayRecord {
 /** A state as stored. */
 export interface StoredReplayState extends ReplayState {
   /**
-   * The replay's lanes where a former version kept them; they move to the hash of lanes when the state is
-   * next written.
+   * The replay's lanes as a former version kept them; they move to the hash of lanes when the state is next
+   * written.
    */
   readonly lanes?: readonly (readonly [filingId: string, lane: Lane])[];
 }
 
 /**
- * The replays of all subscriptions. Their states are written by the drains that work on them, under their
+ * The replays of all subscriptions. Drains write the states of the replays that they work on, under their
  * fence.
  */
 export interface ReplayStore {
   /**
-   * Takes a replay in, to be worked on after those before it; atomic. Returns the id of the one that counts:
-   * an unfinished one of the same request goes before it. Its events were chosen from the log up to `cursor`.
+   * Adds a replay behind those that are unfinished; atomic. Returns its id, or that of an unfinished replay
+   * of the same request, which takes its place. Its events were chosen from the log up to `cursor`.
    */
   add(account: string, subscription: string, replay: Replay, cursor: Checkpoint): Promise<AddedReplay>;
-  /** Null when there is none, or none any more: finished ones make room for newer ones. */
+  /** Null when there is none, or no longer: finished replays make room for newer ones. */
   load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
-  /** How far it has got, without what it replays; null when there is none. */
+  /** The state alone; null when there is no such replay. */
   state(account: string, subscription: string, id: string): Promise<StoredReplayState | null>;
   /** The lanes of the oldest unfinished replay: those behind it have none before they are worked on. */
   lanes(account: string, subscription: string): Promise<ReadonlyMap<string, Lane>>;
 }
 
-/** What became of a replay that was to be taken in. */
+/** Whether a replay was added, and why not. */
 export type AddedReplay =
   | { readonly kind: 'added'; readonly id: string }
   | { readonly kind: 'no_subscription' }

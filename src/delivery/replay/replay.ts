@@ -1,7 +1,7 @@
 import type { LogEntry } from '../../events/event-log.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
 
-/** Which events to deliver again; null leaves that side open. Times are milliseconds on Redis's clock. */
+/** Selects the events to deliver again; null does not restrict. Times are milliseconds on Redis's clock. */
 export interface ReplayRequest {
   /** Recorded at this time or later. */
   readonly after: number | null;
@@ -13,33 +13,32 @@ export interface ReplayRequest {
   readonly deadLettersOnly: boolean;
 }
 
-/** A replay as it was asked for; written once. */
+/** A replay as it was requested; written once. */
 export interface Replay {
   readonly id: string;
   readonly request: ReplayRequest;
   /** Milliseconds on Redis's clock. */
   readonly createdAt: number;
-  /** How many events are to be delivered again. */
+  /** Number of events to be delivered again. */
   readonly matched: number;
-  /** It works on positions of the log from here … */
+  /** First position of the log that it may deliver. */
   readonly first: number;
-  /** … up to here, both included. Later events are still on their way to the subscription anyway. */
+  /** Last such position. Later events are still on their way to the subscription anyway. */
   readonly last: number;
   /**
-   * The positions themselves, in order, where an index knows them; null: all from `first` to `last` that
+   * The positions themselves, in order, if an index knows them; null means all from `first` to `last` that
    * match.
    */
   readonly positions: readonly number[] | null;
   /**
-   * Ids of the dead letters at those positions, which leave the list when their event is delivered; null for
-   * other replays.
+   * Ids of the dead letters at those positions, which leave the list when their events are delivered; null
+   * for other replays.
    */
   readonly letters: readonly string[] | null;
 }
 
 /**
- * How far a replay has got, of a size that does not depend on how much it replays: its lanes are kept beside
- * it.
+ * How far a replay has got. Its size does not depend on the number of events: the lanes are kept beside it.
  */
 export interface ReplayState {
   readonly cursor: number;
@@ -49,8 +48,8 @@ export interface ReplayState {
   readonly failed: number;
   readonly finished: boolean;
   /**
-   * Until when nothing of it is to be done, milliseconds on Redis's clock, if the subscription was not
-   * released since `releasedAt`; 0 when that is not known.
+   * Until when nothing of it is to be done, milliseconds on Redis's clock, unless everything was made due
+   * since `releasedAt`; 0 when that is not known.
    */
   readonly restsUntil: number;
   readonly releasedAt: number;
@@ -63,7 +62,7 @@ export function newReplayState({ first, last }: Pick<Replay, 'first' | 'last'>):
 }
 
 /**
- * Whether a replay has nothing to do now, so that its lanes need not be read; pure. `releasedAt` is the
+ * Whether a replay has nothing to do now and its lanes need not be read; pure. `releasedAt` is the
  * subscription's.
  */
 export function isAtRest(
@@ -74,9 +73,7 @@ export function isAtRest(
   return now < state.restsUntil && state.releasedAt === releasedAt;
 }
 
-/**
- * Whether an event of the log is asked for; pure. What the subscription itself asks for is another question.
- */
+/** Whether a request selects an event of the log, whatever the subscription itself asks for; pure. */
 export function isAskedFor(
   request: ReplayRequest,
   entry: Pick<LogEntry, 'type' | 'filingId' | 'recordedAt'>,
@@ -88,7 +85,7 @@ export function isAskedFor(
   return eventTypes === null || eventTypes.some((pattern) => matchesType(pattern, entry.type));
 }
 
-/** One text for all ways to write the same request; pure. */
+/** The same text for all ways to write the same request; pure. */
 export function requestText({ after, before, eventTypes, filingId, deadLettersOnly }: ReplayRequest): string {
   const types = eventTypes === null ? null : [...new Set(eventTypes)].toSorted();
   return JSON.stringify([after, before, types, filingId, deadLettersOnly]);

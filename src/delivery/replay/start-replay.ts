@@ -12,8 +12,8 @@ import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
 import { replaysKept, type ReplayStore } from './replay-store.ts';
 
 /**
- * How far a replay has got. `matched` counts also what is passed over later, and in very long logs what does
- * not match in the end, so the others need not add up to it.
+ * How far a replay has got. `delivered` and `failed` need not add up to `matched`: that counts events which
+ * are passed over later, too, and in very long logs also events that do not match.
  */
 export interface ReplayProgress {
   readonly id: string;
@@ -29,22 +29,22 @@ export interface ReplayProgress {
 /** Delivers events again. */
 export interface Replayer {
   /**
-   * Begins to deliver again what a request asks for, under the same webhook-ids and with the same bodies,
-   * when nothing else is to be sent. Only events that the subscription itself asks for and has been through
-   * with are matched: the others are still on their way to it. The same request asked again while it runs is
-   * the same replay. Throws ReplayRefusedError. A crash leaves the replay either taken in, to be worked on,
-   * or not begun at all.
+   * Begins to deliver the selected events again, under the same webhook-ids and with the same bodies,
+   * whenever nothing else is to be sent. Only events that the subscription itself asks for match, and only
+   * once it is done with them: the others are still on their way to it. The same request again, while it
+   * runs, is the same replay. Throws ReplayRefusedError. A crash leaves the replay either added or not begun
+   * at all.
    */
   start(
     account: string,
     subscription: string,
     request: ReplayRequest,
   ): Promise<{ id: string; matched: number }>;
-  /** Null when there is no such replay, or none any more. */
+  /** Null when there is no such replay, or no longer. */
   progress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
 }
 
-/** A replay cannot be begun: the subscription is gone, or too many replays of it wait to be worked on. */
+/** A replay cannot be begun: the subscription is gone, or too many replays of it are unfinished. */
 export class ReplayRefusedError extends Error {
   override readonly name = 'ReplayRefusedError';
   readonly reason: 'no_subscription' | 'too_many';
@@ -67,8 +67,8 @@ export interface ReplayerDeps {
   readonly replays: ReplayStore;
   readonly queue: Pick<DrainQueue, 'wake'>;
   /**
-   * So many events are looked at one by one, so that the answer comes in seconds however long the log is;
-   * those behind count as matching.
+   * Maximum number of events that are matched one by one, so that a request is answered in seconds however
+   * long the log is. Those behind count as matching.
    */
   readonly countMax: number;
   /** Milliseconds on Redis's clock. */
@@ -78,7 +78,7 @@ export interface ReplayerDeps {
 /** The part of a replay that its request selects. */
 type Selection = Pick<Replay, 'matched' | 'first' | 'last' | 'positions' | 'letters'>;
 
-// Beyond so many dead letters a replay takes the oldest; the others are a matter of another one.
+// Maximum number of dead letters in one replay, the oldest; the others are left to another one.
 const lettersMax = 10_000;
 const pageSize = 1_000;
 const deadPageSize = 100;

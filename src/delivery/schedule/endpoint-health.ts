@@ -76,8 +76,8 @@ export function healthyAgain({ lastSuccessAt }: EndpointHealth): EndpointHealth 
 }
 
 /**
- * Whether callbacks are to wait now. A pause that ends later than any may last was decided by a clock that was
- * ahead: it is `impossible`, and no callback waits for it.
+ * Whether callbacks are to wait now. A pause that ends later than any may last was decided by a clock that
+ * was ahead: it is `impossible`, and no callback waits for it.
  */
 export function pauseAt(
   { pausedUntil: until }: Pick<EndpointHealth, 'pausedUntil'>,
@@ -98,9 +98,10 @@ export function isFaultElsewhere(outcome: CallbackOutcome): boolean {
 }
 
 /**
- * The endpoint's health after an attempt. Several filings that fail in a row pause the whole subscription, and
- * so does a second failure if nothing could be sent. Each probe in vain doubles the pause; a success ends it.
- * `Retry-After` pauses the subscription for as long as it says, even if callbacks in flight succeed meanwhile.
+ * The endpoint's health after an attempt. Several filings that fail in a row pause the whole subscription,
+ * and so does a second failure if nothing could be sent. Each probe in vain doubles the pause; a success ends
+ * it. `Retry-After` pauses the subscription for as long as it says, even if callbacks in flight succeed
+ * meanwhile.
  */
 export function healthAfter(
   health: EndpointHealth,
@@ -136,7 +137,9 @@ export function healthAfter(
   return pausedUntil({ ...failed, probes }, now + nextProbeMs(probes, rules));
 }
 
-/** Why a subscription is to be disabled after these outcomes, or null. Without a failure among them it is not. */
+/**
+ * Why a subscription is to be disabled after these outcomes, or null. Without a failure among them it is not.
+ */
 export function disablingReason(
   outcomes: readonly CallbackOutcome[],
   { failingSince }: EndpointHealth,

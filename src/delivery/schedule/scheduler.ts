@@ -25,9 +25,9 @@ export interface SchedulerStart extends TrackStart {
 
 /**
  * One drain's picture of its subscription: which events are ready, in flight, behind another one of their
- * filing or in a lane, and how the endpoint does. Decides what is sent next; does no I/O. First tries go before
- * retries, those before replays, and none of them starves. A filing never has two events in flight, wherever
- * they come from.
+ * filing or in a lane, and how the endpoint does. Decides what is sent next; does no I/O. First tries go
+ * before retries, those before replays, and none of them starves. A filing never has two events in flight,
+ * wherever they come from.
  */
 export interface SendScheduler {
   /** Where the events of the log come in. */

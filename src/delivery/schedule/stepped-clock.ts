@@ -14,8 +14,8 @@ export function aheadMsOf(settledAt: number, now: number): number {
 }
 
 /**
- * The endpoint's health as it would be if Redis's clock had not been ahead by `aheadMs` when it was written. A
- * pause keeps the time that was left of it.
+ * The endpoint's health as it would be if Redis's clock had not been ahead by `aheadMs` when it was written.
+ * A pause keeps the time that was left of it.
  */
 export function correctedHealth(health: EndpointHealth, aheadMs: number, now: number): EndpointHealth {
   const { pausedUntil, failingSince, workedAt, lastSuccessAt } = health;
@@ -36,8 +36,8 @@ export function correctedLane(lane: Lane, aheadMs: number, now: number): Lane {
 }
 
 /**
- * The endpoint's health when an event was to be tried at `expectedAt` and is tried `now`. Beyond ten minutes the
- * time between does not count as failing: no process ran then, or Redis's clock went ahead.
+ * The endpoint's health when an event was to be tried at `expectedAt` and is tried `now`. Beyond ten minutes
+ * the time between does not count as failing: no process ran then, or Redis's clock went ahead.
  */
 export function healthAfterGap(health: EndpointHealth, expectedAt: number, now: number): EndpointHealth {
   const idleMs = now - expectedAt - lateMsMax;

@@ -24,8 +24,8 @@ export interface Work extends Turn {
 }
 
 /**
- * What becomes of an event after its attempt: it is `done` (delivered, or no longer wanted), left `undone` for
- * the next drain, given up after its last retry, or tried again.
+ * What becomes of an event after its attempt: it is `done` (delivered, or no longer wanted), left `undone`
+ * for the next drain, given up after its last retry, or tried again.
  */
 export type Fate = 'done' | 'undone' | 'given_up' | Wait;
 
@@ -46,7 +46,10 @@ export interface Track extends Intake {
   startFirst(): Turn | null;
   /** Starts the lane due first at `now`; when `now` is Infinity, any lane. */
   startRetry(now: number): Turn | null;
-  /** Puts an attempt's result into effect. An event to be tried again waits in its lane, the later ones behind it. */
+  /**
+   * Puts an attempt's result into effect. An event to be tried again waits in its lane, the later ones behind
+   * it.
+   */
   settle(turn: Turn, fate: Fate, now: number): void;
   /** The result of the filing's event in flight is written: its next event may go. */
   unblock(filingId: string): void;
@@ -132,8 +135,8 @@ interface Untried {
 }
 
 /**
- * Events read from the log and not sent yet. At most one of a filing is ready; its followers wait behind it, or
- * behind the one that is in flight, in the order of the log.
+ * Events read from the log and not sent yet. At most one of a filing is ready; its followers wait behind it,
+ * or behind the one that is in flight, in the order of the log.
  */
 interface UntriedEvents {
   /** Accepts the next event; `busy` when another one of its filing is in flight. */
@@ -184,9 +187,10 @@ export function createUntriedEvents(): UntriedEvents {
       readyFilings.add(filingId);
     },
     start(isBusy) {
-      const index = ready.findIndex(({ filingId }) => !isBusy(filingId));
-      const [first] = index < 0 ? [] : ready.splice(index, 1);
+      const first = ready.find(({ filingId }) => !isBusy(filingId));
       if (first === undefined) return null;
+      if (first === ready[0]) ready.shift();
+      else ready.splice(ready.indexOf(first), 1);
       readyFilings.delete(first.filingId);
       readyBytes -= first.entry?.bytes ?? 0;
       return first;

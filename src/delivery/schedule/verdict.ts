@@ -71,8 +71,8 @@ export function verdictOnUnsent(fate: 'done' | 'undone', health: EndpointHealth)
 }
 
 /**
- * When an event is tried again as things stand, in milliseconds; null when it is not. A probe may come earlier,
- * and so may a retry once the endpoint works.
+ * When an event is tried again as things stand, in milliseconds; null when it is not. A probe may come
+ * earlier, and so may a retry once the endpoint works.
  */
 export function nextAttemptAfter(
   { fate, health }: Verdict,

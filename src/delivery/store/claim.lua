@@ -1,17 +1,15 @@
--- Begins a drain: from now on only this drain's writes are taken.
+-- Begins a drain: from now on only this drain's writes are accepted.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 lanes  4 head  5 events  6 bodies  7 replays
--- ARGV  subscription id, entries wanted, bytes of bodies wanted, the new drain's epoch, epoch and number of
---       settles after which the caller has
---       the lanes ('' = it has none)
--- Reply { settings, state fields and values, lanes as filing and JSON, nil if the caller's are still true,
---       head, its timeline, the first
---       entries after the cursor, the bodies of as many of them as fit, ids of the unfinished replays, oldest
---       first, separated by spaces };
+-- ARGV  1 subscription id  2 entries wanted  3 bytes of bodies wanted  4 epoch of the new drain
+--       5 epoch and 6 number of settles after which the caller has the lanes ('' = it has none)
+-- Reply { settings, state as fields and values, lanes as filing and JSON (nil if the caller's are still
+--         true), head, its timeline, the first entries after the cursor, the bodies of as many of them as
+--         fit, ids of the unfinished replays, oldest first, separated by spaces };
 --       nil when there is no such subscription.
 --
--- A cursor that is not of the log's timeline, or beyond its head, is brought back to where the two part: what
--- was done after that is done again.
+-- A cursor that is not of the log's timeline, or beyond its head, is brought back to where the two part: the
+-- events after that are sent again.
 -- @include ../../events/log.lua
 local state_key, lanes_key, head, events, bodies = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local settings = redis.call('HGET', KEYS[1], ARGV[1])

@@ -25,20 +25,20 @@ export interface Attempt {
 
 /** An event that was given up for a subscription. */
 export interface DeadLetter {
-  /** Empty where retention took the event before it could be read. */
+  /** Empty if retention took the event before it could be read. */
   readonly eventId: string;
   readonly eventType: string;
   readonly filingId: string;
-  /** Where it stands in the log. */
+  /** Position in the log. */
   readonly position: number;
   readonly attempts: number;
   /**
-   * Outcome code of the last attempt; `expired` where retention took the event before it was delivered,
-   * `unreadable` where what was to be sent cannot be read any more.
+   * Outcome code of the last attempt; `expired` if retention took the event before it was delivered,
+   * `unreadable` if its body cannot be read any more.
    */
   readonly lastOutcome: string;
   /**
-   * How many events it stands for, the last of them at `position`: more than one where retention took a
+   * Number of events that it represents, the last of them at `position`: more than one if retention took a
    * stretch of the log.
    */
   readonly events: number;
@@ -48,7 +48,7 @@ export interface DeadLetter {
 
 /** A dead letter as it is listed. */
 export interface ListedDeadLetter extends DeadLetter {
-  /** Names it within its subscription. */
+  /** Unique within its subscription. */
   readonly id: string;
 }
 
@@ -98,8 +98,8 @@ export function toUnreadableLetter(
 }
 
 /**
- * What is left of events that retention took before they were delivered, the last of them at `position`;
- * pure. They are told as given up, not skipped in silence.
+ * A dead letter for events that retention took before they were delivered, the last of them at `position`;
+ * pure. They are reported as given up, not skipped in silence.
  */
 export function toExpiredLetter(
   lost: { readonly position: number; readonly filingId: string; readonly attempts: number },
@@ -109,12 +109,12 @@ export function toExpiredLetter(
   return { eventId: '', eventType: '', ...lost, lastOutcome: 'expired', events, at: now };
 }
 
-/** An attempt or a dead letter from its JSON; null where it is neither. Throws where it is not even JSON. */
+/** An attempt or a dead letter from its JSON; null if it is neither. Throws if it is not even JSON; pure. */
 export function parseListed(text: string): object | null {
   return parseShaped<{ eventId: string; at: number }>(text, { eventId: 'string', at: 'number' });
 }
 
-/** A lane from its JSON; null where it is none. Throws where it is not even JSON. */
+/** A lane from its JSON; null if it is none. Throws if it is not even JSON; pure. */
 export function parseLane(text: string): Lane | null {
   const lane = parseShaped<Lane>(text, {
     positions: 'object',

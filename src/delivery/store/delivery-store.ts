@@ -29,19 +29,19 @@ export interface Listed<T> {
   readonly next: string | null;
 }
 
-/** What delivery writes about a subscription, and what the API reads of it. */
+/** The delivery state, attempts and dead letters of subscriptions. */
 export interface DeliveryStore {
   /**
-   * Begins a drain and fences off earlier ones; null when the subscription is gone. `entries` is how many are
-   * wanted at most, `known` the drain after whose last write the caller has the lanes, if any. A cursor that
-   * is not of the log's timeline is brought back to where the two part.
+   * Begins a drain and fences off earlier ones, atomically; null when the subscription is gone. `entries` is
+   * the maximum number read, `known` the drain after whose last write the caller has the lanes, if any. A
+   * cursor that is not of the log's timeline is brought back to where the two part.
    */
   claim(account: string, id: string, entries: number, known: DrainFence | null): Promise<Claim | null>;
   /**
-   * Writes all of it or, for a drain that is no longer the latest or under which Redis was set back, nothing;
-   * null only looks. `version` and `endpointVersion` are those of the settings which the drain works with,
-   * `known` the newest event that it has taken in, `foundAt` the log's head when that was last found in it,
-   * null when it was not yet; `now` milliseconds on Redis's clock.
+   * Writes a settlement atomically; null only looks. Nothing is written for a drain that is no longer the
+   * latest, or under which Redis was set back. `version` and `endpointVersion` are those of the drain's
+   * settings, `known` the newest event that it has accepted, `foundAt` the log's head when that event was
+   * last found in it, null when it was not yet; `now` is in milliseconds on Redis's clock.
    */
   settle(
     account: string,
@@ -66,13 +66,13 @@ export interface DeliveryStore {
   ): Promise<Listed<ListedDeadLetter>>;
 }
 
-// Read within a script, which copies them twice.
+// Maximum bytes of bodies read by the claim: its script copies them twice.
 const claimedBytesMax = bodiesAtOnceMax / 4;
 const claimedMax = 200;
 
 /**
- * Delivery in Redis; every drain writes through one fenced script. Attempts and dead letters of before
- * `oldestKept` (milliseconds on Redis's clock, null: none) may go with each write.
+ * Delivery in Redis; every drain writes through one fenced script. Each write may remove attempts and dead
+ * letters from before `oldestKept` (milliseconds on Redis's clock; null removes none).
  */
 export function createDeliveryStore(
   redis: RedisClient,

@@ -1,30 +1,25 @@
--- Writes what one drain has learnt, in one step, unless a later drain of the subscription has begun or Redis
--- was set back under this one; with
--- nothing to write it only looks. What is known of the endpoint is left out when it may answer otherwise
--- since a change of the settings.
+-- Writes the results of a drain in one step, unless a later drain of the subscription has begun or Redis was
+-- set back under this one; with nothing to write it only looks. The endpoint's fields are left out when it
+-- may answer otherwise since a change of the settings.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events
---       9 resting  10 bodies
---       11 lanes of the oldest unfinished replay
--- ARGV  subscription id, epoch, number of settles of this drain so far, version, endpoint version, the newest
---       position of the log that the drain
---       knows, its timeline, the head as it was when these were last found in the log ('' = not yet), oldest
---       stream id kept of attempts and
---       dead letters, '1' = writes something,
---       length of the progress, length of what is known of the endpoint, both in values; progress as fields
---       and values, without the cursor's
---       timeline where the drain does not know it; endpoint as fields and values;
---       then lists, each preceded by its length in values:
---       lanes as filing and JSON ('' = empty now); attempts; dead letters; ids of dead letters that were
---       delivered after all; lanes of the
---       replay, likewise; replay as id, its state ('' = as before) and '1' when it is finished; an event as
---       id, type, recorded at (ms)
---       and body; disabling as reason and such an event
--- Reply { 1, head, its timeline, enabled }, with 0 and '' for a head that is as it was when the drain's place
---       was found, followed, if the settings have changed, by { settings, state fields and values, ids of
---       the unfinished replays }. When nothing was written { 0 }: the subscription is gone, another drain
---       holds it, or a settle of this one
---       is missing; or { -1 }: the log is not the one that the drain knows, Redis was set back.
+--       9 resting  10 bodies  11 lanes of the oldest unfinished replay
+-- ARGV  1 subscription id  2 epoch  3 number of settles of this drain so far  4 version  5 endpoint version
+--       6 newest position of the log that the drain knows  7 its timeline
+--       8 the head when that position was last found in the log ('' = not yet)
+--       9 oldest stream id kept of attempts and dead letters  10 '1' = there is something to write
+--       11 length of the progress and 12 of the endpoint's fields, both in values
+--       then progress as fields and values, without the cursor's timeline if the drain does not know it;
+--       endpoint as fields and values;
+--       then lists, each preceded by its length in values: lanes as filing and JSON ('' = empty now);
+--       attempts; dead letters; ids of dead letters that were delivered after all; lanes of the replay,
+--       likewise; replay as id, state ('' = as before) and '1' when it is finished; an event as id, type,
+--       recorded at (ms) and body; disabling as reason and such an event
+-- Reply { 1, head, its timeline, enabled }, with 0 and '' for a head as in ARGV 8; followed by { settings,
+--         state as fields and values, ids of the unfinished replays } if the settings have changed;
+--       { 0 } when nothing was written because the subscription is gone, another drain holds it, or a settle
+--       of this one is missing;
+--       { -1 } when the log is not the one that the drain knows: Redis was set back.
 -- @include ../../events/log.lua
 local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion')
 -- The list of subscriptions goes first when an account is removed, the state some time later.
@@ -35,8 +30,7 @@ if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end
 local same, same_endpoint = state[2] == ARGV[4], (state[5] or '0') == ARGV[5]
 local enabled, oldest_kept = state[3], ARGV[9]
 if ARGV[10] == '1' and ARGV[3] == '0' then
-  -- The drain's first: fails here, with nothing written, where one of these keys is of another type than it
-  -- should be.
+  -- The drain's first: fails here, with nothing written, if one of these keys is of the wrong type.
   for _, place in ipairs({ 3, 6, 9, 10, 11 }) do redis.call('HLEN', KEYS[place]) end
   for place = 4, 5 do redis.call('XLEN', KEYS[place]) end
 end
@@ -62,8 +56,8 @@ local function append(first)
   append_event(KEYS[7], KEYS[8], KEYS[10], ARGV[first], ARGV[first + 1], '', '', ARGV[first + 2], ARGV[first + 3])
 end
 
--- What is done is said last: of a half that Redis carries out after its file was cut, an event may be
--- repeated, and none is passed over.
+-- The cursor is written last. If Redis carries out only the first half, after its file was cut, events may be
+-- repeated and none is lost.
 write_lanes(KEYS[3])
 local from, to = list()
 for i = from, to do

@@ -60,7 +60,7 @@ describe('a change of the subscription', () => {
 
   test('by rotation signs with both secrets during the grace, and with the new one alone after it', async () => {
     await using receiver = await startReceiver();
-    await using harness = await createHarness(redis);
+    await using harness = await createHarness(redis, { retryMs: [3_600_000] });
     const id = await harness.subscribe(receiver.url);
     const current = [{ text: receiverSecret, expiresAt: null }];
     const signatures = async (graceMs: number, filing: string) => {

@@ -25,7 +25,7 @@ async function drainAll(harness: Harness, id: string): Promise<void> {
       cursor: (await harness.log.head(harness.account)).position,
       parked: 0,
     });
-  });
+  }, 10_000);
 }
 
 describe('Redis is set back under a drain, and no connection is lost', () => {
@@ -36,10 +36,10 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
     const id = await harness.subscribe(receiver.url);
     await harness.append('held', 'a', 'b');
     const drained = harness.drain(id);
-    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-3' }));
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-3' }), 10_000);
     const setBack = await rememberKeys(harness.redis, harness.keys.base);
     await harness.append('c', 'd', 'e');
-    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-6' }));
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-6' }), 10_000);
     await setBack();
     await harness.append('x1', 'x2', 'x3', 'x4');
     latch.open();
@@ -53,7 +53,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
   test('an event whose waiting retry was lost with a settle is not passed over', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(answering(latch));
-    await using harness = await createHarness(redis);
+    await using harness = await createHarness(redis, { retryMs: [60_000] });
     const id = await harness.subscribe(receiver.url);
     await harness.append('failing', 'held');
     let setBack: (() => Promise<void>) | undefined;
@@ -64,7 +64,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
       return claimed;
     });
     const drained = harness.drain(id);
-    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ parked: 1 }));
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ parked: 1 }), 10_000);
     // The log is as it was; only what the drain has written is gone.
     await setBack?.();
     latch.open();
@@ -130,7 +130,7 @@ describe('a cursor', () => {
     const drained = harness.drain(id);
     const last = events.length;
     const done = cursor === last ? '' : `${cursor + 2}-${last}`;
-    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ cursor, done }));
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ cursor, done }), 10_000);
     const [entry] = await harness.log.outlineAt(harness.account, [cursor]);
     expect(await harness.state(id)).toMatchObject({ timeline: entry?.timeline });
     latch.open();
