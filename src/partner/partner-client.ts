@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../redis/clock.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
-import { PartnerError } from './partner-error.ts';
+import { kindOfStatus, meaningOf, PartnerError } from './partner-error.ts';
 import { createPartnerHttp, type PartnerAnswer } from './partner-http.ts';
 import type { Verdict } from './pace.ts';
 import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
-import { repeatDelayMs, verdictOf } from './repeat-request.ts';
+import { repeatDelayMs } from './repeat-request.ts';
 
 /** A page and how it was read. */
 export interface PageAnswer {
@@ -108,8 +108,8 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
       report('fine');
       return { read: understood, span };
     } catch (error) {
-      const verdict = verdictOf(toPartnerError(error, endpoint, signal));
-      if (verdict !== null) report(verdict);
+      const { pace } = meaningOf(toPartnerError(error, endpoint, signal));
+      if (pace !== null) report(pace);
       throw error;
     }
   }
@@ -177,12 +177,9 @@ function toIdentity(answer: PartnerAnswer): string | null {
 }
 
 function expectOk({ status, retryAfterMs }: PartnerAnswer, endpoint: Endpoint): void {
-  if (status >= 200 && status < 300) return;
-  const said = `GET ${endpoint} answered ${status}`;
-  if (status === 401 || status === 403) throw new PartnerError('auth', said, { status });
-  if (status === 429) throw new PartnerError('rate_limited', said, { status, retryAfterMs });
-  if (status >= 500) throw new PartnerError('unavailable', said, { status, retryAfterMs });
-  throw new PartnerError('unexpected_status', said, { status });
+  const kind = kindOfStatus(status);
+  if (kind !== null)
+    throw new PartnerError(kind, `GET ${endpoint} answered ${status}`, { status, retryAfterMs });
 }
 
 function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {

@@ -1,6 +1,5 @@
 import { jitter } from '../waiting/jitter.ts';
-import type { Verdict } from './pace.ts';
-import type { PartnerError } from './partner-error.ts';
+import { meaningOf, type PartnerError } from './partner-error.ts';
 
 const waitMsMin = 1_000;
 const waitMsMax = 60_000;
@@ -22,7 +21,9 @@ export function repeatDelayMs(
   share: number,
   random: () => number,
 ): number | null {
-  if (!isPassing(error) || attempt >= attemptsMax || share < retryShareMin) return null;
+  // A `Retry-After` is meant for the whole account: the poll's waits and its backoff keep it.
+  if (meaningOf(error).repeat !== 'soon' || error.retryAfterMs !== null) return null;
+  if (attempt >= attemptsMax || share < retryShareMin) return null;
   return jitter(100, { more: 4 }, random);
 }
 
@@ -51,16 +52,4 @@ export function refusalWaitMs(
   const waitMs = jitter(floorMs, waitSpread, random);
   const tooLong = floorMs > waitMsMax || waitedMs + waitMs > Math.max(waitsMsMax, readingMs);
   return tooLong ? null : waitMs;
-}
-
-/** What a failure says about how often the service may be asked, null for nothing; pure. */
-export function verdictOf({ kind }: PartnerError): Verdict | null {
-  if (kind === 'rate_limited') return 'refused';
-  return kind === 'unavailable' || kind === 'timeout' || kind === 'network' ? 'trouble' : null;
-}
-
-// A Retry-After is meant for the whole account: `refusalWaitMs` and the poll's backoff heed it.
-function isPassing({ kind, retryAfterMs }: PartnerError): boolean {
-  if (retryAfterMs !== null) return false;
-  return kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'invalid_response';
 }

@@ -1,5 +1,5 @@
 import type { PartnerClient } from '../../partner/partner-client.ts';
-import { isRefusal, PartnerError } from '../../partner/partner-error.ts';
+import { isRefusal, type PartnerError } from '../../partner/partner-error.ts';
 
 /**
  * The lists by status that the service refuses to serve, each with its answer and when that came. Kept in
@@ -42,8 +42,7 @@ export function createListing({ client, refused, now, forMs }: RefusedListsDeps)
         return listed;
       } catch (error) {
         // A page further down may be refused for its place.
-        if (query.offset === 0 && error instanceof PartnerError && isRefusal(error))
-          refused.set(status, { refusal: error, at: now() });
+        if (query.offset === 0 && isRefusal(error)) refused.set(status, { refusal: error, at: now() });
         throw error;
       }
     },
@@ -55,7 +54,7 @@ export async function unlessRefused<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof PartnerError && isRefusal(error)) return null;
+    if (isRefusal(error)) return null;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { PartnerClient } from '../../partner/partner-client.ts';
-import { consequence, PartnerError } from '../../partner/partner-error.ts';
+import { aboutFilings, consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { isRetryDue, isSecondAbsence, missedByAbsence, missedByFailure } from '../beliefs/missed-reads.ts';
 import type { Absence, SingleReads } from '../doubt/careful-reads.ts';
@@ -117,9 +117,4 @@ export function createFilingReader(
       return removed;
     },
   };
-}
-
-// A refusal of filings alone must not count as a refusal of the account's key.
-function aboutFilings(error: PartnerError): PartnerError {
-  return error.kind === 'auth' ? new PartnerError('unexpected_status', error.message, error) : error;
 }
