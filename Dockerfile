@@ -4,7 +4,7 @@
 FROM node:24.21-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Optional dependencies are the pinned Node for developers, which the image brings itself, and native speed-ups nobody needs.
+# Optional dependencies are the pinned Node for developers, which the image brings itself, and native speed-ups that are not needed.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24.21-slim
@@ -15,7 +15,7 @@ COPY package.json ./
 COPY src ./src
 USER node
 EXPOSE 3000
-# At this port whatever the roles; where it is that of the API, the API has it.
+# The port for health and metrics in any role; with the role api, the API serves them.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.METRICS_PORT + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # The options of `npm start` (docs/operations.md, Memory).

@@ -5,6 +5,8 @@ import type { OxlintOverride } from 'oxlint';
 interface Folder {
   /** Other folders and files of `src`, with all that is in them. */
   readonly may: readonly string[];
+  /** What its files may import of the rest of its topmost folder; all of it where this is left out. */
+  readonly own?: readonly string[];
   /** Those of the libraries with a place of their own that have it here. */
   readonly has?: readonly string[];
   /** It decides, and other folders read and write: no I/O, no clocks. */
@@ -13,7 +15,7 @@ interface Folder {
 
 const fastify = ['fastify', '@fastify/*', '@scalar/*'];
 // Libraries that may be imported only in the folders that have them.
-const placed = [...fastify, '@bull-board/*', '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
+const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
 const io = [
   'p-queue',
   'pino',
@@ -40,14 +42,18 @@ const folders: Readonly<Record<string, Folder>> = {
   json: { may: [] },
   waiting: { may: [], pure: true },
   secrets: { may: [] },
-  redis: { may: [], has: ['ioredis'] },
-  'redis/jobs': { may: [], has: ['ioredis', 'bullmq'] },
+  redis: { may: [], own: ['connection'], has: ['ioredis'] },
+  'redis/connection': { may: [], own: [], has: ['ioredis'] },
+  'redis/durability': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
+  'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
   config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing'] },
   accounts: { may: [...below, 'secrets'] },
   partner: { may: [...below, 'waiting'], has: ['got'] },
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
-  'filings/detection': { may: [...below, 'events', 'partner'], pure: true },
+  'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
+  'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/schedule': { may: polling, has: ['bullmq'] },
   'polling/list': { may: polling, pure: true },
@@ -58,7 +64,17 @@ const folders: Readonly<Record<string, Folder>> = {
   delivery: { may: delivery },
   'delivery/schedule': { may: delivery, pure: true },
   records: {
-    may: [...below, 'accounts', 'delivery', 'events', 'filings', 'polling', 'subscriptions', 'monitoring'],
+    may: [
+      ...below,
+      'accounts',
+      'delivery',
+      'events',
+      'filings',
+      'partner',
+      'polling',
+      'subscriptions',
+      'monitoring',
+    ],
   },
   tracing: {
     may: ['polling', 'filings', 'delivery', 'subscriptions/subscription.ts'],
@@ -67,14 +83,15 @@ const folders: Readonly<Record<string, Folder>> = {
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
-  dashboard: { may: [], has: [...fastify, '@bull-board/*'] },
-  sandbox: { may: ['daemon/stop-on-signals.ts'], has: fastify },
+  dashboard: { may: ['events/event-types.ts'], has: fastify },
+  sandbox: { may: ['daemon/stop-on-signals.ts', 'partner/filing-schema.ts'], has: fastify },
   cli: {
     may: [
       'config',
       'daemon/stop-on-signals.ts',
       'callbacks/sign.ts',
       'subscriptions/signing-secret.ts',
+      'events/event-types.ts',
       'demo',
     ],
   },
@@ -87,28 +104,34 @@ const files: Readonly<Record<string, Folder>> = {
   'delivery/drain-worker.ts': { may: delivery, has: ['bullmq'] },
 };
 
-/** The rule for what lies `levels` folders below `src`; `own` is its topmost folder. */
-function imports(own: string, levels: number, { may, has = [], pure }: Folder) {
+/** The rule for what lies `levels` folders below `src`; `topmost` is the first of these. */
+function imports(topmost: string, levels: number, { may, own, has = [], pure }: Folder) {
   const up = '../'.repeat(levels);
-  const mine = levels > 1 ? [own] : [];
-  const allowed = [...may, ...mine].map((path) => `!${up}${path.endsWith('.ts') ? path : `${path}/**`}`);
+  const rest = levels > 1 ? '../'.repeat(levels - 1) : './';
+  const mine = own === undefined && levels > 1 ? [`${up}${topmost}/**`] : (own ?? []).map(within(rest));
+  const allowed = [...may.map(within(up)), ...mine].map((pattern) => `!${pattern}`);
   const libraries = [...placed.filter((library) => !has.includes(library)), ...(pure ? io : [])];
   const message =
-    `Of src, src/${own} may import ${may.join(', ') || 'nothing else'}; see oxlint.config.ts.` +
+    `Of src, src/${topmost} may import ${may.join(', ') || 'nothing else'}; see oxlint.config.ts.` +
     (pure ? ' This folder is pure.' : '');
-  const group = [`${up}**`, `!../${up}package.json`, ...allowed, ...libraries];
+  const refused = [`${up}**`, ...(own === undefined ? [] : [levels > 1 ? `${rest}**` : './*/**'])];
+  const group = [...refused, `!../${up}package.json`, ...allowed, ...libraries];
   const rule: OxlintOverride['rules'] = {
     'no-restricted-imports': ['error', { patterns: [{ group, message }] }],
   };
   return rule;
 }
 
+function within(folder: string) {
+  return (path: string): string => `${folder}${path.endsWith('.ts') ? path : `${path}/**`}`;
+}
+
 const places = Object.entries(folders).flatMap(([name, folder]) => {
-  const [own = '', ...inner] = name.split('/');
+  const [topmost = '', ...inner] = name.split('/');
   const levels = inner.length + 1;
   return [
-    { files: [`src/${name}/*.ts`], rules: imports(own, levels, folder) },
-    { files: [`src/${name}/*/**/*.ts`], rules: imports(own, levels + 1, folder) },
+    { files: [`src/${name}/*.ts`], rules: imports(topmost, levels, folder) },
+    { files: [`src/${name}/*/**/*.ts`], rules: imports(topmost, levels + 1, folder) },
   ];
 });
 const placesOfFiles = Object.entries(files).map(([name, folder]) => ({

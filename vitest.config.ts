@@ -1,48 +1,49 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // One project per kind of test: `unit` needs nothing, the others need the Redis that the global set-up finds
-// or provides, `browser` a Chromium besides.
+// or provides, `browser` a Chromium besides. `npm test` is all of them but two: `long`, the files of every
+// kind whose names end in .long.test.ts, and `crash`.
+const long = 'test/**/*.long.test.ts';
+
 const withRedis = {
-  globalSetup: ['test/support/global-redis.ts'],
+  globalSetup: ['test/support/redis/global-redis.ts'],
   hookTimeout: 60_000,
-  // What waits a second by itself needs more than the default of one.
+  // A condition that takes a second by itself needs more than the default of one.
   expect: { poll: { timeout: 10_000 } },
 };
+
+/** The short files of one kind. They share workers, since no file leaves anything behind. */
+function kind(name: string, testTimeout: number, needs: Partial<typeof withRedis> = withRedis) {
+  const include = [`test/${name}/**/*.test.ts`];
+  return { test: { name, include, exclude: [long], testTimeout, isolate: false, ...needs } };
+}
 
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/summary-reporter.ts'],
+    // A test waits most of the time: two files at once, also on a machine of two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      kind('unit', 20_000, {}),
+      kind('integration', 30_000),
+      kind('security', 60_000),
+      kind('e2e', 60_000),
+      kind('browser', 60_000),
+      // One file after the other: some of these measure time or memory.
       {
-        test: {
-          name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
-          testTimeout: 30_000,
-          ...withRedis,
-        },
+        test: { name: 'long', include: [long], testTimeout: 60_000, fileParallelism: false, ...withRedis },
       },
-      {
-        test: {
-          name: 'security',
-          include: ['test/security/**/*.test.ts'],
-          testTimeout: 60_000,
-          ...withRedis,
-        },
-      },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, ...withRedis } },
-      // Not part of `npm test`: it takes up to twenty minutes. Its tests start servers of their own.
+      // Its tests start servers of their own.
       {
         test: {
           name: 'crash',
           include: ['test/crash/**/*.test.ts'],
+          exclude: [long],
           testTimeout: 900_000,
           hookTimeout: 60_000,
           fileParallelism: false,
         },
-      },
-      {
-        test: { name: 'browser', include: ['test/browser/**/*.test.ts'], testTimeout: 60_000, ...withRedis },
       },
     ],
   },

@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { NewerFormatError } from '../redis/newer-format-error.ts';
-import { removeField, replaceField } from '../redis/replace-field.ts';
-import { decodeRecord, isShaped, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
+import { replaceField } from '../redis/replace-field.ts';
 import type { OnUnreadable, UnreadableError } from '../redis/unreadable-record.ts';
-import { untilReplicated } from '../redis/connection/wait-replicas.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
-import { createIncarnations } from './incarnations.ts';
+import { createAccountChanges } from './account-changes.ts';
+import { parseAccount, tryParseAccount, type StoredAccount } from './stored-account.ts';
 
 /** A partner account whose filings are watched. */
 export interface Account {
@@ -77,29 +74,6 @@ export interface AccountStore {
   finishRemovals(): Promise<void>;
 }
 
-/** An account, as its field of the hash holds it. */
-interface StoredAccount {
-  readonly v: 1;
-  /** Missing where an older version has created or changed it. */
-  readonly incarnation?: string;
-  readonly baseUrl: string;
-  readonly sealedKey: string;
-  readonly pollIntervalMs: number | null;
-  readonly sweepIntervalMs: number | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
-
-/**
- * In place of an account while its keys are removed, and until the first ones of a new account may be
- * written.
- */
-interface Vacancy {
-  readonly v: 1;
-  /** The incarnation that comes next. */
-  readonly next: string;
-}
-
 export interface AccountStoreDeps {
   readonly redis: RedisClient;
   readonly keys: Keys;
@@ -116,7 +90,7 @@ export function createAccountStore({
   defaults,
   onUnreadable = () => undefined,
 }: AccountStoreDeps): AccountStore {
-  const incarnations = createIncarnations(redis, keys);
+  const changes = createAccountChanges(redis, keys);
 
   function toAccount(account: string, stored: StoredAccount): Account {
     return {
@@ -131,17 +105,16 @@ export function createAccountStore({
   }
 
   const textOf = (account: string) => redis.hget(keys.accounts, account);
+  const tryParse = (account: string, text: string) => tryParseAccount(keys.accounts, account, text);
 
   async function find(account: string): Promise<StoredAccount | null> {
     const text = await textOf(account);
-    return text === null ? null : parse(account, text);
+    return text === null ? null : parseAccount(keys.accounts, account, text);
   }
-
-  const parse = (account: string, text: string) => parseAccount(keys.accounts, account, text);
 
   async function readAll() {
     const all = Object.entries<string>(await redis.hgetall(keys.accounts));
-    return all.map(([account, text]) => ({ account, text, found: tryParse(keys.accounts, account, text) }));
+    return all.map(([account, text]) => ({ account, text, found: tryParse(account, text) }));
   }
 
   async function allStored(): Promise<{ account: string; text: string; stored: StoredAccount }[]> {
@@ -159,52 +132,14 @@ export function createAccountStore({
     });
   }
 
-  const replace = (account: string, expected: string | Buffer, value: string) =>
-    replaceField(redis, keys.accounts, account, { expected, value });
-
-  // What stands in place of the account from now on, or stood there already; null: somebody else was quicker.
-  async function vacate(account: string, text: string | null): Promise<string | null> {
-    const found = text === null ? null : tryParse(keys.accounts, account, text);
-    if (text !== null && found === null) return text;
-    const vacancy = JSON.stringify({ v: 1, next: randomUUID() } satisfies Vacancy);
-    // Bytes that are no text can only be compared as bytes.
-    const held = found instanceof Error ? await redis.hgetBuffer(keys.accounts, account) : text;
-    const isWritten =
-      held === null
-        ? (await redis.hsetnx(keys.accounts, account, vacancy)) === 1
-        : await replace(account, held, vacancy);
-    return isWritten ? vacancy : null;
-  }
-
-  // In place of a record that cannot be read: whose keys these are stands with them. False where somebody
-  // else was quicker, null where nobody may write to them: then a removal was under way.
-  async function overwrite(
-    account: string,
-    settings: Omit<StoredAccount, 'createdAt' | 'incarnation'>,
-  ): Promise<boolean | null> {
-    const held = await redis.hgetBuffer(keys.accounts, account);
-    if (held === null || !(tryParse(keys.accounts, account, held.toString()) instanceof Error)) return false;
-    const incarnation = await incarnations.current(account);
-    if (incarnation === null) return null;
-    const stored: StoredAccount = { ...settings, incarnation, createdAt: settings.updatedAt };
-    return replace(account, held, JSON.stringify(stored));
-  }
-
-  const empty = (account: string, vacancy: string) =>
-    incarnations.empty(account, nextOf(vacancy), async () => (await textOf(account)) === vacancy);
-
-  async function finishRemoval(account: string, vacancy: string): Promise<void> {
-    if (!(await empty(account, vacancy))) return;
-    if (await removeField(redis, keys.accounts, account, vacancy))
-      await incarnations.forget(account, nextOf(vacancy));
-  }
-
   function sealedRecord(account: string, text: string, record: StoredAccount): SealedRecord {
     return {
       context: sealContext(account),
       texts: [record.sealedKey],
-      replace: ([sealedKey = record.sealedKey]) =>
-        replace(account, text, JSON.stringify({ ...record, sealedKey })),
+      replace: ([sealedKey = record.sealedKey]) => {
+        const value = JSON.stringify({ ...record, sealedKey });
+        return replaceField(redis, keys.accounts, account, { expected: text, value });
+      },
     };
   }
 
@@ -235,97 +170,21 @@ export function createAccountStore({
     },
     async exists(account) {
       const text = await textOf(account);
-      return text !== null && tryParse(keys.accounts, account, text) !== null;
+      return text !== null && tryParse(account, text) !== null;
     },
-    async put(account, settings, now) {
-      const { partnerKey, ...rest } = settings;
+    async put(account, { partnerKey, ...settings }, now) {
       const sealedKey = sealer.seal(partnerKey, sealContext(account));
-      const replacing = { v: 1, ...rest, sealedKey, updatedAt: now } as const;
-      for (;;) {
-        const text = await textOf(account);
-        const former = text === null ? null : tryParse(keys.accounts, account, text);
-        if (former instanceof NewerFormatError) throw former;
-        if (former instanceof Error) {
-          const isWritten = await overwrite(account, replacing);
-          if (isWritten === true) return { created: false };
-          if (isWritten === false) continue;
-        } else if (
-          text !== null &&
-          former !== null &&
-          (await incarnations.isOpen(account, former.incarnation ?? ''))
-        ) {
-          if (await replace(account, text, JSON.stringify({ ...former, ...replacing }))) {
-            await untilReplicated(redis, keys.accounts);
-            return { created: false };
-          }
-          continue;
-        }
-        // Also where the keys are another incarnation's: a part of the cluster was set back, and what it
-        // holds is of neither.
-        const vacancy = await vacate(account, text);
-        if (vacancy === null || !(await empty(account, vacancy))) continue;
-        const incarnation = nextOf(vacancy);
-        await incarnations.open(account, incarnation);
-        const created: StoredAccount = { ...replacing, incarnation, createdAt: now };
-        if (await replace(account, vacancy, JSON.stringify(created))) {
-          await untilReplicated(redis, keys.accounts);
-          return { created: true };
-        }
-      }
+      return { created: await changes.put(account, { v: 1, ...settings, sealedKey, updatedAt: now }) };
     },
-    async remove(account) {
-      for (;;) {
-        const text = await textOf(account);
-        if (text === null) return false;
-        const vacancy = await vacate(account, text);
-        if (vacancy === null) continue;
-        await finishRemoval(account, vacancy);
-        return vacancy !== text;
-      }
-    },
+    remove: changes.remove,
     async finishRemovals() {
       const all = Object.entries<string>(await redis.hgetall(keys.accounts));
       for (const [account, text] of all)
-        if (tryParse(keys.accounts, account, text) === null) await finishRemoval(account, text);
+        if (tryParse(account, text) === null) await changes.finishRemoval(account, text);
     },
   };
 }
 
 function sealContext(account: string): string {
   return `account:${account}`;
-}
-
-/** Null where there is a vacancy. Throws NewerFormatError and UnreadableRecordError. */
-function parseAccount(key: string, account: string, text: string): StoredAccount | null {
-  const stored = decodeRecord(key, account, text, toStoredOrVacancy);
-  return 'next' in stored ? null : stored;
-}
-
-function tryParse(key: string, account: string, text: string): StoredAccount | UnreadableError | null {
-  try {
-    return parseAccount(key, account, text);
-  } catch (error) {
-    if (isUnreadable(error)) return error;
-    throw error;
-  }
-}
-
-function toStoredOrVacancy(text: string): StoredAccount | Vacancy | null {
-  const stored = parseShaped<{ v: number }>(text, { v: 'number' }) as StoredAccount | Vacancy | null;
-  if (stored === null) return null;
-  const { v }: { readonly v: number } = stored;
-  if (v > 1) throw new NewerFormatError('account', v, 'format 1');
-  const fits = 'next' in stored ? isShaped(stored, { next: 'string' }) : isShaped(stored, storedShape);
-  return fits ? stored : null;
-}
-
-const storedShape = {
-  baseUrl: 'string',
-  sealedKey: 'string',
-  createdAt: 'number',
-  updatedAt: 'number',
-} as const;
-
-function nextOf(vacancy: string): string {
-  return (JSON.parse(vacancy) as Vacancy).next;
 }

@@ -1,6 +1,91 @@
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
 import { eventTypes } from '../events/event-types.ts';
 import type { EventType } from '../events/event-types.ts';
-import { callbackExample, callbackSchema } from './webhooks-schema.ts';
+import { nullable, oneOf, record, time } from './shared/schema.ts';
+
+const account = Type.String({ examples: ['default'] });
+const status = Type.String({ description: 'As the partner service wrote it.', examples: ['REJECTED'] });
+
+const filingData = record({
+  account,
+  filingId: Type.String({ examples: ['f_123'] }),
+  status,
+  previousStatus: nullable(status, { description: 'Null in filing.created.' }),
+  rejectionReason: nullable(Type.String(), { examples: ['Affidavit is not signed'] }),
+  completedAt: nullable(Type.String()),
+  sequence: Type.Integer({
+    description: 'Counts the events of this filing from 1 without gaps.',
+    examples: [4],
+  }),
+  changed: Type.Array(oneOf(['status', 'completedAt', 'rejectionReason']), {
+    description: 'What differs from before.',
+  }),
+  observed: record(
+    { notBefore: time('The filing was still as before then.'), notAfter: time('The change was seen then.') },
+    { description: 'When the change happened, as far as polls can tell.' },
+  ),
+  inferred: Type.Boolean({ description: 'True where what was seen proves a round trip that no poll saw.' }),
+  filing: Type.Optional(
+    nullable(Type.Object({}, { additionalProperties: true }), {
+      description:
+        'The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why.',
+    }),
+  ),
+  omitted: Type.Optional(
+    oneOf(['too_large'], {
+      description: 'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES.',
+    }),
+  ),
+});
+
+const accountData = record({
+  account,
+  lastCompletePollAt: nullable(time('When everything was last read.')),
+  lastError: nullable(Type.String(), { description: 'Why the last poll failed.' }),
+});
+
+const aboutSubscription = {
+  account,
+  subscription: Type.String(),
+  url: Type.String({ description: 'Origin of the URL that is called.' }),
+};
+
+const disabledData = record({ ...aboutSubscription, reason: Type.String() });
+
+const fellBehindData = record({
+  ...aboutSubscription,
+  events: Type.Integer({ description: 'How many, of all types: the log no longer holds them to compare.' }),
+});
+
+const pingData = record({ account, subscription: Type.String() });
+
+/** `data` of a callback, by what its event type says it holds. */
+const dataSchemas = {
+  filing: filingData,
+  account: accountData,
+  disabled: disabledData,
+  fellBehind: fellBehindData,
+  ping: pingData,
+};
+
+const callbackExample = {
+  type: 'filing.rejected',
+  timestamp: '2026-11-21T10:00:03.120Z',
+  data: {
+    account: 'default',
+    filingId: 'f_123',
+    status: 'REJECTED',
+    previousStatus: 'PENDING',
+    rejectionReason: 'Affidavit is not signed',
+    completedAt: null,
+    sequence: 4,
+    changed: ['status', 'rejectionReason'],
+    observed: { notBefore: '2026-11-21T09:59:48.017Z', notAfter: '2026-11-21T10:00:03.120Z' },
+    inferred: false,
+    filing: { id: 'f_123', status: 'REJECTED', policyNumber: 'SL-2026-0042', premium: 1200.5 },
+  },
+};
 
 const signatureHeaders = [
   [
@@ -24,25 +109,25 @@ const responses = {
   '2XX': { description: 'Acknowledged: not sent again, except by a replay.' },
   '410': { description: 'No more callbacks are wanted: the subscription is disabled.' },
   '429': {
-    description: 'With Retry-After the whole subscription rests for so long, at most an hour; so does 503.',
+    description:
+      'With Retry-After the whole subscription rests for that time, at most an hour; 503 does the same.',
   },
   default: { description: 'Not acknowledged: sent again by the retry schedule. Redirects are not followed.' },
 };
 
 /** The `webhooks` of the OpenAPI document: one callback per event type. */
 export function describeWebhooks() {
-  const types = Object.entries(eventTypes) as [EventType, string][];
-  return Object.fromEntries(
-    types.map(([type, summary]) => [type, { post: describeCallback(type, summary) }]),
-  );
+  const types = Object.keys(eventTypes) as EventType[];
+  return Object.fromEntries(types.map((type) => [type, { post: describeCallback(type) }]));
 }
 
-function describeCallback(type: EventType, summary: string) {
+function describeCallback(type: EventType) {
+  const { when, data } = eventTypes[type];
   return {
     tags: ['Callbacks'],
     operationId: `callback_${type.replaceAll('.', '_')}`,
     summary: type,
-    description: `${summary} Signed as Standard Webhooks; delivered at least once, and per filing in order of \`sequence\`.`,
+    description: `${when} Signed as Standard Webhooks; delivered at least once, and per filing in order of \`sequence\`.`,
     security: [],
     parameters: signatureHeaders.map(([name, description, example]) => ({
       name,
@@ -55,10 +140,18 @@ function describeCallback(type: EventType, summary: string) {
     requestBody: {
       required: true,
       description: 'As sent with the format `standard`.',
-      content: { 'application/json': { schema: callbackSchema(type), ...exampleOf(type) } },
+      content: { 'application/json': { schema: bodySchema(type, dataSchemas[data]), ...exampleOf(type) } },
     },
     responses,
   };
+}
+
+function bodySchema(type: EventType, data: TSchema) {
+  return record({
+    type: Type.Unsafe<EventType>({ type: 'string', const: type }),
+    timestamp: time('When the change was seen.'),
+    data,
+  });
 }
 
 function exampleOf(type: EventType) {

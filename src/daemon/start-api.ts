@@ -5,12 +5,12 @@ import { createMonitoring } from '../api/operation/monitoring.ts';
 import type { Config } from '../config/config.ts';
 import type { DaemonDeps, Parts } from './parts.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
-import { createQueueBoard } from '../dashboard/queue-board.ts';
 import { createHostLookup } from '../egress/host-lookup.ts';
 import { createReplayer } from '../delivery/replay/start-replay.ts';
 import { checkCallbackUrl, resolveCallbackHost } from '../egress/url-policy.ts';
 import { collectGauges } from '../monitoring/gauges.ts';
 import { apiConnectionsMax, openFilesMax } from './open-files.ts';
+import { readQueueState } from '../redis/jobs/queue-state.ts';
 import { createReadiness } from '../monitoring/readiness.ts';
 import type { Part } from './stop-parts.ts';
 
@@ -49,7 +49,12 @@ export async function startApi(
     version,
     door,
     dashboard: createDashboard(),
-    queueBoard: createQueueBoard([pollQueue.queue, drainQueue.queue]),
+    readQueues: () =>
+      Promise.all(
+        [pollQueue.queue, drainQueue.queue].map((queue) =>
+          readQueueState(queue, connections.failFast(), Date.now()),
+        ),
+      ),
     ...createProbes(parts),
     apiToken: config.apiToken,
     partnerMaxRps: config.polling.maxRps,

@@ -6,7 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { loadConfig } from '../config/config.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import { createRedisConnections } from '../redis/connection/connect.ts';
-import type { RedisClient } from '../redis/connection/connect.ts';
+import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 
 /** The daemon that the demo shows. Disposing it stops it and removes every key that it wrote. */
 export interface DemoDaemon extends AsyncDisposable {
@@ -96,16 +96,7 @@ async function removeKeys(redisUrl: string, prefix: string): Promise<void> {
     connectionName: 'filing-webhooks-demo',
     onStateChange: () => undefined,
   });
-  const redis = connections.command();
-  const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
-  await Promise.all(nodes.map((node) => removeKeysOf(node, prefix)));
-}
-
-async function removeKeysOf(node: Exclude<RedisClient, { nodes: unknown }>, prefix: string): Promise<void> {
-  let cursor = '0';
-  do {
-    const [next, keys] = await node.scan(cursor, 'MATCH', `${prefix}:*`, 'COUNT', 1000);
+  for await (const { node, keys } of scanKeys(connections.command(), `${escapeGlob(prefix)}:*`)) {
     await Promise.all(keys.map((key) => node.unlink(key)));
-    cursor = next;
-  } while (cursor !== '0');
+  }
 }

@@ -1,32 +1,102 @@
-/** Every event type with when it is told (contract, Callbacks). */
+/** How the dashboard colours a type. */
+type Tone = 'good' | 'bad' | 'warn' | 'info' | 'busy' | 'plain';
+
+interface EventTypeFacts {
+  /** When such an event is appended, as a sentence of the OpenAPI document. */
+  readonly when: string;
+  /** What `data` holds; src/api/open-api-webhooks.ts has its fields. */
+  readonly data: 'filing' | 'account' | 'disabled' | 'fellBehind' | 'ping';
+  readonly tone: Tone;
+}
+
+/**
+ * Every event type. Filters, the OpenAPI document, metrics, the command `trigger` and the dashboard derive from
+ * this list; docs/webhooks.md is held to it by a test.
+ */
 export const eventTypes = {
-  'filing.created': 'A filing was first seen, after the baseline; `previousStatus` is null.',
-  'filing.unpaid': 'The status became UNPAID.',
-  'filing.paid': 'The status became PAID.',
-  'filing.pending': 'The status became PENDING.',
-  'filing.completed':
-    'The status became COMPLETED; or `completedAt` moved while it was, and `inferred` tells whether that proves an unseen round trip.',
-  'filing.rejected': 'The status became REJECTED; or `rejectionReason` moved while it was.',
-  'filing.reopened': 'COMPLETED became PENDING (told instead of `filing.pending`).',
-  'filing.status_changed':
-    'The status became a value that this version does not know; it is passed on verbatim.',
-  'filing.removed': 'The partner service no longer knows the filing: it answered 404 on two polls.',
-  'filing.restored': 'The partner service knows a removed filing again.',
-  ping: 'A test call; it is in no log.',
-  'account.auth_failed': 'The partner service refuses the key of the account.',
-  'account.doubtful':
-    "What polls find is not believed to be the account's own, and is held back until it is, or until the operator accepts it.",
-  'account.stale': 'For several poll intervals no poll could be completed.',
-  'account.recovered': 'Polls complete again, and nothing is held back.',
-  'subscription.disabled':
-    'A subscription was disabled because its endpoint answered 410 or failed for too long.',
-  'subscription.fell_behind': 'Events left the log for their age before a subscription got them.',
-} as const;
+  'filing.created': {
+    when: 'A filing was first seen, after the baseline; `previousStatus` is null.',
+    data: 'filing',
+    tone: 'plain',
+  },
+  'filing.unpaid': { when: 'The status became UNPAID.', data: 'filing', tone: 'warn' },
+  'filing.paid': { when: 'The status became PAID.', data: 'filing', tone: 'info' },
+  'filing.pending': { when: 'The status became PENDING.', data: 'filing', tone: 'busy' },
+  'filing.completed': {
+    when: 'The status became COMPLETED; or `completedAt` moved while it was, and `inferred` says whether that proves an unseen round trip.',
+    data: 'filing',
+    tone: 'good',
+  },
+  'filing.rejected': {
+    when: 'The status became REJECTED; or `rejectionReason` moved while it was.',
+    data: 'filing',
+    tone: 'bad',
+  },
+  'filing.reopened': {
+    when: 'COMPLETED became PENDING (in place of `filing.pending`).',
+    data: 'filing',
+    tone: 'busy',
+  },
+  'filing.status_changed': {
+    when: 'The status became a value that this version does not know; it is passed on verbatim.',
+    data: 'filing',
+    tone: 'plain',
+  },
+  'filing.removed': {
+    when: 'The partner service no longer knows the filing: it answered 404 on two polls.',
+    data: 'filing',
+    tone: 'plain',
+  },
+  'filing.restored': {
+    when: 'The partner service knows a removed filing again.',
+    data: 'filing',
+    tone: 'plain',
+  },
+  ping: { when: 'A test call; it is in no log.', data: 'ping', tone: 'plain' },
+  'account.auth_failed': {
+    when: 'The partner service refuses the key of the account.',
+    data: 'account',
+    tone: 'bad',
+  },
+  'account.doubtful': {
+    when: "What polls find is not believed to be the account's own, and is held back until it is, or until the operator accepts it.",
+    data: 'account',
+    tone: 'bad',
+  },
+  'account.stale': {
+    when: 'For several poll intervals no poll could be completed.',
+    data: 'account',
+    tone: 'bad',
+  },
+  'account.recovered': {
+    when: 'Polls complete again, and nothing is held back.',
+    data: 'account',
+    tone: 'good',
+  },
+  'subscription.disabled': {
+    when: 'A subscription was disabled because its endpoint answered 410 or failed for too long.',
+    data: 'disabled',
+    tone: 'bad',
+  },
+  'subscription.fell_behind': {
+    when: 'Events were trimmed from the log for their age before a subscription got them.',
+    data: 'fellBehind',
+    tone: 'bad',
+  },
+} as const satisfies Readonly<Record<string, EventTypeFacts>>;
 
 /** The name of an event type. */
 export type EventType = keyof typeof eventTypes;
 
+/** Event types that a read of a filing can lead to. */
+export type FilingEventType = {
+  [T in EventType]: (typeof eventTypes)[T]['data'] extends 'filing' ? T : never;
+}[EventType];
+
 const names = Object.keys(eventTypes) as EventType[];
+
+/** The types of which there are events in the log. */
+export const loggedEventTypes: readonly EventType[] = names.filter((name) => name !== 'ping');
 
 /** The patterns that stand for several types. */
 export const eventPrefixes = [...new Set(names.filter((name) => name.includes('.')).map(prefixOf))];

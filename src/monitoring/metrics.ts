@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { eventTypes } from '../events/event-types.ts';
+import { loggedEventTypes } from '../events/event-types.ts';
 import { recordKinds } from '../records/key-kinds.ts';
 import { OUTCOME_KINDS } from '../callbacks/outcome.ts';
 
@@ -134,7 +134,7 @@ export function createMetrics() {
   // Not known before Redis was asked.
   metrics.redisSafe.set(NaN);
   // From the beginning, for the first increase of a counter that was not there before is seen by no rate().
-  for (const type of Object.keys(eventTypes)) if (type !== 'ping') metrics.events.inc({ type }, 0);
+  for (const type of loggedEventTypes) metrics.events.inc({ type }, 0);
   for (const outcome of Object.keys(OUTCOME_KINDS)) metrics.deliveries.inc({ outcome }, 0);
   for (const kind of recordKinds) metrics.unreadableRecords.inc({ kind }, 0);
   return metrics;

@@ -42,10 +42,7 @@ export function createCursor(cursor: number, done: string): Cursor {
     return marked;
   }
 
-  for (const range of done === '' ? [] : done.split(',')) {
-    const [first = 0, last = first] = range.split('-').map(Number);
-    markRange(first, last);
-  }
+  for (const { first, last } of parseRanges(done)) markRange(first, last);
 
   return {
     position: () => contiguous,
@@ -58,6 +55,18 @@ export function createCursor(cursor: number, done: string): Cursor {
     markDone: (position) => void markRange(position, position),
     markRange,
   };
+}
+
+/** Number of positions in the stored form of `done`. */
+export function countDone(done: string): number {
+  return parseRanges(done).reduce((sum, { first, last }) => sum + last - first + 1, 0);
+}
+
+function parseRanges(done: string): Range[] {
+  return (done === '' ? [] : done.split(',')).map((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return { first, last };
+  });
 }
 
 // Index of the first range that ends at `position` or later.

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
@@ -167,23 +167,16 @@ export function createSubscriptionStore(
       const { account, id, from = 'now' } = subscription;
       const key = keys.account(account);
       const text = sealSubscription(sealer, subscription);
-      const request = idempotency === null ? '' : sha256(idempotency.request);
+      const request = idempotency === null ? '' : hash('sha256', idempotency.request);
+      const remembered = key.idempotency(hash('sha256', idempotency?.key ?? ''));
       const record = idempotency === null ? '' : JSON.stringify({ request, subscription: text });
       const first = await createScript.run(
         redis,
-        [
-          key.subscriptions,
-          state(account, id),
-          key.head,
-          key.idempotency(sha256(idempotency?.key ?? '')),
-          key.events,
-          key.incarnation,
-        ],
+        [key.subscriptions, state(account, id), key.head, remembered, key.events, key.incarnation],
         [id, text, from, record, String(idempotencyMs), String(subscriptionsMax)],
       );
       if (first === '') return { kind: 'created', subscription };
       if (first === 'gone' || first === 'full') return { kind: first };
-      const remembered = key.idempotency(sha256(idempotency?.key ?? ''));
       const earlier = decodeRecord(remembered, null, String(first), (json) =>
         parseShaped<{ request: string; subscription: string }>(json, {
           request: 'string',
@@ -279,8 +272,4 @@ const unknownSubscription: Subscription = {
 // Sorts as text: by age, then by id.
 function ageKey({ createdAt, id }: Pick<Subscription, 'createdAt' | 'id'>): string {
   return `${String(createdAt).padStart(15, '0')} ${id}`;
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,3 +1,4 @@
+import { countDone } from './cursor.ts';
 import type { SigningSecret } from './signing-secret.ts';
 
 /** How a callback's body is written (contract, HTTP API). */
@@ -130,13 +131,5 @@ function callText({ url, headers, secrets, format, payload }: Subscription): str
  * Events in the log that the subscription has not got yet; pure. Counts those it may turn out not to want.
  */
 export function subscriptionLag(delivery: DeliveryState, head: number): number {
-  return Math.max(0, head - delivery.cursor - countRanges(delivery.done)) + delivery.parked;
-}
-
-function countRanges(text: string): number {
-  if (text === '') return 0;
-  return text
-    .split(',')
-    .map((range) => range.split('-').map(Number))
-    .reduce((sum, [from = 0, to = from]) => sum + to - from + 1, 0);
+  return Math.max(0, head - delivery.cursor - countDone(delivery.done)) + delivery.parked;
 }

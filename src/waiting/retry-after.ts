@@ -1,9 +1,9 @@
 /** A receiver cannot ask for a longer pause than this, in milliseconds. */
-export const RETRY_AFTER_MAX_MS = 3_600_000;
+export const retryAfterMaxMs = 3_600_000;
 
 /**
  * Reads a `Retry-After` value (RFC 9110 §10.2.3), seconds or an HTTP date, as milliseconds from `nowMs`: 0
- * for a moment that has passed, never above RETRY_AFTER_MAX_MS, null when it is missing or neither of the
+ * for a moment that has passed, never above retryAfterMaxMs, null when it is missing or neither of the
  * two. Fractions and exponents are understood although no RFC allows them.
  */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | null {
@@ -12,18 +12,18 @@ export function parseRetryAfter(value: string | null | undefined, nowMs: number)
     ? Number(text) * 1000
     : parseHttpDate(text) - nowMs;
   if (Number.isNaN(delayMs)) return null;
-  return Math.round(Math.min(Math.max(delayMs, 0), RETRY_AFTER_MAX_MS));
+  return Math.round(Math.min(Math.max(delayMs, 0), retryAfterMaxMs));
 }
 
-const IMF_FIXDATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-const RFC_850 = /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
-const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+const imfFixdate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+const rfc850 = /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
+const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
  * The three forms of RFC 9110 §5.6.7 in epoch milliseconds, or NaN: Date.parse alone takes almost any text
  * for a date.
  */
 function parseHttpDate(text: string): number {
-  if (IMF_FIXDATE.test(text) || RFC_850.test(text)) return Date.parse(text);
-  return ASCTIME.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
+  if (imfFixdate.test(text) || rfc850.test(text)) return Date.parse(text);
+  return asctime.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
 }

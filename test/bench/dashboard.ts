@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../browser/chromium.ts';
-import { apiToken, startDaemonProcess } from '../support/daemon-process.ts';
-import { startSandbox } from '../support/sandbox.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { apiToken, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startSandbox } from '../support/partner/sandbox.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { median, percentile, print } from './support/statistics.ts';
 

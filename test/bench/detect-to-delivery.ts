@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { startSandbox } from '../support/sandbox.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startSandbox } from '../support/partner/sandbox.ts';
 import { benchSecret } from './support/delivery-rig.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { startReceiverProcess, type Arrival } from './support/receiver-process.ts';

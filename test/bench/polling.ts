@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { largeAccountFilings } from '../../src/polling/schedule/plan.ts';
 import { createRedisConnections } from '../../src/redis/connection/connect.ts';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { watchAccount, type WatchedAccount } from '../support/watched-account.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { watchAccount, type WatchedAccount } from '../support/partner/watched-account.ts';
 import { startPageReader } from './support/page-reader-process.ts';
 import { startPartnerProcess, type PartnerProcess } from './support/partner-process.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
-import { usageOf } from '../support/process-usage.ts';
+import { usageOf } from '../support/daemon/process-usage.ts';
 import { median, percentile, print } from './support/statistics.ts';
 
 const parts = { requests, compare, memory, accounts };

@@ -1,8 +1,8 @@
 import { createRedisConnections, type RedisClient } from '../../src/redis/connection/connect.ts';
 import { createKeys } from '../../src/redis/keys.ts';
 import { committing } from '../../src/redis/scripts.ts';
-import { appendScript } from '../support/append-script.ts';
-import { startPrivateRedis } from '../support/redis.ts';
+import { appendScript } from '../support/redis/append-script.ts';
+import { startPrivateRedis } from '../support/redis/test-redis.ts';
 import { median, print } from './support/statistics.ts';
 
 const commitsPerRun = 3_000;

@@ -3,7 +3,7 @@ import { Agent, get } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { startSlowClients } from './support/slow-clients-process.ts';
 import { percentile, print } from './support/statistics.ts';

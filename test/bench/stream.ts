@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { createDeliveryRig } from './support/delivery-rig.ts';
 import { startListeners } from './support/listener-process.ts';
 import { startPrivateRedis } from './support/private-redis.ts';

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { loggedEventTypes } from '../../src/events/event-types.ts';
 import { setStage } from './stage.ts';
 import type { WatchedPage } from './watched-page.ts';
 
@@ -33,6 +34,8 @@ describe('changes', () => {
     await tab.page.getByLabel('Search').fill('differs LIFE');
     await expect.poll(() => entries(tab).count()).toBe(1);
     await tab.page.getByLabel('Search').fill('');
+    const offered = await tab.page.getByLabel('Type').getByRole('option').allInnerTexts();
+    expect(offered).toEqual(['All types', ...loggedEventTypes]);
     await tab.page.getByLabel('Type').selectOption('filing.pending');
     await expect.poll(() => entries(tab).count()).toBe(1);
     await tab.page.getByLabel('Search').fill('no such thing');

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, vi } from 'vitest';
 import type { Browser } from 'playwright-core';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { testRedis, type TestRedis } from '../support/redis.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
-import { browserMs, launchChromium } from './chromium.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { testRedis, type TestRedis } from '../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
+import { browserMs, launchChromium } from '../support/chromium.ts';
 import { openWatchedPage, type WatchedPage } from './watched-page.ts';
 
 /** A partner service, a daemon that polls it, and a browser, for all tests of a file. */

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { apiToken } from '../support/daemon-process.ts';
+import { apiToken } from '../support/daemon/daemon-process.ts';
 
 /** A page of the dashboard that notes whatever a page must never do. */
 export interface WatchedPage extends AsyncDisposable {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createRandom } from '../../src/sandbox/simulation/random.ts';
 import { startCutRedis } from './failovers/cut-redis.ts';
 import { runFailovers } from './failovers/run-failovers.ts';
-import { expectMendedAlone, expectMendedBehindChanges } from '../support/cut-commit.ts';
+import { expectMendedAlone, expectMendedBehindChanges } from '../support/redis/cut-commit.ts';
 
 const cuts = Number(process.env['CRASH_CUTS'] ?? 9);
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { checkJournals } from './support/check-journals.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { checkJournals } from '../support/journals/check-journals.ts';
 import { findStrace, killAtWrite } from './support/strace.ts';
-import { maxInFlight, startWorld, type World } from './support/world.ts';
+import { maxInFlight, startWorld, type World } from '../support/world/world.ts';
 
 const strace = findStrace();
 const worldsAtOnce = Number(process.env['CRASH_WORLDS'] ?? 5);

@@ -6,9 +6,9 @@ import { freePort } from '../../src/demo/redis-process.ts';
 import { listenForCommits } from '../../src/filings/commit/commit-journal.ts';
 import { createRedisConnections, type RedisConnections } from '../../src/redis/connection/connect.ts';
 import { createJobWorker } from '../../src/redis/jobs/job-worker.ts';
-import { startCluster, startClusterNode } from '../integration/redis/connection/topologies.ts';
-import type { PrivateRedis } from '../support/redis.ts';
-import { startSilencingProxy } from '../support/silencing-proxy.ts';
+import { startCluster, startClusterNode } from '../support/redis/topologies.ts';
+import type { PrivateRedis } from '../support/redis/test-redis.ts';
+import { startSilencingProxy } from '../support/connections/silencing-proxy.ts';
 
 const goesOnMs = 15_000;
 const prefix = 'fw:{~queues}';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { expectKept } from './support/expect-kept.ts';
-import { maxInFlight, startWorld } from './support/world.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { expectKept } from '../support/journals/expect-kept.ts';
+import { maxInFlight, startWorld } from '../support/world/world.ts';
 
 const pauses = Number(process.env['CRASH_PAUSES'] ?? 4);
 let redis: PrivateRedis;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { expectKept, writeEvidence } from './support/expect-kept.ts';
-import { describeRecoveries, killAtRandom, type Recovery } from './support/kill-at-random.ts';
-import { accounts, maxInFlight, startWorld } from './support/world.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { expectKept, writeEvidence } from '../support/journals/expect-kept.ts';
+import { describeRecoveries, killAtRandom, type Recovery } from '../support/world/kill-at-random.ts';
+import { accounts, maxInFlight, startWorld } from '../support/world/world.ts';
 
 const kills = Number(process.env['CRASH_KILLS'] ?? 40);
 const recoveryMaxMs = 15_000;

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startTcpProxy } from '../integration/redis/connection/tcp-proxy.ts';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { checkJournals } from './support/check-journals.ts';
-import { expectKept } from './support/expect-kept.ts';
-import { cutTail, lastAppendOnlyFile } from './support/redis-files.ts';
+import { startTcpProxy } from '../support/connections/tcp-proxy.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { checkJournals } from '../support/journals/check-journals.ts';
+import { expectKept } from '../support/journals/expect-kept.ts';
+import { cutTail, lastAppendOnlyFile } from '../support/redis/redis-files.ts';
 import { canMount, fill, makeRoom, mountSmallDisk, unmount } from './support/small-disk.ts';
-import { maxInFlight, startWorld, type World } from './support/world.ts';
+import { maxInFlight, startWorld, type World } from '../support/world/world.ts';
 
 const awayMs = Number(process.env['CRASH_AWAY_MS'] ?? 30_000);
 const rounds = Number(process.env['CRASH_ROUNDS'] ?? 4);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { expectKept } from './support/expect-kept.ts';
-import { startWorld } from './support/world.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { expectKept } from '../support/journals/expect-kept.ts';
+import { startWorld } from '../support/world/world.ts';
 
 const kills = 5;
 const subscribers = 2;

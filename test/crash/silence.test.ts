@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startPrivateRedis } from '../support/redis.ts';
-import { startSilencingProxy } from '../support/silencing-proxy.ts';
+import { startPrivateRedis } from '../support/redis/test-redis.ts';
+import { startSilencingProxy } from '../support/connections/silencing-proxy.ts';
 import {
   startProxiedCluster,
   startProxiedSentinels,
   type ProxiedGroup,
   type Silence,
 } from './failovers/proxied-groups.ts';
-import { accounts, startWorld, type World } from './support/world.ts';
+import { accounts, startWorld, type World } from '../support/world/world.ts';
 
 // Milliseconds in which work has to go on after a connection has fallen silent, or after a successor was
 // elected.

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { startReceiver, receiverSecret } from '../support/receiver.ts';
-import { startSandbox } from '../support/sandbox.ts';
-import { startSlowLine } from '../support/slow-line.ts';
-import { expectKept } from './support/expect-kept.ts';
-import { maxInFlight, startWorld } from './support/world.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { startReceiver, receiverSecret } from '../support/receivers/receiver.ts';
+import { startSandbox } from '../support/partner/sandbox.ts';
+import { startSlowLine } from '../support/connections/slow-line.ts';
+import { expectKept } from '../support/journals/expect-kept.ts';
+import { maxInFlight, startWorld } from '../support/world/world.ts';
 
 // A round trip of half a second.
 const delayMs = 250;

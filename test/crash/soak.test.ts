@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { expectKept } from './support/expect-kept.ts';
-import { quarters, watchMemory, type MemorySample } from './support/memory.ts';
-import { maxInFlight, startWorld, type World } from './support/world.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { expectKept } from '../support/journals/expect-kept.ts';
+import { quarters, watchMemory, type MemorySample } from '../support/world/memory.ts';
+import { maxInFlight, startWorld, type World } from '../support/world/world.ts';
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 1);
 // Shorter than this, the first trims of the log and the growth of a young heap are all there is to see.

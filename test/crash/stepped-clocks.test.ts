@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { createSteppedClock, startSteppedRedis } from '../support/stepped-clock.ts';
-import { startStage } from '../e2e/delivery-stage.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { createSteppedClock, startSteppedRedis } from '../support/daemon/stepped-clock.ts';
+import { startStage } from '../support/daemon/delivery-stage.ts';
 
 const intervalMs = 5_000;
 const pauseSeconds = 5;

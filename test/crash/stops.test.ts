@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { expectKept } from './support/expect-kept.ts';
-import { startWorld } from './support/world.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { expectKept } from '../support/journals/expect-kept.ts';
+import { startWorld } from '../support/world/world.ts';
 
 const stops = Number(process.env['CRASH_STOPS'] ?? 12);
 const graceMs = 30_000;

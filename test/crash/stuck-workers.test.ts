@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { startPrivateRedis } from '../support/redis.ts';
-import { startRedisProxy } from '../support/redis-proxy.ts';
-import { startSandbox } from '../support/sandbox.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startPrivateRedis } from '../support/redis/test-redis.ts';
+import { startRedisProxy } from '../support/connections/redis-proxy.ts';
+import { startSandbox } from '../support/partner/sandbox.ts';
 
 interface Verdict {
   readonly reasons: readonly string[];

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { test } from 'vitest';
-import { startPrivateRedis } from '../support/redis.ts';
-import { startRecordsStage, type RecordsStage } from '../support/records-stage.ts';
+import { startPrivateRedis } from '../support/redis/test-redis.ts';
+import { startRecordsStage, type RecordsStage } from '../support/daemon/records-stage.ts';
 
 test('each key of another type, or with garbage in it, hurts itself alone, is named, and is mended where it can be', async () => {
   await using own = await startPrivateRedis();

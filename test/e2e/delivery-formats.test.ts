@@ -1,9 +1,9 @@
 import { CloudEvent, HTTP } from 'cloudevents';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { CallbackFormat } from '../../src/subscriptions/subscription.ts';
-import { startReceiver, type Callback } from '../support/receiver.ts';
-import { testRedis } from '../support/redis.ts';
-import { startStage, type DeliveryStage } from './delivery-stage.ts';
+import { startReceiver, type Callback } from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startStage, type DeliveryStage } from '../support/daemon/delivery-stage.ts';
 
 const redis = testRedis();
 const slow = { timeout: 20_000, interval: 50 };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { formatCallback, printable } from '../../src/demo/callback-line.ts';
-import { testRedis } from '../support/redis.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const verified = /^\d\d:\d\d:\d\d {2}verified {2}\S+ +→ \S+ .*$/gm;

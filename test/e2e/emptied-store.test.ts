@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
-import { openApi } from '../support/api-caller.ts';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { startPrivateRedis } from '../support/redis.ts';
-import { startSandbox } from '../support/sandbox.ts';
+import { openApi } from '../support/api/api-caller.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startPrivateRedis } from '../support/redis/test-redis.ts';
+import { startSandbox } from '../support/partner/sandbox.ts';
 
 const account = '/v1/accounts/default';
 

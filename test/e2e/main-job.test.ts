@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startCollector, type Collector, type EventBody } from '../support/collector.ts';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { testRedis } from '../support/redis.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
+import { startCollector, type Collector, type EventBody } from '../support/receivers/collector.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 
 const redis = testRedis();
 const subscriptions = '/v1/accounts/default/subscriptions';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom } from '../../src/sandbox/simulation/random.ts';
-import { expectKept } from '../crash/support/expect-kept.ts';
-import { maxInFlight, startWorld } from '../crash/support/world.ts';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
+import { expectKept } from '../support/journals/expect-kept.ts';
+import { maxInFlight, startWorld } from '../support/world/world.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
 
 const seed = Number(process.env['CRASH_SEED'] ?? 20_261_121);
 const kills = 4;

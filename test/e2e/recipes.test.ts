@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { testRedis } from '../support/redis.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 
 const account = '/v1/accounts/default';
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;

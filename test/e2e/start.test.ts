@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { startReceiver, receiverSecret, type Receiver } from '../support/receiver.ts';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { startRedisProxy } from '../support/redis-proxy.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startReceiver, receiverSecret, type Receiver } from '../support/receivers/receiver.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { startRedisProxy } from '../support/connections/redis-proxy.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 
 let redis: PrivateRedis;
 let sandbox: TestSandbox;

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { startReceiver, createLatch, receiverSecret, type Receiver } from '../support/receiver.ts';
-import { startPrivateRedis, type PrivateRedis } from '../support/redis.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
+import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startReceiver, createLatch, receiverSecret, type Receiver } from '../support/receivers/receiver.ts';
+import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 
 const subscriptions = '/v1/accounts/default/subscriptions';
 const authorization = `host: x\r\nauthorization: Bearer ${apiToken}\r\n`;

@@ -6,7 +6,7 @@ import { classifyOutcome } from '../../src/callbacks/outcome.ts';
 import { createEgressPolicy } from '../../src/egress/address-policy.ts';
 import { createHostLookup } from '../../src/egress/host-lookup.ts';
 import type { HostLookup } from '../../src/egress/host-lookup.ts';
-import corpus from '../unit/egress/ssrf-corpus.json' with { type: 'json' };
+import corpus from '../support/ssrf-corpus.json' with { type: 'json' };
 
 /** What came of calling everything that must not be called, in a network where all of it would answer. */
 export interface CanaryReport {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { subscriptionsMax } from '../../src/subscriptions/subscription-store.ts';
-import { createApiFixture, hookUrl, type ApiFixture } from '../support/api-fixture.ts';
-import { testRedis } from '../support/redis.ts';
+import { createApiFixture, hookUrl, type ApiFixture } from '../support/api/api-fixture.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
 let api: ApiFixture;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startRawReceiver, type RawReceiver } from '../integration/callbacks/raw-receiver.ts';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { testRedis, type TestRedis } from '../support/redis.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
+import { startRawReceiver, type RawReceiver } from '../support/receivers/raw-receiver.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { testRedis, type TestRedis } from '../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 
 const neutral =
   'The URL must be absolute and lead to a public host on a permitted port, without user information, fragment, whitespace, backslash or trailing dot.';

@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, test } from 'vitest';
 import { createEgressPolicy } from '../../src/egress/address-policy.ts';
 import { checkCallbackUrl } from '../../src/egress/url-policy.ts';
-import corpus from '../unit/egress/ssrf-corpus.json' with { type: 'json' };
+import corpus from '../support/ssrf-corpus.json' with { type: 'json' };
 
 // Python's ipaddress and the C library's inet_aton share no code with Node, ipaddr.js or the policy.
 const hasPython = spawnSync('python3', ['-c', 'import ipaddress']).status === 0;

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeCursor, type CursorKind } from '../../src/api/shared/cursor.ts';
 import type { RouteTable } from '../../src/api/server/method-not-allowed.ts';
-import { createApiFixture, hookUrl, type ApiFixture } from '../support/api-fixture.ts';
-import { testRedis } from '../support/redis.ts';
+import { createApiFixture, hookUrl, type ApiFixture } from '../support/api/api-fixture.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
 let api: ApiFixture;

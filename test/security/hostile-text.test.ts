@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startRawReceiver } from '../integration/callbacks/raw-receiver.ts';
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { receiverSecret, startReceiver, type Receiver } from '../support/receiver.ts';
-import { testRedis } from '../support/redis.ts';
-import { startSandbox, type TestSandbox } from '../support/sandbox.ts';
+import { startRawReceiver } from '../support/receivers/raw-receiver.ts';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { receiverSecret, startReceiver, type Receiver } from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 
 const base = '/v1/accounts/default';
 const formats = ['standard', 'cloudevents', 'slack'] as const;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ApiLimits } from '../../src/api/deps.ts';
-import { createApiFixture, operatorToken, type ApiFixture } from '../support/api-fixture.ts';
-import { testRedis } from '../support/redis.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const plenty = { burst: 10_000, perSecond: 1_000 };

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPrivateRedis } from '../bench/support/private-redis.ts';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { startSandbox } from '../support/sandbox.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startSandbox } from '../support/partner/sandbox.ts';
 import { startStubResolver } from './stub-resolver.ts';
 
 /**

@@ -1,8 +1,8 @@
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createApiFixture, operatorToken, type ApiFixture } from '../support/api-fixture.ts';
-import { testRedis } from '../support/redis.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const inAWeek = new Date(Date.now() + 7 * 86_400_000).toISOString();

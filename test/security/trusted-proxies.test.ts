@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { createApiFixture, type ApiFixture } from '../support/api-fixture.ts';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { testRedis } from '../support/redis.ts';
+import { createApiFixture, type ApiFixture } from '../support/api/api-fixture.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const limits = { failures: { burst: 2, perSecond: 0.001 } };

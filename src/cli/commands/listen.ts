@@ -1,13 +1,13 @@
-import type { KeyObject } from 'node:crypto';
 import { styleText } from 'node:util';
-import { generateSecret, InvalidSecretError, parseSecret } from '../../subscriptions/signing-secret.ts';
+import { generateSecret } from '../../subscriptions/signing-secret.ts';
 import { apiOptions, createApiClient } from '../api-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { urlFrom, atMost, type Command } from '../command.ts';
 import { eventLine } from '../events/event-line.ts';
-import { followingOf, followingOptions, tellStream } from './events-tail.ts';
 import { followEvents, type FollowedEvent } from '../events/follow-events.ts';
+import { followingOf, followingOptions, reportStream } from '../events/following-options.ts';
 import { forwardEvent, type Forwarded } from '../events/forward-event.ts';
+import { readSigningKey } from '../signing-key.ts';
 
 /** `listen`: relays an account's events to a receiver that the daemon cannot reach, or must not. */
 export const listen: Command = {
@@ -37,10 +37,10 @@ export const listen: Command = {
     const given = input.text('secret') ?? (context.env['FILING_WEBHOOKS_SECRET'] || null);
     // One that somebody else keeps is not told again.
     const made = given === null ? generateSecret() : null;
-    const key = readSecret(given ?? made ?? '');
+    const key = readSigningKey(given ?? made ?? '');
     const client = createApiClient(input, context);
     const asJson = input.flag('json');
-    const news = tellStream(
+    const news = reportStream(
       context,
       `Events of account ${client.account} at ${client.url} go to ${to}; Ctrl-C ends.
 ${made === null ? 'They are signed with the secret that was given.' : `Secret for your receiver: ${made}`}`,
@@ -57,16 +57,6 @@ ${made === null ? 'They are signed with the secret that was given.' : `Secret fo
     return exitCodes.ok;
   },
 };
-
-/** Reads a signing secret; a CliError says what it has to look like. */
-export function readSecret(text: string): KeyObject {
-  try {
-    return parseSecret(text);
-  } catch (error) {
-    if (!(error instanceof InvalidSecretError)) throw error;
-    throw new CliError('usage', `The secret is not valid: ${error.message}.`);
-  }
-}
 
 function forwardedLine({ json }: FollowedEvent, forwarded: Forwarded): string {
   if (forwarded.kind === 'failed') {

@@ -1,5 +1,7 @@
+import type { FilingEventType } from '../../events/event-types.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
-import { baseUrlFrom, onlyArgument, type Command, type Context, type Input } from '../command.ts';
+import { onlyArgument, type Command } from '../command.ts';
+import { createSandboxControl, type SandboxControl } from '../sandbox-control.ts';
 
 interface Filing {
   readonly id: string;
@@ -15,8 +17,11 @@ interface Change {
   readonly from: readonly string[];
 }
 
+/** Types that the command does not offer. */
+type NotTriggered = 'filing.status_changed' | 'filing.restored';
+
 /** By event type; null = the filing is removed. */
-const changes: Readonly<Record<string, Change | null>> = {
+const changes: Readonly<Record<Exclude<FilingEventType, NotTriggered>, Change | null>> = {
   'filing.created': { status: 'UNPAID', from: [] },
   'filing.unpaid': { status: 'UNPAID', from: ['PAID', 'PENDING', 'REJECTED', 'COMPLETED'] },
   'filing.paid': { status: 'PAID', from: ['UNPAID', 'PENDING', 'REJECTED', 'COMPLETED'] },
@@ -51,7 +56,7 @@ export const trigger: Command = {
   async run(input, context) {
     const given = onlyArgument(input, 'TYPE');
     const type = given.startsWith('filing.') ? given : `filing.${given.toLowerCase()}`;
-    const change = changes[type];
+    const change = new Map(Object.entries(changes)).get(type);
     if (change === undefined)
       throw new CliError(
         'usage',
@@ -70,36 +75,6 @@ export const trigger: Command = {
     return exitCodes.ok;
   },
 };
-
-type SandboxControl = ReturnType<typeof createSandboxControl>;
-
-function createSandboxControl(input: Input, { env, signal }: Context) {
-  const given =
-    input.text('sandbox') ?? (env['SANDBOX_URL'] || `http://127.0.0.1:${env['SANDBOX_PORT'] || 4010}`);
-  const url = baseUrlFrom(given, '--sandbox (or SANDBOX_URL)');
-  return {
-    /** Null where there is no such filing. */
-    async call(method: string, path: string, body?: unknown): Promise<unknown> {
-      const response = await fetch(`${url}/_sandbox/filings${path}`, {
-        method,
-        ...(body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-        signal,
-      }).catch((error: unknown) => {
-        if (signal.aborted) throw error;
-        throw new CliError(
-          'unavailable',
-          `No sandbox answers at ${url}: start it with npm run sandbox, or name its address with --sandbox.`,
-        );
-      });
-      if (response.status === 404 && method === 'GET') return null;
-      if (!response.ok)
-        throw new CliError('no', `The sandbox answered ${response.status}: ${await response.text()}`);
-      return response.status === 204 ? null : await response.json();
-    },
-  };
-}
 
 function editOf({ status }: Change, reason: string | null): Record<string, unknown> {
   return reason === null ? { status } : { status, rejectionReason: reason };

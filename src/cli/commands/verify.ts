@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { styleText } from 'node:util';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { atMost, type Command, type Context, type Input } from '../command.ts';
-import { readSecret } from './listen.ts';
 import { parseHeaders, verifyCallback } from '../events/verify-callback.ts';
+import { readSigningKey } from '../signing-key.ts';
 
 /** `verify`: whether a captured callback is genuine, and if not, why. */
 export const verify: Command = {
@@ -33,7 +33,7 @@ export const verify: Command = {
     atMost(input, 0);
     const secret = input.text('secret') ?? context.env['FILING_WEBHOOKS_SECRET'];
     if (!secret) throw new CliError('usage', 'No secret: set FILING_WEBHOOKS_SECRET, or give --secret.');
-    const key = readSecret(secret);
+    const key = readSigningKey(secret);
     const callback = { headers: await readHeaders(input), body: await readBody(input, context) };
     const found = verifyCallback(callback, key, input.flag('ignore-age') ? null : Date.now());
     if (input.flag('json')) context.out(JSON.stringify(found));

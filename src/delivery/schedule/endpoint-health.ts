@@ -1,5 +1,5 @@
 import { jitter } from '../../waiting/jitter.ts';
-import { RETRY_AFTER_MAX_MS } from '../../waiting/retry-after.ts';
+import { retryAfterMaxMs } from '../../waiting/retry-after.ts';
 import type { CallbackOutcome } from '../../callbacks/outcome.ts';
 
 /** The part of a subscription's delivery state that outcomes move. Times in milliseconds, 0 = none. */
@@ -44,7 +44,7 @@ const filingsOfDownEndpoint = 3;
 export const probeDelayMsMax = 5 * 60_000;
 const probeSpread = { less: 0.2 };
 // Milliseconds; the longest pause, and what clocks may be corrected by meanwhile.
-const pauseMsMax = RETRY_AFTER_MAX_MS + 60_000;
+const pauseMsMax = retryAfterMaxMs + 60_000;
 
 /** The endpoint's health out of more; pure. */
 export function healthOf(state: EndpointHealth): EndpointHealth {

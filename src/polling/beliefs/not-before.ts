@@ -1,5 +1,5 @@
 import type { FilingState } from '../../filings/detection/filing-state.ts';
-import type { FilingDocument } from '../../filings/observe-filings.ts';
+import type { FilingDocument } from '../../filings/detection/decide-commit.ts';
 import { createdAtOf } from '../../partner/filing-schema.ts';
 import type { MissedRead } from './missed-reads.ts';
 import { isUnsettled } from '../../partner/filing-statuses.ts';

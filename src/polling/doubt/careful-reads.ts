@@ -1,4 +1,4 @@
-import type { Observation } from '../../filings/observe-filings.ts';
+import type { Observation } from '../../filings/detection/decide-commit.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import type { MissedRead } from '../beliefs/missed-reads.ts';

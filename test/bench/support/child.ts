@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { startOptions } from '../../support/start-options.ts';
+import { startOptions } from '../../support/daemon/start-options.ts';
 
 /** A process of its own that runs a module and answers questions; it ends with this process at the latest. */
 export interface Child<Question> extends AsyncDisposable {

@@ -24,7 +24,7 @@ import { createRedisConnections, type RedisClient } from '../../../src/redis/con
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
-import { appendScript } from '../../support/append-script.ts';
+import { appendScript } from '../../support/redis/append-script.ts';
 
 /** An event that was put into the log. */
 export interface FilledEvent {

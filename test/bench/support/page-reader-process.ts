@@ -1,4 +1,4 @@
-import { watchAccount } from '../../support/watched-account.ts';
+import { watchAccount } from '../../support/partner/watched-account.ts';
 import { createPartnerHttp } from '../../../src/partner/partner-http.ts';
 import { largeAccountFilings } from '../../../src/polling/schedule/plan.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';

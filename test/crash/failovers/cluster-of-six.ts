@@ -1,10 +1,6 @@
 import type { Redis } from 'ioredis';
 import { freePort } from '../../../src/demo/redis-process.ts';
-import {
-  joinAsReplica,
-  startCluster,
-  startClusterNode,
-} from '../../integration/redis/connection/topologies.ts';
+import { joinAsReplica, startCluster, startClusterNode } from '../../support/redis/topologies.ts';
 import { moveSlot } from './move-slot.ts';
 import {
   failLagging,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { stat, truncate } from 'node:fs/promises';
-import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
-import { lastAppendOnlyFile, lastTransaction } from '../support/redis-files.ts';
+import { startPrivateRedis, type PrivateRedis } from '../../support/redis/test-redis.ts';
+import { lastAppendOnlyFile, lastTransaction } from '../../support/redis/redis-files.ts';
 import type { FailoverGroup } from './replication.ts';
 
 /** What the transaction that is cut is about, by a text in it: a commit, a settle, a job. */

@@ -7,9 +7,9 @@ import {
   startCluster,
   startClusterNode,
   writeSentinel,
-} from '../../integration/redis/connection/topologies.ts';
-import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
-import { startSilencingProxy, type SilencingProxy } from '../../support/silencing-proxy.ts';
+} from '../../support/redis/topologies.ts';
+import { startPrivateRedis, type PrivateRedis } from '../../support/redis/test-redis.ts';
+import { startSilencingProxy, type SilencingProxy } from '../../support/connections/silencing-proxy.ts';
 import { isFollowing, isPrimary, joinMember, syncAtOnce, until, type Member } from './replication.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { vi } from 'vitest';
-import type { PrivateRedis } from '../../support/redis.ts';
+import type { PrivateRedis } from '../../support/redis/test-redis.ts';
 
 /** A server with a client that outlives its failures. */
 export interface Member extends Disposable {

@@ -1,7 +1,11 @@
 import { expect, vi } from 'vitest';
-import { checkConvergence, findUnconverged, type Convergence } from '../support/check-convergence.ts';
-import { writeEvidence } from '../support/expect-kept.ts';
-import { accounts, startWorld, type World } from '../support/world.ts';
+import {
+  checkConvergence,
+  findUnconverged,
+  type Convergence,
+} from '../../support/journals/check-convergence.ts';
+import { writeEvidence } from '../../support/journals/expect-kept.ts';
+import { accounts, startWorld, type World } from '../../support/world/world.ts';
 import { answerUnevenly, type UnevenAnswers } from './uneven-answers.ts';
 import type { FailoverGroup, FailoverWay } from './replication.ts';
 

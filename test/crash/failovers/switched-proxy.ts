@@ -1,4 +1,4 @@
-import { startPrivateRedis } from '../../support/redis.ts';
+import { startPrivateRedis } from '../../support/redis/test-redis.ts';
 import {
   failLagging,
   isFollowing,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { commandOf, isPush, splitValues } from './resp-values.ts';
+import { commandOf, isPush, splitValues } from '../../support/connections/resp-values.ts';
 
 /**
  * A way to Redis that keeps its clients' connections when it goes over to another server, as proxies in front

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPrivateRedis } from '../../support/redis.ts';
-import { writeSentinel } from '../../integration/redis/connection/topologies.ts';
+import { startPrivateRedis } from '../../support/redis/test-redis.ts';
+import { writeSentinel } from '../../support/redis/topologies.ts';
 import {
   failLagging,
   isFollowing,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { vi } from 'vitest';
-import type { TapingReceiver } from '../support/taping-receiver.ts';
+import type { TapingReceiver } from '../../support/world/taping-receiver.ts';
 
 /** Receivers of which some fail now and then and some are slow just when it matters. */
 export interface UnevenAnswers {

@@ -147,7 +147,7 @@ export const guards: readonly Mutation[] = [
     find: 'if (wrong !== undefined) throw',
     replace: 'if (wrong === "") throw',
     project: 'security',
-    test: 'test/security/encryption-keys.test.ts',
+    test: 'test/security/encryption-keys.long.test.ts',
     title: '',
   },
   {
@@ -156,7 +156,7 @@ export const guards: readonly Mutation[] = [
     find: 'if (connections.size <= max) return;',
     replace: 'if (connections.size <= max * 100) return;',
     project: 'security',
-    test: 'test/security/slow-clients.test.ts',
+    test: 'test/security/slow-clients.long.test.ts',
     title: '',
   },
 ];

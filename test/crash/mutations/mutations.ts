@@ -93,7 +93,7 @@ export const mutations: readonly Mutation[] = [
     find: 'socketTimeout: silenceMs, ',
     replace: '',
     project: 'integration',
-    test: 'test/integration/redis/jobs/job-worker.test.ts',
+    test: 'test/integration/redis/jobs/job-worker.long.test.ts',
     title: '',
   },
   {

@@ -10,10 +10,10 @@ import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
-import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount, type SeenEvent } from '../../support/watched-account.ts';
+import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount, type SeenEvent } from '../../support/partner/watched-account.ts';
 import { createHarness } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();

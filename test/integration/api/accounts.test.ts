@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTokenStore } from '../../../src/accounts/token-store.ts';
 import { createCountHistory } from '../../../src/filings/count-history.ts';
 import { SealError } from '../../../src/secrets/seal.ts';
-import { testRedis } from '../../support/redis.ts';
-import { accountInput, createApiFixture, hookUrl, type ApiFixture } from '../../support/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { accountInput, createApiFixture, hookUrl, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 const redis = testRedis();
 let api: ApiFixture;

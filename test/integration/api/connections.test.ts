@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 const max = 20;
 const redis = testRedis();

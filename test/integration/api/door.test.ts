@@ -7,9 +7,9 @@ import { createApi } from '../../../src/api/api.ts';
 import type { Api } from '../../../src/api/server/api-instance.ts';
 import type { ApiDeps } from '../../../src/api/deps.ts';
 import { openDoor } from '../../../src/api/server/door.ts';
-import { createLatch } from '../../support/receiver.ts';
-import { testRedis } from '../../support/redis.ts';
-import { createApiFixture } from '../../support/api-fixture.ts';
+import { createLatch } from '../../support/receivers/receiver.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createApiFixture } from '../../support/api/api-fixture.ts';
 
 const addresses = ['127.0.0.1', '127.0.0.2'];
 const redis = testRedis();

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { appendEvent, paidEvent } from '../../support/append-script.ts';
-import { testRedis } from '../../support/redis.ts';
-import { rememberKeys } from '../../support/set-back.ts';
-import { createApiFixture, type ApiFixture } from '../../support/api-fixture.ts';
+import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { rememberKeys } from '../../support/redis/set-back.ts';
+import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 interface Page {
   readonly items: { readonly id: string; readonly type: string; readonly data: Record<string, unknown> }[];

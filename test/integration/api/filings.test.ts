@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 const redis = testRedis();
 let api: ApiFixture;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { testRedis } from '../../support/redis.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 import {
   accountInput,
   createApiFixture,
@@ -12,7 +12,7 @@ import {
   operatorToken,
   type Answer,
   type ApiFixture,
-} from '../../support/api-fixture.ts';
+} from '../../support/api/api-fixture.ts';
 
 const redis = testRedis();
 let api: ApiFixture;

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from 'vitest';
 import { createLogFollower } from '../../../src/api/events/log-follower.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { appendEvent, paidEvent } from '../../support/append-script.ts';
-import { testRedis } from '../../support/redis.ts';
+import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

@@ -5,8 +5,8 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventTypes } from '../../../src/events/event-types.ts';
 import { buildFilingEvent, buildOperationalEvent } from '../../../src/events/event.ts';
-import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, type ApiFixture } from '../../support/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 interface Document {
   readonly openapi: string;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
-import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
+import { startPrivateRedis, type PrivateRedis } from '../../support/redis/test-redis.ts';
 import {
   accountInput,
   createApiFixture,
   hookUrl,
   type Answer,
   type ApiFixture,
-} from '../../support/api-fixture.ts';
+} from '../../support/api/api-fixture.ts';
 
 const prefix = 'outage';
 let server: PrivateRedis;

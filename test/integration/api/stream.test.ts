@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { appendEvent, paidEvent } from '../../support/append-script.ts';
-import { testRedis } from '../../support/redis.ts';
-import { rememberKeys } from '../../support/set-back.ts';
-import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api-fixture.ts';
+import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { rememberKeys } from '../../support/redis/set-back.ts';
+import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 interface Message {
   readonly id: string;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import { ReplayRefusedError } from '../../../src/delivery/replay/start-replay.ts';
-import { testRedis } from '../../support/redis.ts';
-import { createApiFixture, hookUrl, type ApiFixture } from '../../support/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createApiFixture, hookUrl, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 const redis = testRedis();
 let api: ApiFixture;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testRedis } from '../../support/redis.ts';
-import { accountInput, createApiFixture, hookUrl, type ApiFixture } from '../../support/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { accountInput, createApiFixture, hookUrl, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 /** A wrong value of one field; `field` is where the answer must point. */
 type Case = readonly [field: string, value: unknown];

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
 import type { CallbackClient, CallbackClientOptions } from '../../../src/callbacks/callback-client.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import { startRawReceiver } from './raw-receiver.ts';
+import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const body = Buffer.from('{"type":"ping","note":"ü"}');

@@ -5,7 +5,7 @@ import { createCallbackConnector } from '../../../src/callbacks/connector.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import type { EgressPolicy } from '../../../src/egress/address-policy.ts';
 import type { HostLookup } from '../../../src/egress/host-lookup.ts';
-import { startRawReceiver } from './raw-receiver.ts';
+import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 
 const publicOnly = createEgressPolicy({ allowCidrs: [] });
 

@@ -9,8 +9,8 @@ import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { createHostLookup } from '../../../src/egress/host-lookup.ts';
 import type { HostLookup } from '../../../src/egress/host-lookup.ts';
 import { REFUSED_DESTINATION } from '../../../src/egress/url-policy.ts';
-import corpus from '../../unit/egress/ssrf-corpus.json' with { type: 'json' };
-import { startRawReceiver } from './raw-receiver.ts';
+import corpus from '../../support/ssrf-corpus.json' with { type: 'json' };
+import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok';
 const BLOCKED = {

@@ -7,8 +7,8 @@ import { classifyOutcome } from '../../../src/callbacks/outcome.ts';
 import type { CallbackOutcome } from '../../../src/callbacks/outcome.ts';
 import type { CallbackResult } from '../../../src/callbacks/result.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import { startRawReceiver } from './raw-receiver.ts';
-import type { RawReceiver } from './raw-receiver.ts';
+import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
+import type { RawReceiver } from '../../support/receivers/raw-receiver.ts';
 
 const OK_HEAD = 'HTTP/1.1 200 OK\r\n';
 const OK = `${OK_HEAD}content-length: 2\r\n\r\nok`;

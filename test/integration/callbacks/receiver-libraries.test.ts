@@ -4,7 +4,7 @@ import { Webhook as SvixWebhook } from 'svix';
 import { describe, expect, it } from 'vitest';
 import { generateSecret } from '../../../src/subscriptions/signing-secret.ts';
 import { awkwardEvent, captureCallback, type Captured } from '../docs/captured-callback.ts';
-import { eventExamples, type Example } from '../../unit/docs/event-examples.ts';
+import { eventExamples, type Example } from '../../support/event-examples.ts';
 
 const libraries = { standardwebhooks: StandardWebhook, svix: SvixWebhook };
 const [fresh, former, other] = [generateSecret(), generateSecret(), generateSecret()];

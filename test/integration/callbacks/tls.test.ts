@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
 import { classifyOutcome } from '../../../src/callbacks/outcome.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import { startRawReceiver } from './raw-receiver.ts';
-import type { RawReceiver } from './raw-receiver.ts';
+import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
+import type { RawReceiver } from '../../support/receivers/raw-receiver.ts';
 
 const cert = readFileSync(new URL('fixtures/callback-test-cert.pem', import.meta.url), 'utf8');
 const key = readFileSync(new URL('fixtures/callback-test-key.pem', import.meta.url), 'utf8');

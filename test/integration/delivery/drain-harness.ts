@@ -22,9 +22,9 @@ import {
   createSubscriptionStore,
   type SubscriptionStore,
 } from '../../../src/subscriptions/subscription-store.ts';
-import { appendEvent } from '../../support/append-script.ts';
-import { receiverSecret } from '../../support/receiver.ts';
-import type { TestRedis } from '../../support/redis.ts';
+import { appendEvent } from '../../support/redis/append-script.ts';
+import { receiverSecret } from '../../support/receivers/receiver.ts';
+import type { TestRedis } from '../../support/redis/test-redis.ts';
 
 /** What tests of delivery change of the daemon's settings. */
 export interface HarnessOptions {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
-import { testRedis } from '../../support/redis.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Redis } from 'ioredis';
-import { startPrivateRedis } from '../../support/redis.ts';
+import { startPrivateRedis } from '../../support/redis/test-redis.ts';
 import { createHarness } from './drain-harness.ts';
 
 test('a thousand subscriptions disabled at once cost two readings of all, and wake who asked to know', async () => {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { provideRedis } from '../../../src/demo/provide-redis.ts';
-import { startPrivateRedis, testRedis } from '../../support/redis.ts';
+import { startPrivateRedis, testRedis } from '../../support/redis/test-redis.ts';
 
 const shared = testRedis();
 const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-ladder-'));

@@ -7,7 +7,7 @@ import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { createCallbackSender } from '../../../src/callbacks/send-callback.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
-import { exampleSubscription, type Example } from '../../unit/docs/event-examples.ts';
+import { exampleSubscription, type Example } from '../../support/event-examples.ts';
 
 /** A callback as a receiver got it. Header names are in lower case. */
 export interface Captured {

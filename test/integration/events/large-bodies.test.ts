@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLogOutline } from '../../../src/events/log-outline.ts';
 import { createLagReader } from '../../../src/subscriptions/lag.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { appendEvent, paidEvent } from '../../support/append-script.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { testRedis } from '../../support/redis.ts';
+import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 import { createHarness, startReplay } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();

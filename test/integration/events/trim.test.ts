@@ -3,7 +3,7 @@ import { createEventLog } from '../../../src/events/event-log.ts';
 import { logBeginning } from '../../../src/events/timeline.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { testRedis } from '../../support/redis.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

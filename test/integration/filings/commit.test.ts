@@ -8,8 +8,8 @@ import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { testRedis } from '../../support/redis.ts';
-import { startTcpProxy } from '../redis/connection/tcp-proxy.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { startTcpProxy } from '../../support/connections/tcp-proxy.ts';
 
 const redis = testRedis();
 const keys = createKeys(redis.prefix);

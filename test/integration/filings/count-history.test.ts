@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createCountHistory, thinSamples } from '../../../src/filings/count-history.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { testRedis } from '../../support/redis.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const keys = createKeys(redis.prefix);

@@ -4,7 +4,7 @@ import { createReadiness } from '../../../src/monitoring/readiness.ts';
 import { createRedisConnections, type RedisConnections } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createStoreWatch } from '../../../src/redis/durability/store-watch.ts';
-import { startPrivateRedis, type PrivateRedis } from '../../support/redis.ts';
+import { startPrivateRedis, type PrivateRedis } from '../../support/redis/test-redis.ts';
 
 const keys = createKeys('ready');
 let server: PrivateRedis;

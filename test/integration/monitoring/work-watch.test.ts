@@ -8,7 +8,7 @@ import { createRedisConnections } from '../../../src/redis/connection/connect.ts
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createWorkTally } from '../../../src/monitoring/due-work/tally.ts';
 import { createWorkWatch } from '../../../src/monitoring/due-work/work-watch.ts';
-import { testRedis } from '../../support/redis.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const client = redis.connect();

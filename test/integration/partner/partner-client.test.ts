@@ -11,7 +11,7 @@ import {
   startHostilePartner,
   type HostilePartner,
   type Misbehaviour,
-} from '../../support/hostile-partner.ts';
+} from '../../support/partner/hostile-partner.ts';
 
 let partner: HostilePartner;
 let codes: string[];

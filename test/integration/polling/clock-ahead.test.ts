@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
-import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount } from '../../support/watched-account.ts';
+import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount } from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 const client = redis.connect();

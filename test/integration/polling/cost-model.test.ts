@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { largeAccountFilings } from '../../../src/polling/schedule/plan.ts';
-import { partnerRow, startHostilePartner, type HostilePartner } from '../../support/hostile-partner.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount, type WatchedAccount } from '../../support/watched-account.ts';
+import {
+  partnerRow,
+  startHostilePartner,
+  type HostilePartner,
+} from '../../support/partner/hostile-partner.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount, type WatchedAccount } from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 const client = redis.connect();

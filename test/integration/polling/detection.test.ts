@@ -1,7 +1,11 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { partnerRow, startHostilePartner, type HostilePartner } from '../../support/hostile-partner.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/watched-account.ts';
+import {
+  partnerRow,
+  startHostilePartner,
+  type HostilePartner,
+} from '../../support/partner/hostile-partner.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

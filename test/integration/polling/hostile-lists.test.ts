@@ -4,10 +4,10 @@ import {
   startHostilePartner,
   type HostilePartner,
   type RawPage,
-} from '../../support/hostile-partner.ts';
+} from '../../support/partner/hostile-partner.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/watched-account.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 const client = redis.connect();

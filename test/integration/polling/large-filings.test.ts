@@ -1,9 +1,9 @@
 import { createKeys } from '../../../src/redis/keys.ts';
 import { logBeginning } from '../../../src/events/timeline.ts';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount } from '../../support/watched-account.ts';
+import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount } from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 const client = redis.connect();

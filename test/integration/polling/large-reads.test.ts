@@ -4,9 +4,9 @@ import {
   startHostilePartner,
   type HostilePartner,
   type RawPage,
-} from '../../support/hostile-partner.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount } from '../../support/watched-account.ts';
+} from '../../support/partner/hostile-partner.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount } from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 const client = redis.connect();

@@ -7,9 +7,9 @@ import { createPollingStore } from '../../../src/polling/store/polling-store.ts'
 import { createRedisClock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
-import { partnerRow, startHostilePartner } from '../../support/hostile-partner.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { testRedis } from '../../support/redis.ts';
+import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 import { createHarness } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();

@@ -6,14 +6,14 @@ import {
   startHostilePartner,
   type HostilePartner,
   type PartnerRow,
-} from '../../support/hostile-partner.ts';
-import { testRedis } from '../../support/redis.ts';
+} from '../../support/partner/hostile-partner.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 import {
   watchAccount,
   type SeenEvent,
   type WatchedAccount,
   type WatchOptions,
-} from '../../support/watched-account.ts';
+} from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 const client = redis.connect();

@@ -9,10 +9,10 @@ import {
   type HostilePartner,
   type Misbehaviour,
   type RawPage,
-} from '../../support/hostile-partner.ts';
-import { keepHistory, type PartnerHistory } from '../../support/partner-history.ts';
-import { testRedis } from '../../support/redis.ts';
-import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/watched-account.ts';
+} from '../../support/partner/hostile-partner.ts';
+import { keepHistory, type PartnerHistory } from '../../support/partner/partner-history.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
 
 const runs = Number(process.env['PROPERTY_RUNS'] ?? 400);
 const seed = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);

@@ -1,9 +1,13 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { partnerRow, startHostilePartner, type HostilePartner } from '../../support/hostile-partner.ts';
-import { testRedis } from '../../support/redis.ts';
-import { rememberKeys } from '../../support/set-back.ts';
-import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/watched-account.ts';
+import {
+  partnerRow,
+  startHostilePartner,
+  type HostilePartner,
+} from '../../support/partner/hostile-partner.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { rememberKeys } from '../../support/redis/set-back.ts';
+import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

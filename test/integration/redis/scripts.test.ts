@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, test } from 'vitest';
 import { defineScript } from '../../../src/redis/scripts.ts';
-import { startPrivateRedis } from '../../support/redis.ts';
+import { startPrivateRedis } from '../../support/redis/test-redis.ts';
 
 // Its own server: it forgets scripts and counts calls.
 const server = await startPrivateRedis();

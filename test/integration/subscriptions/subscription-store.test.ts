@@ -3,7 +3,7 @@ import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
-import { testRedis } from '../../support/redis.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

@@ -4,7 +4,7 @@ import type { AttemptReport } from '../../../src/delivery/drain/settlement.ts';
 import type { PollReport } from '../../../src/polling/pollers.ts';
 import { createOtlpTracing } from '../../../src/tracing/otlp-tracing.ts';
 import type { Tracing } from '../../../src/tracing/tracing.ts';
-import { startTraceCollector, type TraceCollector } from '../../support/trace-collector.ts';
+import { startTraceCollector, type TraceCollector } from '../../support/receivers/trace-collector.ts';
 
 let collector: TraceCollector;
 

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { detectChange } from '../../../src/filings/detection/detect-change.ts';
 import { decodeState, encodeState } from '../../../src/filings/detection/filing-state.ts';
-import { parseRetryAfter, RETRY_AFTER_MAX_MS } from '../../../src/waiting/retry-after.ts';
+import { parseRetryAfter, retryAfterMaxMs } from '../../../src/waiting/retry-after.ts';
 import { isNestedDeeper } from '../../../src/json/nesting.ts';
 import { parseExactly } from '../../../src/json/parse-exactly.ts';
 import { parseFiling, parsePage, type PartnerFiling } from '../../../src/partner/filing-schema.ts';
@@ -91,7 +91,7 @@ export const partnerTargets: readonly FuzzTarget[] = [
       const pause = parseRetryAfter(text, now);
       equal(parseRetryAfter(` ${text}\t`, now), pause);
       if (pause === null) return;
-      ok(Number.isInteger(pause) && pause >= 0 && pause <= RETRY_AFTER_MAX_MS);
+      ok(Number.isInteger(pause) && pause >= 0 && pause <= retryAfterMaxMs);
       const later = parseRetryAfter(text, now + 1_000) ?? -1;
       ok(later >= 0 && later <= pause, 'the same moment comes no later when it is read later');
     },

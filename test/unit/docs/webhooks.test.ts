@@ -4,7 +4,7 @@ import { variables } from '../../../src/config/variables.ts';
 import { formatBody } from '../../../src/callbacks/body-formats.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import { codeBlocks, filesBelow, readText } from './documents.ts';
-import { eventExamples, exampleSubscription, type Example } from './event-examples.ts';
+import { eventExamples, exampleSubscription, type Example } from '../../support/event-examples.ts';
 
 const document = readText('docs/webhooks.md');
 const examples = await eventExamples();

@@ -9,7 +9,7 @@ import {
   checkCallbackUrl,
   resolveCallbackHost,
 } from '../../../src/egress/url-policy.ts';
-import corpus from './ssrf-corpus.json' with { type: 'json' };
+import corpus from '../../support/ssrf-corpus.json' with { type: 'json' };
 
 const policy = createEgressPolicy({ allowCidrs: [] });
 const rules = { allowHttp: true, policy };

@@ -2,26 +2,6 @@ import { expect, test } from 'vitest';
 import { eventPatterns, eventPrefixes, eventTypes } from '../../../src/events/event-types.ts';
 import { parseTypes } from '../../../src/api/events/schema.ts';
 import { matchesFilter } from '../../../src/api/events/scan.ts';
-import type { FilingEventType } from '../../../src/filings/detection/detect-change.ts';
-
-test('detection tells no type that subscribers cannot ask for', () => {
-  const told: Record<FilingEventType, true> = {
-    'filing.created': true,
-    'filing.unpaid': true,
-    'filing.paid': true,
-    'filing.pending': true,
-    'filing.completed': true,
-    'filing.rejected': true,
-    'filing.reopened': true,
-    'filing.status_changed': true,
-    'filing.removed': true,
-    'filing.restored': true,
-  };
-  expect(Object.keys(eventTypes)).toEqual(expect.arrayContaining(Object.keys(told)));
-  expect(Object.keys(eventTypes).filter((type) => type.startsWith('filing.'))).toHaveLength(
-    Object.keys(told).length,
-  );
-});
 
 test('every prefix that a type has may be asked for', () => {
   expect(eventPrefixes).toEqual(['filing.*', 'account.*', 'subscription.*']);

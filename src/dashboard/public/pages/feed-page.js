@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
 import { AccountNav } from '../parts/account-parts.js';
 import { ActionButton } from '../actions/actions.js';
+import { eventTones } from '../data/event-types.js';
 import { eventFacts, matchesSearch } from '../data/filing-event.js';
 import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
@@ -10,25 +11,6 @@ import { useFeed } from '../data/use-feed.js';
 
 /** @import { FilingEvent } from '../data/api-types.d.ts' */
 /** @import { FeedState } from '../data/event-feed.js' */
-
-const types = [
-  'filing.created',
-  'filing.unpaid',
-  'filing.paid',
-  'filing.pending',
-  'filing.completed',
-  'filing.rejected',
-  'filing.reopened',
-  'filing.status_changed',
-  'filing.removed',
-  'filing.restored',
-  'account.auth_failed',
-  'account.doubtful',
-  'account.stale',
-  'account.recovered',
-  'subscription.disabled',
-  'subscription.fell_behind',
-];
 
 /**
  * The changes of an account as they come, newest first.
@@ -59,7 +41,7 @@ export function FeedPage({ account }) {
         >Type
         <select value=${type} onChange=${(/** @type {any} */ { target }) => setType(target.value)}>
           <option value="">All types</option>
-          ${types.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
+          ${Object.keys(eventTones).map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
         </select>
       </label>
       <button type="button" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>

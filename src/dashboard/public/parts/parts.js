@@ -1,4 +1,5 @@
 import { useEffect, useRef } from '../vendor/hooks.js';
+import { eventTones } from '../data/event-types.js';
 import { useNow } from './clock.js';
 import { fullTime, relativeTime, spaced } from './format.js';
 import { html } from './html.js';
@@ -12,23 +13,12 @@ import { href } from '../router.js';
 
 /** @type {ReadonlyMap<string, Tone>} */
 const tones = new Map([
+  ...Object.entries(eventTones),
   ['UNPAID', 'warn'],
   ['PAID', 'info'],
   ['PENDING', 'busy'],
   ['COMPLETED', 'good'],
   ['REJECTED', 'bad'],
-  ['filing.unpaid', 'warn'],
-  ['filing.paid', 'info'],
-  ['filing.pending', 'busy'],
-  ['filing.completed', 'good'],
-  ['filing.rejected', 'bad'],
-  ['filing.reopened', 'busy'],
-  ['account.auth_failed', 'bad'],
-  ['account.doubtful', 'bad'],
-  ['account.stale', 'bad'],
-  ['account.recovered', 'good'],
-  ['subscription.disabled', 'bad'],
-  ['subscription.fell_behind', 'bad'],
   ['ok', 'good'],
   ['baselining', 'busy'],
   ['backing_off', 'warn'],

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { appendEvent } from '../../../support/append-script.ts';
-import { createLatch, startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { appendEvent } from '../../../support/redis/append-script.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness } from '../drain-harness.ts';
 
 const redis = testRedis();

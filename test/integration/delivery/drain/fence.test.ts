@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
-import { createLatch, startReceiver } from '../../../support/receiver.ts';
-import { startPrivateRedis, testRedis } from '../../../support/redis.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { startPrivateRedis, testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness } from '../drain-harness.ts';
 
 const redis = testRedis();

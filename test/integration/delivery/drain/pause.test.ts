@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createLatch, startReceiver, type Receiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { createLatch, startReceiver, type Receiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();

@@ -3,8 +3,8 @@ import { createLogOutline } from '../../../../src/events/log-outline.ts';
 import { createLagReader } from '../../../../src/subscriptions/lag.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { subscriptionLag } from '../../../../src/subscriptions/subscription.ts';
-import { startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness } from '../drain-harness.ts';
 
 const redis = testRedis();

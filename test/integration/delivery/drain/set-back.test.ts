@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createLatch, startReceiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
-import { rememberKeys } from '../../../support/set-back.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { rememberKeys } from '../../../support/redis/set-back.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();

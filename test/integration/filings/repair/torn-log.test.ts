@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { expectMendedAlone, expectMendedBehindChanges } from '../../../support/cut-commit.ts';
+import { expectMendedAlone, expectMendedBehindChanges } from '../../../support/redis/cut-commit.ts';
 
 // A short piece of `npm run test:crash`. How much of the transaction was left.
 test.each([0.3, 0.5, 0.95])(

@@ -2,8 +2,8 @@ import { Queue, Worker } from 'bullmq';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import type { RedisStateChange } from '../../../../src/redis/connection/connect.ts';
-import { startPrivateRedis } from '../../../support/redis.ts';
-import { startTcpProxy } from './tcp-proxy.ts';
+import { startPrivateRedis } from '../../../support/redis/test-redis.ts';
+import { startTcpProxy } from '../../../support/connections/tcp-proxy.ts';
 
 const server = await startPrivateRedis();
 afterAll(() => server.close());

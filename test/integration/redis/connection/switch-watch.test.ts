@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { watchSwitches } from '../../../../src/redis/connection/switch-watch.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

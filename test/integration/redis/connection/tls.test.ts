@@ -8,7 +8,7 @@ import { createServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findExecutable } from '../../../../src/demo/provide-redis.ts';
-import { startPrivateRedis } from '../../../support/redis.ts';
+import { startPrivateRedis } from '../../../support/redis/test-redis.ts';
 
 const run = promisify(execFile);
 const redis = await startPrivateRedis();

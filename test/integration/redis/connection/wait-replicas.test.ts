@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../../../src/demo/redis-process.ts';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { committing, defineScript } from '../../../../src/redis/scripts.ts';
-import { startPrivateRedis, type PrivateRedis } from '../../../support/redis.ts';
-import { joinAsReplica, startCluster, startClusterNode } from './topologies.ts';
+import { startPrivateRedis, type PrivateRedis } from '../../../support/redis/test-redis.ts';
+import { joinAsReplica, startCluster, startClusterNode } from '../../../support/redis/topologies.ts';
 
 const increment = defineScript(`return redis.call('INCR', KEYS[1])`);
 const commit = committing(increment);

@@ -2,7 +2,7 @@ import { createRedisMock } from 'js-redis-server';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { checkDurability } from '../../../../src/redis/durability/check-durability.ts';
-import { startPrivateRedis } from '../../../support/redis.ts';
+import { startPrivateRedis } from '../../../support/redis/test-redis.ts';
 
 async function problemsOf(url: string): Promise<string[]> {
   const redis = new Redis(url);

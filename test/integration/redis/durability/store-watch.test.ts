@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { createStoreWatch, StoreFormatError } from '../../../../src/redis/durability/store-watch.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const shared = testRedis();
 const redis = shared.connect();

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { Lane } from '../../../../src/delivery/schedule/lanes.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { createStoreWatch } from '../../../../src/redis/durability/store-watch.ts';
-import { startReceiver, type Receiver } from '../../../support/receiver.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { startReceiver, type Receiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../../delivery/drain-harness.ts';
 
 const redis = testRedis();

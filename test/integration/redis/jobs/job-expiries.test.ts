@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { shortenExpiries } from '../../../../src/redis/jobs/job-expiries.ts';
-import { testRedis } from '../../../support/redis.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const client = redis.connect();

@@ -3,8 +3,8 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, expect, test, vi } from 'vitest';
 import { PromptWorker } from '../../../../src/redis/jobs/prompt-worker.ts';
-import { testRedis } from '../../../support/redis.ts';
-import { startSlowLine } from '../../../support/slow-line.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { startSlowLine } from '../../../support/connections/slow-line.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

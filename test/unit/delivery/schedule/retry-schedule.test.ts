@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RETRY_AFTER_MAX_MS, parseRetryAfter } from '../../../../src/waiting/retry-after.ts';
+import { retryAfterMaxMs, parseRetryAfter } from '../../../../src/waiting/retry-after.ts';
 import { nextAttemptMs } from '../../../../src/delivery/schedule/retry-schedule.ts';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
@@ -13,17 +13,17 @@ describe('parseRetryAfter', () => {
     ['007', 7000],
     ['1.5', 1500],
     ['3600', 3_600_000],
-    ['3601', RETRY_AFTER_MAX_MS],
-    ['1000000000000', RETRY_AFTER_MAX_MS],
-    ['1e12', RETRY_AFTER_MAX_MS],
-    ['9'.repeat(400), RETRY_AFTER_MAX_MS],
+    ['3601', retryAfterMaxMs],
+    ['1000000000000', retryAfterMaxMs],
+    ['1e12', retryAfterMaxMs],
+    ['9'.repeat(400), retryAfterMaxMs],
     ['Sat, 21 Nov 2026 10:00:30 GMT', 30_000],
     ['Saturday, 21-Nov-26 10:00:30 GMT', 30_000],
     ['Sat Nov 21 10:00:30 2026', 30_000],
     ['Sun Nov  1 10:00:30 2026', 0],
     ['Sat, 21 Nov 2026 09:00:00 GMT', 0],
     ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
-    ['Sun, 21 Nov 2027 10:00:00 GMT', RETRY_AFTER_MAX_MS],
+    ['Sun, 21 Nov 2027 10:00:00 GMT', retryAfterMaxMs],
   ])('reads %j as %d ms', (value, expected) => {
     expect(parseRetryAfter(value, now)).toBe(expected);
   });
@@ -59,7 +59,7 @@ describe('parseRetryAfter', () => {
         const delayMs = parseRetryAfter(value, now) ?? 0;
         expect(Number.isInteger(delayMs)).toBe(true);
         expect(delayMs).toBeGreaterThanOrEqual(0);
-        expect(delayMs).toBeLessThanOrEqual(RETRY_AFTER_MAX_MS);
+        expect(delayMs).toBeLessThanOrEqual(retryAfterMaxMs);
       }),
     );
   });

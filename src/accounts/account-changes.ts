@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import { untilReplicated } from '../redis/connection/wait-replicas.ts';
+import type { Keys } from '../redis/keys.ts';
+import { NewerFormatError } from '../redis/newer-format-error.ts';
+import { removeField, replaceField } from '../redis/replace-field.ts';
+import { createIncarnations } from './incarnations.ts';
+import { nextOf, tryParseAccount, type StoredAccount, type Vacancy } from './stored-account.ts';
+
+/** What `put` writes of an account; the rest stays as it is, or begins now. */
+export type PutAccount = Omit<StoredAccount, 'createdAt' | 'incarnation'>;
+
+/**
+ * Creates, replaces and removes accounts. Each step compares with what was read: where another process was
+ * quicker, all is looked at again.
+ */
+export interface AccountChanges {
+  /** True when the account is new; see `AccountStore`. Throws NewerFormatError. */
+  put(account: string, settings: PutAccount): Promise<boolean>;
+  /** False when there was none; see `AccountStore`. */
+  remove(account: string): Promise<boolean>;
+  /** Removes what is left of an account in whose place this vacancy stands. */
+  finishRemoval(account: string, vacancy: string): Promise<void>;
+}
+
+/** Changes to the hash of accounts and to their incarnations. */
+export function createAccountChanges(redis: RedisClient, keys: Keys): AccountChanges {
+  const incarnations = createIncarnations(redis, keys);
+
+  const textOf = (account: string) => redis.hget(keys.accounts, account);
+  const parse = (account: string, text: string) => tryParseAccount(keys.accounts, account, text);
+  const replace = (account: string, expected: string | Buffer, value: StoredAccount | Vacancy) =>
+    replaceField(redis, keys.accounts, account, { expected, value: JSON.stringify(value) });
+
+  // What stands in place of the account from now on, or stood there already; null: another process was
+  // quicker.
+  async function vacate(account: string, text: string | null): Promise<string | null> {
+    const found = text === null ? null : parse(account, text);
+    if (text !== null && found === null) return text;
+    const vacancy: Vacancy = { v: 1, next: randomUUID() };
+    const value = JSON.stringify(vacancy);
+    // Bytes that are no text can only be compared as bytes.
+    const held = found instanceof Error ? await redis.hgetBuffer(keys.accounts, account) : text;
+    const isWritten =
+      held === null
+        ? (await redis.hsetnx(keys.accounts, account, value)) === 1
+        : await replace(account, held, vacancy);
+    return isWritten ? value : null;
+  }
+
+  const empty = (account: string, vacancy: string) =>
+    incarnations.empty(account, nextOf(vacancy), async () => (await textOf(account)) === vacancy);
+
+  // In place of a record that cannot be read: whose keys these are stands with them. False: another process
+  // was quicker; null: a removal was under way, and nothing may be written to the keys.
+  async function overwrite(account: string, settings: PutAccount): Promise<boolean | null> {
+    const held = await redis.hgetBuffer(keys.accounts, account);
+    if (held === null || !(parse(account, held.toString()) instanceof Error)) return false;
+    const incarnation = await incarnations.current(account);
+    if (incarnation === null) return null;
+    return replace(account, held, { ...settings, incarnation, createdAt: settings.updatedAt });
+  }
+
+  // False: another process was quicker.
+  async function create(account: string, text: string | null, settings: PutAccount): Promise<boolean> {
+    const vacancy = await vacate(account, text);
+    if (vacancy === null || !(await empty(account, vacancy))) return false;
+    const incarnation = nextOf(vacancy);
+    await incarnations.open(account, incarnation);
+    return replace(account, vacancy, { ...settings, incarnation, createdAt: settings.updatedAt });
+  }
+
+  async function tryPut(account: string, settings: PutAccount): Promise<'created' | 'replaced' | null> {
+    const text = await textOf(account);
+    const former = text === null ? null : parse(account, text);
+    if (former instanceof NewerFormatError) throw former;
+    if (former instanceof Error) {
+      const isWritten = await overwrite(account, settings);
+      if (isWritten !== null) return isWritten ? 'replaced' : null;
+    } else if (
+      text !== null &&
+      former !== null &&
+      (await incarnations.isOpen(account, former.incarnation ?? ''))
+    )
+      return (await replace(account, text, { ...former, ...settings })) ? 'replaced' : null;
+    // Also where the keys are another incarnation's: a part of the cluster was set back, and what it holds is
+    // of neither.
+    return (await create(account, text, settings)) ? 'created' : null;
+  }
+
+  async function finishRemoval(account: string, vacancy: string): Promise<void> {
+    if (!(await empty(account, vacancy))) return;
+    if (await removeField(redis, keys.accounts, account, vacancy))
+      await incarnations.forget(account, nextOf(vacancy));
+  }
+
+  return {
+    async put(account, settings) {
+      for (;;) {
+        const done = await tryPut(account, settings);
+        if (done === null) continue;
+        await untilReplicated(redis, keys.accounts);
+        return done === 'created';
+      }
+    },
+    async remove(account) {
+      for (;;) {
+        const text = await textOf(account);
+        if (text === null) return false;
+        const vacancy = await vacate(account, text);
+        if (vacancy === null) continue;
+        await finishRemoval(account, vacancy);
+        return vacancy !== text;
+      }
+    },
+    finishRemoval,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Context, Input, Option } from '../command.ts';
+import type { Following, StreamNews } from './follow-events.ts';
+
+/** Which events of the log a command is about, and where it begins. */
+export const followingOptions = {
+  types: { value: 'TYPES', text: 'only these, e.g. filing.rejected,account.*' },
+  filing: { value: 'ID', text: 'only events of this filing' },
+  earliest: { text: 'begin with the oldest event in the log instead of the next one' },
+  cursor: { value: 'CURSOR', text: 'begin behind this place, as a former run told it' },
+} satisfies Record<string, Option>;
+
+/** What those options say. */
+export function followingOf(input: Input): Following {
+  return {
+    types: input.text('types'),
+    filingId: input.text('filing'),
+    cursor: input.text('cursor'),
+    from: input.flag('earliest') ? 'earliest' : 'now',
+  };
+}
+
+/** Notes for the user on the state of the stream; `ready` when it opens for the first time. */
+export function reportStream(context: Context, ready: string): StreamNews {
+  let isOpened = false;
+  return {
+    opened() {
+      // Streams end every quarter of an hour: the user need not know.
+      if (!isOpened) context.note(ready);
+      isOpened = true;
+    },
+    broken(reason) {
+      context.note(`${reason} Trying again.`);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { afterAll, expect, test, vi } from 'vitest';
+import { generateSecret } from '../../src/subscriptions/signing-secret.ts';
+import {
+  receiverSecret,
+  startReceiver,
+  verifyWithLibraries,
+  type Callback,
+  type Receiver,
+} from '../support/receivers/receiver.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+import { startStage, type DeliveryStage } from '../support/daemon/delivery-stage.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const slow = { timeout: 30_000, interval: 20 };
+const rotations = 20;
+
+function verifiesWith(secret: string, { raw, headers }: Callback): boolean {
+  try {
+    verifyWithLibraries(secret, headers, raw);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Resolves once the latest callbacks, one per filing, verify with each of the secrets: none that was signed
+ * before is under way.
+ */
+async function untilSignedWith(receiver: Receiver, filings: number, ...secrets: string[]): Promise<void> {
+  await vi.waitFor(() => {
+    const latest = receiver.received.slice(-filings);
+    const signed = latest.filter((callback) => secrets.every((secret) => verifiesWith(secret, callback)));
+    expect(signed).toHaveLength(filings);
+  }, slow);
+}
+
+/**
+ * Moves all filings again and again, each time once the events of the time before have arrived, until it is
+ * told to stop.
+ */
+function keepMoving(stage: DeliveryStage, receiver: Receiver): () => Promise<number> {
+  let rounds = 0;
+  let stopped = false;
+  const moving = (async () => {
+    while (!stopped) {
+      rounds += 1;
+      const expected = rounds * stage.filings.length;
+      // oxlint-disable no-await-in-loop
+      await stage.move();
+      await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(expected), slow);
+      // oxlint-enable no-await-in-loop
+    }
+    return rounds * stage.filings.length;
+  })();
+  return () => {
+    stopped = true;
+    return moving;
+  };
+}
+
+test('rotated again and again under load, every callback verifies with the secret before and soon with the new one too; after the grace the old is gone', async () => {
+  await using stage = await startStage(redis, 25);
+  await using receiver = await startReceiver();
+  const path = await stage.subscribe(receiver.url);
+  const stopMoving = keepMoving(stage, receiver);
+  let [current, former] = [receiverSecret, ''];
+  for (let rotation = 1; rotation <= rotations; rotation += 1) {
+    // What a receiver knows that takes up a new secret before it is announced, and forgets the one before the
+    // last.
+    receiver.secrets = [current];
+    [former, current] = [current, generateSecret()];
+    const graceMs = rotation === rotations ? 5_000 : 60_000;
+    // oxlint-disable no-await-in-loop
+    await stage.daemon.api.ok('POST', `${path}/rotate-secret`, { secret: current, graceMs });
+    await untilSignedWith(receiver, 25, former, current);
+    // oxlint-enable no-await-in-loop
+  }
+  receiver.secrets = [current];
+  await vi.waitFor(() => {
+    expect(receiver.received.slice(-1).map((last) => verifiesWith(former, last))).toEqual([false]);
+  }, slow);
+  await untilSignedWith(receiver, 25, current);
+  const { length } = receiver.received;
+  const events = await stopMoving();
+  expect(receiver.received.slice(length).filter((callback) => verifiesWith(former, callback))).toEqual([]);
+  expect(receiver.refused).toEqual([]);
+  expect(receiver.received).toHaveLength(events);
+  for (const { headers } of receiver.received)
+    expect(String(headers['webhook-signature']).split(' ').length).toBeLessThanOrEqual(5);
+}, 90_000);

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createKeys } from '../../src/redis/keys.ts';
+import {
+  accountCases,
+  deploymentKeys,
+  startRecordsStage,
+  subscriptionCases,
+  type RecordsStage,
+} from '../support/daemon/records-stage.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+
+const redis = testRedis();
+let stage: RecordsStage;
+
+// All of them: `npm run test:crash -- unreadable-records`.
+const some = ['filings', 'head', 'subscriptions', 'state'];
+
+beforeAll(async () => {
+  stage = await startRecordsStage(redis, some);
+}, 60_000);
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  await redis.cleanup();
+});
+
+test('there is a case for each key', () => {
+  const keys = createKeys('p');
+  const { base: _, subscription, ...ofAccount } = keys.account('a');
+  expect(Object.keys(accountCases).toSorted()).toEqual(Object.keys(ofAccount).toSorted());
+  expect(Object.keys(subscriptionCases).toSorted()).toEqual(Object.keys(subscription('s')).toSorted());
+  expect(Object.keys(deploymentKeys).toSorted()).toEqual(Object.keys(keys).toSorted());
+});
+
+test('a record that cannot be read hurts itself alone, is named, and is mended where it can be', async () => {
+  await stage.change('PAID');
+  await expectIsolation(stage);
+});
+
+test('an account whose record cannot be read is listed with the reason, and PUT mends it', async () => {
+  const { daemon, client, keys, sandbox } = stage;
+  const path = '/v1/accounts/head-garbage';
+  await client.hset(keys.accounts, 'head-garbage', 'garbage');
+  const { items } = await daemon.api.ok<{ items: { account: string; health: { lastError: string } }[] }>(
+    'GET',
+    '/v1/accounts?limit=100',
+  );
+  expect(items.length).toBe(2 * some.length);
+  expect(items.find(({ account }) => account === 'head-garbage')?.health.lastError).toContain(keys.accounts);
+  expect(await daemon.api.call('GET', path)).toMatchObject({
+    status: 503,
+    body: { code: 'record_unreadable' },
+  });
+  const before = await client.hget(keys.account('head-garbage').polling, 'generation');
+  await daemon.api.ok('PUT', path, {
+    baseUrl: sandbox.baseUrl,
+    partnerKey: 'sandbox-key',
+    pollIntervalMs: 1_000,
+  });
+  await stage.change('COMPLETED');
+  expect(await client.hget(keys.account('head-garbage').polling, 'generation')).toBe(before);
+});
+
+test('a subscription whose record cannot be read is listed with the reason and can be removed', async () => {
+  const { daemon, client, keys } = stage;
+  const path = '/v1/accounts/state-garbage/subscriptions';
+  await client.hset(keys.account('state-garbage').subscriptions, 'sub_broken', '{"v":2,"id":"sub_');
+  const { items } = await daemon.api.ok<{ items: { id: string; unreadable: string | null }[] }>('GET', path);
+  expect(items.map(({ unreadable }) => unreadable !== null)).toEqual([true, false, false]);
+  expect(await daemon.api.call('GET', `${path}/sub_broken`)).toMatchObject({
+    status: 503,
+    body: { code: 'record_unreadable' },
+  });
+  expect((await daemon.api.call('DELETE', `${path}/sub_broken`)).status).toBe(204);
+  expect((await daemon.api.ok<{ items: unknown[] }>('GET', path)).items.length).toBe(2);
+});
+
+test.each(['accounts', 'store'] as const)(
+  'while the key %s is of another type, readiness and the API name it, and all goes on once it is restored',
+  async (name) => {
+    const { daemon, client, keys } = stage;
+    const before = await client.dumpBuffer(keys[name]);
+    await client.del(keys[name]);
+    await client.rpush(keys[name], 'a list');
+    const { status, body } = await daemon.api.call('GET', '/health/ready');
+    expect([status, JSON.stringify(body)]).toEqual([503, expect.stringContaining(keys[name])]);
+    expect(await daemon.api.call('GET', '/v1/accounts')).toMatchObject({
+      status: 503,
+      body: { code: 'record_unreadable', detail: expect.stringContaining(keys[name]) as string },
+    });
+    await client.restore(keys[name], 0, before ?? '', 'REPLACE');
+    await vi.waitFor(async () => expect((await daemon.api.call('GET', '/health/ready')).status).toBe(200));
+    await stage.change(name === 'store' ? 'PENDING' : 'UNPAID');
+  },
+);
+
+async function expectIsolation(of: RecordsStage): Promise<void> {
+  await of.spoilAll();
+}

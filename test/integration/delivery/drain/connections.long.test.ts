@@ -1,0 +1,91 @@
+import { Cluster, Redis } from 'ioredis';
+import { once } from 'node:events';
+import { afterAll, expect, test, vi } from 'vitest';
+import { freePort } from '../../../../src/demo/redis-process.ts';
+import { createRedisConnections, type RedisConnections } from '../../../../src/redis/connection/connect.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { joinAsReplica, startCluster, startClusterNode } from '../../../support/redis/topologies.ts';
+import { createHarness, type Harness } from '../drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+/** The connections of a daemon, ready. */
+async function connectTo(url: string): Promise<RedisConnections> {
+  const connections = createRedisConnections(url, {
+    connectionName: 'fw-test',
+    onStateChange: () => undefined,
+  });
+  await connections.untilReady(5_000);
+  return connections;
+}
+
+/**
+ * Drains three events, one of which is in flight from before `cut` until after it; none may be sent twice.
+ */
+async function expectOneDrain(harness: Harness, cut: () => Promise<void>): Promise<void> {
+  const latch = createLatch();
+  await using receiver = await startReceiver(async ({ filingId }) => {
+    if (filingId === 'held') await latch.opened;
+    return 200;
+  });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('held', 'a');
+  const { settle } = harness.delivery;
+  let epoch = '';
+  const spy = vi.spyOn(harness.delivery, 'settle').mockImplementation(async (...args) => {
+    const settled = await settle(...args);
+    if (epoch === '' && receiver.accepted.length === 1) {
+      ({ epoch } = await harness.state(id));
+      await cut();
+      await harness.append('b');
+      latch.open();
+    }
+    return settled;
+  });
+  expect(await harness.drain(id)).toEqual({ wakeAt: null });
+  spy.mockRestore();
+  expect(receiver.received.map(({ filingId }) => filingId)).toEqual(['held', 'a', 'b']);
+  expect(await harness.state(id)).toMatchObject({ epoch, cursor: 3, done: '', parked: 0 });
+}
+
+test('a drain whose connection to Redis is closed between two settles goes on over the new one', async () => {
+  await using connections = await connectTo(redis.url);
+  const client = connections.command();
+  await using harness = await createHarness(redis, { redis: client });
+  await expectOneDrain(harness, async () => {
+    const [back, clientId] = [once(client, 'ready'), await client.client('ID')];
+    await redis.connect().client('KILL', 'ID', clientId);
+    await back;
+    expect(await client.client('ID')).not.toBe(clientId);
+  });
+});
+
+test('in a cluster, a closed connection to a replica is no reason to repeat what is in flight', async () => {
+  await using cluster = await startCluster();
+  const primaries = cluster.nodes.map(({ url }) => new Redis(url));
+  await using replica = await startClusterNode(await freePort(), []);
+  const ofReplica = new Redis(replica.url);
+  const [primary] = primaries;
+  if (primary === undefined) throw new Error('no primary');
+  await joinAsReplica(ofReplica, primary);
+  const isListedBy = (node: Redis) =>
+    expect
+      .poll(async () => JSON.stringify(await node.cluster('SLOTS')), { timeout: 20_000 })
+      .toContain(String(replica.port));
+  await Promise.all(primaries.map(isListedBy));
+  await using connections = await connectTo(cluster.url);
+  const client = connections.command();
+  if (!(client instanceof Cluster)) throw new Error('no cluster');
+  await using harness = await createHarness(redis, { redis: client });
+  await expectOneDrain(harness, async () => {
+    const [known] = client.nodes('slave');
+    if (known === undefined) throw new Error('the client knows no replica');
+    const closed = once(known, 'close');
+    await expect.poll(() => known.status).toBe('ready');
+    await ofReplica.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await closed;
+  });
+  for (const each of [...primaries, ofReplica]) each.disconnect();
+}, 60_000);

@@ -1,0 +1,99 @@
+import type { Redis } from 'ioredis';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { createHarness, startReplay } from '../drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const times = (count: number, name: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => name(i));
+const hourMs = 3_600_000;
+
+/** What an action sends to Redis and gets from it over one connection, in bytes. */
+async function bytesOf(client: Redis, action: () => Promise<unknown>) {
+  const { bytesWritten, bytesRead } = client.stream;
+  await action();
+  return { written: client.stream.bytesWritten - bytesWritten, read: client.stream.bytesRead - bytesRead };
+}
+
+describe('the half of a replay that fails', () => {
+  test('makes it write little more than the live drain did, and a live event beside it costs as much as without', async () => {
+    await using receiver = await startReceiver();
+    const client = redis.connect();
+    // One at a time, so that after each failure comes a success and the endpoint never looks down.
+    await using harness = await createHarness(redis, {
+      redis: client,
+      retryMs: [hourMs, hourMs],
+      maxInFlight: 2,
+    });
+    const id = await harness.subscribe(receiver.url);
+    const drain = () => bytesOf(client, () => harness.drain(id));
+    await harness.append(...times(1_000, (i) => `f${i}`));
+    const live = await drain();
+    await harness.append('good');
+    const alone = await drain();
+
+    receiver.answer(({ filingId }) => (Number(filingId.slice(1)) % 2 === 0 ? 422 : 200));
+    await startReplay(harness, id);
+    const replay = await drain();
+    expect(await harness.redis.hlen(harness.keys.subscription(id).replayLanes)).toBe(500);
+    expect(replay.written).toBeLessThan(3 * live.written);
+    expect(replay.read).toBeLessThan(3 * live.read);
+
+    await harness.append('good');
+    const beside = await drain();
+    // As another process would, so that nothing that this one remembers is of use.
+    await harness.delivery.claim(harness.account, id, 1, null);
+    await harness.append('good');
+    const besideElsewhere = await drain();
+    for (const { written, read } of [beside, besideElsewhere]) {
+      expect(written).toBeLessThan(1.5 * alone.written);
+      expect(read).toBeLessThan(1.5 * alone.read);
+    }
+    expect(receiver.accepted.slice(-2).map(({ filingId }) => filingId)).toEqual(['good', 'good']);
+  });
+
+  test('is tried again without its lanes being read for every drain', async () => {
+    // Each callback takes a millisecond, so that hardly two lanes are due at the same time.
+    let clock = Date.now();
+    await using receiver = await startReceiver(() => {
+      clock += 1;
+      return 200;
+    });
+    const client = redis.connect();
+    await using harness = await createHarness(redis, {
+      redis: client,
+      retryMs: [hourMs, hourMs],
+      maxInFlight: 2,
+      now: () => clock,
+    });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(400, (i) => `f${i}`));
+    await harness.drain(id);
+    receiver.answer(({ filingId }) => {
+      clock += 1;
+      return Number(filingId.slice(1)) % 2 === 0 ? 422 : 200;
+    });
+    const { id: replay } = await startReplay(harness, id);
+    let { wakeAt } = await harness.drain(id);
+
+    receiver.answer(200);
+    let drains = 0;
+    const { read } = await bytesOf(client, async () => {
+      for (; wakeAt !== null; drains += 1) {
+        clock = wakeAt;
+        // oxlint-disable-next-line no-await-in-loop
+        ({ wakeAt } = await harness.drain(id));
+      }
+    });
+    expect(await harness.replayer.progress(harness.account, id, replay)).toMatchObject({
+      state: 'finished',
+      delivered: 400,
+    });
+    expect(drains).toBeGreaterThan(100);
+    // Two hundred lanes are 20 KB; the rest is what a drain reads anyway.
+    expect(read / drains).toBeLessThan(5_000);
+  });
+});

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { testRedis } from '../support/redis/test-redis.ts';
+
+const redis = testRedis();
+const openFiles = 300;
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await redis.cleanup();
+});
+
+function start(files: number | null): Promise<DaemonProcess> {
+  return startDaemonProcess({ REDIS_URL: redis.url, REDIS_PREFIX: redis.prefix }, 'daemon.started', files);
+}
+
+function openSlow(url: string, count: number): void {
+  for (let opened = 0; opened < count; opened += 1) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+    socket.resume().write('GET / HTTP/1.1\r\nx: ');
+    sockets.push(socket);
+  }
+}
+
+function filesOf({ pid }: DaemonProcess): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+async function health({ url }: DaemonProcess): Promise<number[]> {
+  const paths = ['/health/live', '/health/ready'];
+  return Promise.all(paths.map(async (path) => (await fetch(url + path)).status));
+}
+
+test('more slow clients than the daemon may have files leave it reachable, with files to spare', async () => {
+  await using daemon = await start(openFiles);
+  for (let rounds = 0; rounds < 3; rounds += 1) {
+    openSlow(daemon.url, openFiles);
+    expect(await health(daemon)).toEqual([200, 200]);
+    expect(filesOf(daemon)).toBeLessThan(openFiles - 50);
+  }
+  expect(daemon.logs.filter(({ msg }) => msg === 'http.connections_full')).toHaveLength(1);
+  expect(daemon.logs.filter(({ msg }) => msg === 'background.error')).toEqual([]);
+});
+
+test('a daemon that is out of files lives on, and answers when there are some again', async () => {
+  await using daemon = await start(null);
+  const limit = filesOf(daemon) + 20;
+  const set = spawnSync('prlimit', ['--pid', String(daemon.pid), `--nofile=${limit}:20000`]);
+  expect(set.status).toBe(0);
+  openSlow(daemon.url, 100);
+  await expect.poll(() => filesOf(daemon)).toBeGreaterThanOrEqual(limit - 1);
+  await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length, { timeout: 20_000 }).toBe(100);
+  expect(await health(daemon)).toEqual([200, 200]);
+  expect(await daemon.end('SIGTERM')).toBe(0);
+});
