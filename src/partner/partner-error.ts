@@ -82,15 +82,10 @@ const meanings: Readonly<Record<Failure | 'key_refused' | 'forbidden' | 'refused
 
 /** What a failure leads to. */
 export function meaningOf({ kind, status }: Pick<PartnerError, 'kind' | 'status'>): Meaning {
-  switch (kind) {
-    case 'auth':
-      return status === 403 ? meanings.forbidden : meanings.key_refused;
-    case 'unexpected_status':
-      // 408 is about the time that the request took.
-      return status !== null && status >= 400 && status !== 408 ? meanings.refused : meanings.unexpected;
-    default:
-      return meanings[kind];
-  }
+  if (kind === 'auth') return status === 403 ? meanings.forbidden : meanings.key_refused;
+  if (kind !== 'unexpected_status') return meanings[kind];
+  // 408 is about the time that the request took.
+  return status !== null && status >= 400 && status !== 408 ? meanings.refused : meanings.unexpected;
 }
 
 /** What a failure means for the rest of a poll. */

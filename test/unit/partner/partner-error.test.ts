@@ -31,8 +31,9 @@ describe('a failed request', () => {
   ])(
     'with %s is %s: list %s, filing %s, repeated %s, pace %j, refusal %j',
     (answer, kind, list, filing, repeat, pace, refusal) => {
-      if (typeof answer === 'number') expect(kindOfStatus(answer)).toBe(kind);
-      const error = failed(kind, typeof answer === 'number' ? answer : null);
+      const status = typeof answer === 'number' ? answer : null;
+      expect(status === null ? kind : kindOfStatus(status)).toBe(kind);
+      const error = failed(kind, status);
       expect(meaningOf(error)).toEqual({ list, filing, repeat, pace, isRefusal: refusal });
       expect([consequence(error, 'list'), consequence(error, 'filing')]).toEqual([list, filing]);
       expect(isRefusal(error)).toBe(refusal);
