@@ -18,8 +18,7 @@ export interface PageAnswer {
 }
 
 /**
- * What a list request asks for; `limit` is from 1 to 100 (partner specification, Limits). What the service
- * makes of others is unknown.
+ * Parameters of a list request; `limit` is from 1 to `pageSize` (docs/partner.md#lists).
  */
 export interface ListQuery {
   readonly offset: number;
@@ -194,7 +193,7 @@ function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {
   return parsed;
 }
 
-// Whoever waits for the budget is told of an abort by its reason.
+// A request that waits for the budget rejects with the reason of the abort.
 function toPartnerError(error: unknown, endpoint: Endpoint, signal: AbortSignal): PartnerError {
   if (error instanceof PartnerError) return error;
   if (signal.aborted) return stopped(endpoint);

@@ -40,7 +40,7 @@ export function createPatientClient({ client, budget, random }: PatientClientDep
     const waitMs = refusalWaitMs(refusal, { refusedInARow, waitedMs, readingMs }, random);
     if (waitMs === null) return false;
     budget.rest(waitMs);
-    // Requests that were under way together are waited for together.
+    // Requests that were refused together wait together.
     const until = Math.max(waitsUntil, now + waitMs);
     waitedMs += until - Math.max(waitsUntil, now);
     waitsUntil = until;

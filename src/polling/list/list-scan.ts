@@ -61,7 +61,7 @@ export interface ListScan {
    * first page can be had, or when the service refuses the account. No request outlives it.
    */
   pages(): AsyncGenerator<ShownPage | 'barrier', void, undefined>;
-  /** To be asked for when the pages have come to their end. */
+  /** To be called once the pages have ended. */
   result(): ScanResult;
 }
 
