@@ -65,7 +65,13 @@ const folders: Readonly<Record<string, Folder>> = {
   egress: { may: [] },
   callbacks: { may: ['egress', 'subscriptions', 'events', 'waiting', 'json'], has: ['undici'] },
   delivery: { may: delivery },
-  'delivery/schedule': { may: delivery, pure: true },
+  'delivery/schedule': {
+    may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],
+    own: [],
+    pure: true,
+  },
+  'delivery/store': { may: delivery, own: ['schedule'] },
+  'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
   records: {
     may: [
       ...below,
@@ -83,7 +89,7 @@ const folders: Readonly<Record<string, Folder>> = {
     may: ['polling', 'filings', 'delivery', 'subscriptions/subscription.ts'],
     has: ['@opentelemetry/*'],
   },
-  monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
+  monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records', 'tracing/tracing.ts'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
   dashboard: { may: ['events/event-types.ts'], has: fastify },

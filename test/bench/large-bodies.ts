@@ -4,7 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Redis } from 'ioredis';
 import { scanEvents, scanNewestEvents, type EventFilter } from '../../src/api/events/scan.ts';
-import { createDeliveryStore, type Settlement } from '../../src/delivery/store/delivery-store.ts';
+import { createDeliveryStore } from '../../src/delivery/store/delivery-store.ts';
+import type { Settlement } from '../../src/delivery/store/settle-arguments.ts';
 import { createLogOutline } from '../../src/events/log-outline.ts';
 import type { ReplayRequest } from '../../src/delivery/replay/replay.ts';
 import { createReplayStore } from '../../src/delivery/replay/replay-store.ts';
@@ -50,7 +51,7 @@ export async function run(): Promise<void> {
   const events = Math.min(eventsWanted, Math.floor((0.75 * freemem()) / 2 ** 20));
   await using redis = await startPrivateRedis('in memory');
   await using receiver = await startReceiverProcess();
-  await using rig = createDeliveryRig(redis.url);
+  await using rig = await createDeliveryRig(redis.url);
   await using pings = await startPingProcess(redis.url);
   await using client = openClient(redis.url);
   const watch = createWatch(client.redis, pings);
