@@ -1,15 +1,12 @@
 import { Registry } from 'prom-client';
-import type { StoredState } from '../../../src/filings/detection/filing-state.ts';
-import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
-import { createAccountStore } from '../../../src/accounts/account-store.ts';
-import { createTokenStore } from '../../../src/accounts/token-store.ts';
 import { createApi } from '../../../src/api/api.ts';
 import type { ApiDeps, ApiHooks } from '../../../src/api/deps.ts';
 import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import { isLookedFor } from '../../../src/filings/detection/filing-details.ts';
-import type { FilingCommit, StoredState } from '../../../src/filings/commit/filing-commit.ts';
+import type { StoredState } from '../../../src/filings/detection/filing-state.ts';
+import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createDocumentCheck, type ApiDocument } from './documented.ts';
 import { connectionsOver, createProduct, operatorToken, testConfig } from '../daemon/product.ts';
