@@ -32,16 +32,16 @@ export interface ListQuery {
  */
 export interface PartnerClient {
   /**
-   * `GET /partner/filings`. `onArrival` is called when a page has arrived and is still to be parsed: what it
-   * asks for is on its way meanwhile. A page that turns out to be unreadable is asked for again, and arrives
-   * again.
+   * `GET /partner/filings`. `onArrival` is called when a page has arrived and is still to be parsed: a
+   * request that it sends is under way meanwhile. A page that proves unreadable is requested again, and
+   * arrives again.
    */
   listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
   getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; span: ReadSpan }>;
   /**
-   * `GET /partner/me`: a digest of who the account is, by its e-mail address; null when the service names
-   * none.
+   * `GET /partner/me`: a digest of the account's e-mail address, which identifies it; null when the service
+   * names none.
    */
   checkAccount(signal: AbortSignal): Promise<string | null>;
 }
@@ -61,7 +61,7 @@ export interface PartnerClientDeps {
 export type Endpoint = 'filings' | 'filing' | 'me';
 
 /**
- * A client that repeats what failed for a passing reason. Each attempt is paid from the request budget and
+ * A client that repeats requests whose fault passes quickly. Each attempt counts in the request budget and
  * has a span of its own, so the time of a failed attempt never widens that of the next.
  */
 export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
@@ -159,7 +159,7 @@ function toFiling(answer: PartnerAnswer, id: string): PartnerFiling | null {
   if (answer.status === 404) return null;
   expectOk(answer, 'filing');
   const filing = parseOr('filing', () => parseFiling(answer.text));
-  if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered another filing');
+  if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered with another filing');
   return filing;
 }
 
@@ -186,10 +186,10 @@ function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {
   try {
     parsed = parse();
   } catch {
-    throw new PartnerError('invalid_response', `GET ${endpoint} answered something that is not JSON`);
+    throw new PartnerError('invalid_response', `GET ${endpoint} answered with a body that is not JSON`);
   }
   if (parsed === null)
-    throw new PartnerError('invalid_response', `GET ${endpoint} answered JSON of another shape`);
+    throw new PartnerError('invalid_response', `GET ${endpoint} answered with JSON of an unexpected shape`);
   return parsed;
 }
 

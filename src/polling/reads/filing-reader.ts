@@ -75,7 +75,7 @@ export function createFilingReader(
     guard.noteAccount(await client.checkAccount(signal));
     const { listedFiling } = tally;
     if (listedFiling === null || (await client.getFiling(listedFiling, signal)).filing !== null) return;
-    throw new PartnerError('invalid_response', 'GET filing answers 404 for what a list has shown', {
+    throw new PartnerError('invalid_response', 'GET filing answers 404 for a filing that a list has shown', {
       status: 404,
     });
   }
