@@ -19,6 +19,9 @@ export interface PartnerFiling {
   readonly document: () => Readonly<Record<string, unknown>>;
 }
 
+/** Number of filings on a full page: the highest limit that the service accepts (docs/partner.md#lists). */
+export const pageSize = 100;
+
 /** One page of the filing list. */
 export interface PartnerPage {
   readonly filings: readonly PartnerFiling[];

@@ -1,4 +1,4 @@
-import { pageSize } from '../../partner/page-size.ts';
+import { pageSize } from '../../partner/filing-schema.ts';
 import type { PageAnswer, PartnerClient } from '../../partner/partner-client.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import type { IdPart, IdSet } from './id-set.ts';

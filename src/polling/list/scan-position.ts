@@ -1,5 +1,4 @@
-import { pageSize } from '../../partner/page-size.ts';
-import type { PartnerPage } from '../../partner/filing-schema.ts';
+import { pageSize, type PartnerPage } from '../../partner/filing-schema.ts';
 import { isNewestFirst } from './newest-first.ts';
 
 /**
