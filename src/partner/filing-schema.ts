@@ -19,6 +19,9 @@ export interface PartnerFiling {
   readonly document: () => Readonly<Record<string, unknown>>;
 }
 
+/** Number of filings on a full page: the highest limit that the service accepts (docs/partner.md#lists). */
+export const pageSize = 100;
+
 /** One page of the filing list. */
 export interface PartnerPage {
   readonly filings: readonly PartnerFiling[];
@@ -41,7 +44,7 @@ const idCharactersMax = 256;
 // receivers' parsers recurse.
 const nestingMax = 50;
 
-// The specification calls completedAt a timestamp and nothing more, so a number is taken too.
+// The type of a timestamp is not specified (docs/partner.md#timestamps), so a number is accepted too.
 const filingSchema = Compile(
   Type.Object({
     // The id becomes a path segment and a key's field, the status a metric's label and part of an index
@@ -53,8 +56,9 @@ const filingSchema = Compile(
   }),
 );
 
-// So many records and not one filing among them: the format has changed, or another service answers.
-const strangersMax = 9;
+// Maximum number of unreadable records on a page without a filing. With more of them the format has changed,
+// or another service answers.
+const unreadableMax = 9;
 
 const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
@@ -69,8 +73,8 @@ export function parseFiling(text: () => string): PartnerFiling | null {
 }
 
 /**
- * The page in an answer (partner specification, `GET /partner/filings`), or null when it is none; ten records
- * and more without a filing among them are none. Throws SyntaxError when the text is not JSON. It is decoded
+ * The page in an answer (docs/partner.md#lists), or null when it is none; ten records and more without a
+ * filing among them are none. Throws SyntaxError when the text is not JSON. It is decoded
  * again as `parseFiling` does.
  */
 export function parsePage(text: () => string): PartnerPage | null {
@@ -88,7 +92,7 @@ export function parsePage(text: () => string): PartnerPage | null {
     if (filing === null) quarantined.push(nameOf(item));
     else filings.push(filing);
   });
-  if (filings.length === 0 && quarantined.length > strangersMax) return null;
+  if (filings.length === 0 && quarantined.length > unreadableMax) return null;
   const { total, limit } = value as { total?: unknown; limit?: unknown };
   return {
     filings,

@@ -1,10 +1,10 @@
-/** What an answer says about how often the service may be asked. */
+/** What an answer means for the pace of requests. */
 export type Verdict =
-  | 'fine' // it may be asked so often
-  | 'trouble' // 5xx, timeouts, broken connections: it is not well
-  | 'refused'; // 429: it is asked too often
+  | 'fine' // the service accepts this pace
+  | 'trouble' // 5xx, timeouts, broken connections: the service is not well
+  | 'refused'; // 429: the pace is too high
 
-/** How often one account's service is asked, as learnt from its answers. */
+/** How many requests one account's service gets, as learnt from its answers. */
 export interface Pace {
   /** Requests a second that it is believed to accept. */
   readonly acceptedRps: number;
@@ -21,12 +21,12 @@ const rpsMin = 0.1;
 // Seconds in which an account that asks all the time gets from nothing to its whole ceiling.
 const recoveryS = 600;
 
-/** A service of which nothing is known; pure. */
+/** The pace for a service of which nothing is known; pure. */
 export function untriedPace(maxRps: number): Pace {
   return { acceptedRps: maxRps, share: 1, refusedInARow: 0 };
 }
 
-/** The requests a second that may be sent; pure. */
+/** Requests a second that may be sent; pure. */
 export function rpsOf({ acceptedRps, share }: Pace): number {
   return Math.max(rpsMin, acceptedRps * share);
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../redis/clock.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
-import { PartnerError } from './partner-error.ts';
+import { kindOfStatus, meaningOf, PartnerError } from './partner-error.ts';
 import { createPartnerHttp, type PartnerAnswer } from './partner-http.ts';
 import type { Verdict } from './pace.ts';
 import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
-import { repeatDelayMs, verdictOf } from './repeat-request.ts';
+import { repeatDelayMs } from './repeat-request.ts';
 
 /** A page and how it was read. */
 export interface PageAnswer {
@@ -18,8 +18,7 @@ export interface PageAnswer {
 }
 
 /**
- * What a list request asks for; `limit` is from 1 to 100 (partner specification, Limits). What the service
- * makes of others is unknown.
+ * Parameters of a list request; `limit` is from 1 to `pageSize` (docs/partner.md#lists).
  */
 export interface ListQuery {
   readonly offset: number;
@@ -33,16 +32,16 @@ export interface ListQuery {
  */
 export interface PartnerClient {
   /**
-   * `GET /partner/filings`. `onArrival` is called when a page has arrived and is still to be parsed: what it
-   * asks for is on its way meanwhile. A page that turns out to be unreadable is asked for again, and arrives
-   * again.
+   * `GET /partner/filings`. `onArrival` is called when a page has arrived and is still to be parsed: a
+   * request that it sends is under way meanwhile. A page that proves unreadable is requested again, and
+   * arrives again.
    */
   listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
   getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; span: ReadSpan }>;
   /**
-   * `GET /partner/me`: a digest of who the account is, by its e-mail address; null when the service names
-   * none.
+   * `GET /partner/me`: a digest of the account's e-mail address, which identifies it; null when the service
+   * names none.
    */
   checkAccount(signal: AbortSignal): Promise<string | null>;
 }
@@ -62,7 +61,7 @@ export interface PartnerClientDeps {
 export type Endpoint = 'filings' | 'filing' | 'me';
 
 /**
- * A client that repeats what failed for a passing reason. Each attempt is paid from the request budget and
+ * A client that repeats requests whose fault passes quickly. Each attempt counts in the request budget and
  * has a span of its own, so the time of a failed attempt never widens that of the next.
  */
 export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
@@ -108,8 +107,8 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
       report('fine');
       return { read: understood, span };
     } catch (error) {
-      const verdict = verdictOf(toPartnerError(error, endpoint, signal));
-      if (verdict !== null) report(verdict);
+      const { pace } = meaningOf(toPartnerError(error, endpoint, signal));
+      if (pace !== null) report(pace);
       throw error;
     }
   }
@@ -160,7 +159,7 @@ function toFiling(answer: PartnerAnswer, id: string): PartnerFiling | null {
   if (answer.status === 404) return null;
   expectOk(answer, 'filing');
   const filing = parseOr('filing', () => parseFiling(answer.text));
-  if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered another filing');
+  if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered with another filing');
   return filing;
 }
 
@@ -177,12 +176,9 @@ function toIdentity(answer: PartnerAnswer): string | null {
 }
 
 function expectOk({ status, retryAfterMs }: PartnerAnswer, endpoint: Endpoint): void {
-  if (status >= 200 && status < 300) return;
-  const said = `GET ${endpoint} answered ${status}`;
-  if (status === 401 || status === 403) throw new PartnerError('auth', said, { status });
-  if (status === 429) throw new PartnerError('rate_limited', said, { status, retryAfterMs });
-  if (status >= 500) throw new PartnerError('unavailable', said, { status, retryAfterMs });
-  throw new PartnerError('unexpected_status', said, { status });
+  const kind = kindOfStatus(status);
+  if (kind !== null)
+    throw new PartnerError(kind, `GET ${endpoint} answered ${status}`, { status, retryAfterMs });
 }
 
 function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {
@@ -190,14 +186,14 @@ function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {
   try {
     parsed = parse();
   } catch {
-    throw new PartnerError('invalid_response', `GET ${endpoint} answered something that is not JSON`);
+    throw new PartnerError('invalid_response', `GET ${endpoint} answered with a body that is not JSON`);
   }
   if (parsed === null)
-    throw new PartnerError('invalid_response', `GET ${endpoint} answered JSON of another shape`);
+    throw new PartnerError('invalid_response', `GET ${endpoint} answered with JSON of an unexpected shape`);
   return parsed;
 }
 
-// Whoever waits for the budget is told of an abort by its reason.
+// A request that waits for the budget rejects with the reason of the abort.
 function toPartnerError(error: unknown, endpoint: Endpoint, signal: AbortSignal): PartnerError {
   if (error instanceof PartnerError) return error;
   if (signal.aborted) return stopped(endpoint);

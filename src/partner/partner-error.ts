@@ -1,13 +1,15 @@
-/** What went wrong with a request to the partner service; each kind leads to its own reaction of the poll. */
+import type { Verdict } from './pace.ts';
+
+/** What went wrong with a request to the partner service. */
 export type PartnerErrorKind =
-  | 'auth' // 401, 403: the key is refused; probe slowly until it is not
-  | 'rate_limited' // 429: back off, not before Retry-After
-  | 'unavailable' // 5xx: back off
-  | 'timeout' // the whole-request deadline passed
+  | 'auth' // 401, 403: the key is refused
+  | 'rate_limited' // 429
+  | 'unavailable' // 5xx
+  | 'timeout' // the deadline of the whole request passed
   | 'network' // refused, reset, DNS, TLS
-  | 'invalid_response' // 2xx that is not what the specification says: HTML, cut JSON, wrong types, too large
+  | 'invalid_response' // 2xx with an unexpected body: HTML, cut JSON, wrong types, too large
   | 'unexpected_status' // 3xx (never followed) and other 4xx
-  | 'aborted'; // we stopped it ourselves
+  | 'aborted'; // the daemon stopped it
 
 /** A failed request. The message names endpoint and cause, never the key, a header or a body. */
 export class PartnerError extends Error {
@@ -15,7 +17,7 @@ export class PartnerError extends Error {
   readonly kind: PartnerErrorKind;
   /** HTTP status, or null when there was no answer. */
   readonly status: number | null;
-  /** The floor that the service set for the next request, in milliseconds; null when it set none. */
+  /** Minimum wait that the service asks for before the next request, milliseconds; null when it asks for none. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -30,23 +32,76 @@ export class PartnerError extends Error {
   }
 }
 
-/**
- * What a failure means for the rest of a poll; pure: `left_out` what was asked for is missing, the poll goes
- * on; `poll_ends` it speaks of the whole account. 403 for a filing may be about that one only; whether it is
- * about the account, the next list shows.
- */
-export function consequence(
-  { kind, status }: PartnerError,
-  request: 'list' | 'filing',
-): 'left_out' | 'poll_ends' {
-  if (kind === 'auth') return request === 'filing' && status === 403 ? 'left_out' : 'poll_ends';
-  return kind === 'rate_limited' || kind === 'aborted' ? 'poll_ends' : 'left_out';
+/** The kind of failure that an answer with this status is (docs/partner.md#errors); null for 2xx. */
+export function kindOfStatus(status: number): PartnerErrorKind | null {
+  if (status >= 200 && status < 300) return null;
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 429) return 'rate_limited';
+  return status >= 500 ? 'unavailable' : 'unexpected_status';
+}
+
+/** What a failure leads to. */
+export interface Meaning {
+  /**
+   * For the rest of the poll, after a list or a single filing was requested. `left_out`: the poll goes on
+   * without it. `poll_ends`: the failure is about the whole account.
+   */
+  readonly list: 'left_out' | 'poll_ends';
+  readonly filing: 'left_out' | 'poll_ends';
+  /**
+   * Whether the request is repeated within the poll: `soon` where the fault passes quickly, `after_wait` where
+   * the service asks to slow down.
+   */
+  readonly repeat: 'soon' | 'after_wait' | 'never';
+  /** For how often the service may be asked; null for nothing. */
+  readonly pace: Exclude<Verdict, 'fine'> | null;
+  /** The service has understood the request and will not serve it, whenever it comes. */
+  readonly isRefusal: boolean;
+}
+
+type Failure = Exclude<PartnerErrorKind, 'auth' | 'unexpected_status'>;
+
+const passing = { list: 'left_out', filing: 'left_out', repeat: 'soon', isRefusal: false } as const;
+const final = { list: 'poll_ends', filing: 'poll_ends', repeat: 'never', isRefusal: false } as const;
+
+/** The one place that says what each failure leads to. */
+const meanings: Readonly<Record<Failure | 'key_refused' | 'forbidden' | 'refused' | 'unexpected', Meaning>> =
+  {
+    key_refused: { ...final, pace: null },
+    // May be about that filing alone; the next list shows whether it is about the account.
+    forbidden: { ...final, filing: 'left_out', pace: null },
+    rate_limited: { ...final, repeat: 'after_wait', pace: 'refused' },
+    unavailable: { ...passing, pace: 'trouble' },
+    timeout: { ...passing, pace: 'trouble' },
+    network: { ...passing, pace: 'trouble' },
+    invalid_response: { ...passing, pace: null },
+    refused: { ...passing, repeat: 'never', pace: null, isRefusal: true },
+    unexpected: { ...passing, repeat: 'never', pace: null },
+    aborted: { ...final, pace: null },
+  };
+
+/** What a failure leads to. */
+export function meaningOf({ kind, status }: Pick<PartnerError, 'kind' | 'status'>): Meaning {
+  if (kind === 'auth') return status === 403 ? meanings.forbidden : meanings.key_refused;
+  if (kind !== 'unexpected_status') return meanings[kind];
+  // 408 is about the time that the request took.
+  return status !== null && status >= 400 && status !== 408 ? meanings.refused : meanings.unexpected;
+}
+
+/** What a failure means for the rest of a poll. */
+export function consequence(error: PartnerError, request: 'list' | 'filing'): 'left_out' | 'poll_ends' {
+  return meaningOf(error)[request];
+}
+
+/** Whether an error says that the service will not serve a request, whenever it comes. */
+export function isRefusal(error: unknown): error is PartnerError {
+  return error instanceof PartnerError && meaningOf(error).isRefusal;
 }
 
 /**
- * Whether the service has understood a request and will not serve it, whenever it comes: 4xx, but about the
- * key (401, 403), the time it took (408) or the pace (429); pure.
+ * The error that ends a poll after a failure of several filings: a refusal of filings alone must not count as
+ * a refusal of the account's key.
  */
-export function isRefusal({ kind, status }: PartnerError): boolean {
-  return kind === 'unexpected_status' && status !== null && status >= 400 && status !== 408;
+export function aboutFilings(error: PartnerError): PartnerError {
+  return error.kind === 'auth' ? new PartnerError('unexpected_status', error.message, error) : error;
 }

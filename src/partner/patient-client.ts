@@ -1,4 +1,4 @@
-import { PartnerError } from './partner-error.ts';
+import { meaningOf, PartnerError } from './partner-error.ts';
 import type { PartnerClient } from './partner-client.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { refusalWaitMs } from './repeat-request.ts';
@@ -26,7 +26,7 @@ export function createPatientClient({ client, budget, random }: PatientClientDep
       try {
         return await ask();
       } catch (error) {
-        if (!(error instanceof PartnerError) || error.kind !== 'rate_limited') throw error;
+        if (!(error instanceof PartnerError) || meaningOf(error).repeat !== 'after_wait') throw error;
         isOver ||= !rests(error);
         if (isOver) throw error;
       }
@@ -40,7 +40,7 @@ export function createPatientClient({ client, budget, random }: PatientClientDep
     const waitMs = refusalWaitMs(refusal, { refusedInARow, waitedMs, readingMs }, random);
     if (waitMs === null) return false;
     budget.rest(waitMs);
-    // Requests that were under way together are waited for together.
+    // Requests that were refused together wait together.
     const until = Math.max(waitsUntil, now + waitMs);
     waitedMs += until - Math.max(waitsUntil, now);
     waitsUntil = until;

@@ -1,6 +1,5 @@
 import { jitter } from '../waiting/jitter.ts';
-import type { Verdict } from './pace.ts';
-import type { PartnerError } from './partner-error.ts';
+import { meaningOf, type PartnerError } from './partner-error.ts';
 
 const waitMsMin = 1_000;
 const waitMsMax = 60_000;
@@ -8,13 +7,13 @@ const waitsMsMax = 5 * 60_000;
 const waitsInVainMax = 6;
 const waitSpread = { more: 0.1 };
 const attemptsMax = 3;
-// Below this share of its pace the service is known to be in trouble: one attempt tells as much as three.
+// Minimum share of its pace at which requests are repeated. Below it the service is known to be in trouble,
+// and one attempt shows as much as three.
 const retryShareMin = 0.2;
 
 /**
- * In how many milliseconds to repeat a failed request within the same poll, null for not at all; pure. Only
- * faults that pass quickly are repeated: a broken connection, a deadline, a 5xx or a cut answer, up to two
- * times.
+ * Milliseconds until a failed request is repeated within the same poll, null for never; pure. Only faults
+ * that pass quickly are repeated, up to two times.
  */
 export function repeatDelayMs(
   error: PartnerError,
@@ -22,11 +21,13 @@ export function repeatDelayMs(
   share: number,
   random: () => number,
 ): number | null {
-  if (!isPassing(error) || attempt >= attemptsMax || share < retryShareMin) return null;
+  // A `Retry-After` is meant for the whole account: the poll's waits and its backoff keep it.
+  if (meaningOf(error).repeat !== 'soon' || error.retryAfterMs !== null) return null;
+  if (attempt >= attemptsMax || share < retryShareMin) return null;
   return jitter(100, { more: 4 }, random);
 }
 
-/** What a poll has waited so far because the service refused requests (429). */
+/** How long a poll has waited so far because the service refused requests (429). */
 export interface WaitsSoFar {
   /** Refusals since the service last accepted a request, this one included. */
   readonly refusedInARow: number;
@@ -36,8 +37,8 @@ export interface WaitsSoFar {
 }
 
 /**
- * For how many milliseconds nothing is asked for after a refusal before the poll goes on, null when it ends
- * instead; pure. A second, doubled with each refusal in a row, or `Retry-After` if that is longer, and up to
+ * Milliseconds without a request after a refusal before the poll goes on, null when it ends instead; pure. A
+ * second, doubled with each refusal in a row, or `Retry-After` if that is longer, and up to
  * a tenth more. The poll ends after six waits in vain, before one of over a minute, and when all its waits
  * would take more than five minutes and more than its reads.
  */
@@ -51,16 +52,4 @@ export function refusalWaitMs(
   const waitMs = jitter(floorMs, waitSpread, random);
   const tooLong = floorMs > waitMsMax || waitedMs + waitMs > Math.max(waitsMsMax, readingMs);
   return tooLong ? null : waitMs;
-}
-
-/** What a failure says about how often the service may be asked, null for nothing; pure. */
-export function verdictOf({ kind }: PartnerError): Verdict | null {
-  if (kind === 'rate_limited') return 'refused';
-  return kind === 'unavailable' || kind === 'timeout' || kind === 'network' ? 'trouble' : null;
-}
-
-// A Retry-After is meant for the whole account: `refusalWaitMs` and the poll's backoff heed it.
-function isPassing({ kind, retryAfterMs }: PartnerError): boolean {
-  if (retryAfterMs !== null) return false;
-  return kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'invalid_response';
 }

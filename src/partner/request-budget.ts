@@ -9,11 +9,10 @@ import { nextPace, rpsOf, untriedPace, type Pace, type Verdict } from './pace.ts
 export interface RequestBudget {
   /**
    * Runs the work when one of the concurrent places is free and one more request may start. The work reports
-   * what its request has come to. Rejects when the signal aborts before that; a running work is left to end
-   * by itself.
+   * the verdict on its request. Rejects when the signal aborts before that; running work ends by itself.
    */
   spend<T>(work: (report: (verdict: Verdict) => void) => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Lets no request start for so many milliseconds. */
+  /** Starts no request for `ms` milliseconds. */
   rest(ms: number): void;
   /** How often the service is asked at present. */
   pace(): Pace;
@@ -54,9 +53,9 @@ export function createRequestBudget(limits: RequestLimits): RequestBudget {
     return startedAt;
   }
 
-  function take(verdict: Verdict, startedAt: number): void {
+  function note(verdict: Verdict, startedAt: number): void {
     if (verdict === 'fine') accepted.push(startedAt);
-    // Requests that were under way together tell of the same.
+    // Requests that were under way together report the same trouble.
     else if (startedAt - slowedAt < 1_000) return;
     else slowedAt = performance.now();
     while (accepted[0] !== undefined && accepted[0] <= startedAt - 1_000) accepted.shift();
@@ -69,7 +68,7 @@ export function createRequestBudget(limits: RequestLimits): RequestBudget {
       places.add(
         async () => {
           const startedAt = await waitForStart(signal);
-          return work((verdict) => take(verdict, startedAt));
+          return work((verdict) => note(verdict, startedAt));
         },
         { signal },
       ),
@@ -81,8 +80,8 @@ export function createRequestBudget(limits: RequestLimits): RequestBudget {
 }
 
 /**
- * In how many milliseconds the next request may start, 0 or less = now; pure. `starts` are the former ones,
- * oldest first. A rate below one a second stretches the window instead.
+ * Milliseconds until the next request may start, 0 or less = now; pure. `starts` are the former ones, oldest
+ * first. A rate below one a second stretches the window instead.
  */
 export function startInMs(starts: readonly number[], rps: number, now: number): number {
   const perWindow = Math.max(1, Math.floor(rps));

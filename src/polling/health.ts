@@ -7,16 +7,16 @@ import type { PollOutcome } from './poll-outcome.ts';
 import type { PollingMarks } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
 
-/** How polling of an account stands (contract, Account health). */
+/** The state of an account's polling, as the API and the metrics show it (docs/failure-modes.md#polling). */
 export type HealthState = 'baselining' | 'ok' | 'backing_off' | 'auth_failed' | 'doubtful' | 'stale';
 
-// So many poll intervals without a complete poll, and at least so long, make an account stale.
+// Number of poll intervals without a complete poll, and minimum milliseconds, that make an account stale.
 const staleIntervals = 5;
 const staleMsMin = 2_000;
 
 /**
- * The health of an account; pure. An account that has never been polled completely counts from `createdAt`;
- * its baseline may take as long as it needs while nothing fails.
+ * The health of an account; pure. An account that was never polled completely counts from `createdAt`; its
+ * baseline may take as long as it needs while nothing fails.
  */
 export function healthState(
   marks: PollingMarks,
@@ -25,11 +25,11 @@ export function healthState(
   now: number,
 ): HealthState {
   if (marks.authFailed) return 'auth_failed';
-  // Nothing is told until somebody looks at it, whether polls get through meanwhile or not.
+  // Findings are held back until the operator looks at them, even while polls succeed.
   if (isHeldBack(marks)) return 'doubtful';
   const { lastCompletePollAt, lastCompleteEndAt } = marks;
   const lastComplete = Math.max(lastCompletePollAt, lastCompleteEndAt, createdAt);
-  // Where polls take long, the next one may too.
+  // A poll may take as long as the one before.
   const tookMs = Math.max(0, lastCompleteEndAt - lastCompletePollAt);
   const isLate = now - lastComplete > staleAfterMs(pollIntervalMs) + tookMs;
   if (isLate && (marks.baselined || marks.consecutiveFailures > 0)) return 'stale';
@@ -38,20 +38,20 @@ export function healthState(
 }
 
 /**
- * After how many milliseconds without a complete poll an account counts as stale, beside the time that a poll
+ * Milliseconds without a complete poll after which an account is stale, in addition to the time that a poll
  * takes.
  */
 export function staleAfterMs(pollIntervalMs: number): number {
   return Math.max(staleIntervals * pollIntervalMs, staleMsMin);
 }
 
-/** What changed about an account's health with one poll; null when nothing that anybody is told. */
+/** The operational event that a poll's change of an account's health calls for; null for none. */
 export type HealthChange =
   'account.auth_failed' | 'account.doubtful' | 'account.stale' | 'account.recovered' | null;
 
 /**
- * Decides what to tell after a poll, or a tick that had to wait; pure. `marks` are those after it, with the
- * flags from before.
+ * Decides what to report after a poll, or a tick that had to wait; pure. `marks` are the ones after it, with
+ * the flags from before.
  */
 export function healthChange(
   marks: PollingMarks,
@@ -62,8 +62,8 @@ export function healthChange(
 ): HealthChange {
   const standing = standingDoubt(marks);
   if (outcome.kind === 'doubtful')
-    return isTold(standing, outcome.doubt) && !marks.authFailed ? null : 'account.doubtful';
-  // An incomplete poll does not make an account well, but it shows that its key is good.
+    return isReported(standing, outcome.doubt) && !marks.authFailed ? null : 'account.doubtful';
+  // An incomplete poll does not make an account healthy, but it shows that its key is good.
   if (outcome.kind === 'incomplete' && marks.authFailed && standing?.accepted !== false)
     return 'account.recovered';
   if (outcome.kind === 'complete') {
@@ -76,15 +76,15 @@ export function healthChange(
   return healthState(marks, pollIntervalMs, createdAt, now) === 'stale' ? 'account.stale' : null;
 }
 
-function isTold(standing: StandingDoubt | null, { reason }: Doubt): boolean {
+function isReported(standing: StandingDoubt | null, { reason }: Doubt): boolean {
   if (standing === null || standing.accepted) return false;
-  // Accepting it means more than accepting the others.
+  // Accepting another account means more than accepting the other reasons.
   return reason !== 'other_account' || standing.reason === reason;
 }
 
 /**
- * The operational event of a change in health (contract, Callbacks); pure. Told again from an older store it
- * has the same id.
+ * The operational event of a change in health (docs/webhooks.md); pure. Appended again from an older store,
+ * it has the same id.
  */
 export function buildHealthEvent(
   account: string,
@@ -93,16 +93,16 @@ export function buildHealthEvent(
   at: number,
   doubt: Doubt | null = null,
 ): NewEvent {
-  const isByLastTold = type === 'account.recovered' || type === 'account.doubtful';
-  const since = isByLastTold ? marks.toldAt : marks.lastCompletePollAt;
+  const isByLastEvent = type === 'account.recovered' || type === 'account.doubtful';
+  const since = isByLastEvent ? marks.toldAt : marks.lastCompletePollAt;
   return buildOperationalEvent(account, type, since === 0 ? marks.generation : String(since), at, {
     lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
     lastError: marks.lastError || null,
-    ...(doubt === null ? {} : { doubt: toldOf(doubt) }),
+    ...(doubt === null ? {} : { doubt: shownOf(doubt) }),
   });
 }
 
-function toldOf({ reason, known, shown, unknown, gone }: Doubt) {
+function shownOf({ reason, known, shown, unknown, gone }: Doubt) {
   return { reason, known, shown, unknown, gone };
 }
 
@@ -112,9 +112,9 @@ export interface ReportHealthDeps {
 }
 
 /**
- * Appends the operational event that a poll's outcome calls for, once: event and memory of it are one atomic
- * step. Returns the event, or null when there was nothing to tell or somebody else has told it. Rejects with
- * SnapshotLostError when the account was removed or created again.
+ * Appends the operational event that a poll's outcome calls for, once: the event and its flags are written in
+ * one atomic step. Returns the event; null when there is none to append, or another process has appended it.
+ * Rejects with SnapshotLostError when the account was removed or created again.
  */
 export async function reportHealth(
   { polling, now }: ReportHealthDeps,

@@ -46,9 +46,8 @@ export interface AccountPollerDeps {
    */
   readonly wakeMatching: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /**
-   * Called after every poll, however it ended, and every `upkeepMs` while one goes on: a sweep may take many
-   * minutes. `failure` is the record that the poll could not read, if it ended for that: to be mended, or
-   * named.
+   * Called after every poll, however it ended, and every `upkeepMs` during one: a sweep may take many
+   * minutes. `failure` is the record that ended the poll because it cannot be read: to be mended, or named.
    */
   readonly upkeep: (account: string, failure: UnreadableError | null) => Promise<void>;
   readonly upkeepMs: number;
@@ -63,7 +62,7 @@ export interface AccountPollerDeps {
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
 
-/** What the polls of one account share as long as it, its address and its key stay. */
+/** Shared by the polls of one account as long as it keeps its address and its key. */
 interface Connection {
   readonly incarnation: string;
   readonly baseUrl: string;
@@ -75,12 +74,12 @@ interface Connection {
   readonly refused: RefusedLists;
 }
 
-// The others of a process's polls are left for what is quickly done.
+// Maximum number of large reads at once; a process keeps its other polls for short ones.
 const largeReadsMax = 100;
 
 /**
- * Polls accounts by name; keeps one client and request budget per account. False: there was no place for it,
- * nothing was read.
+ * Polls accounts by name; keeps one client and request budget per account. Resolves to false when there was
+ * no place for the poll and nothing was read.
  */
 export function createAccountPoller(
   deps: AccountPollerDeps,
@@ -131,7 +130,7 @@ export function createAccountPoller(
       return kind !== 'no_place';
     } catch (error) {
       if (!(error instanceof SnapshotLostError)) throw error;
-      // Removed, or emptied and begun anew, while it was polled: what was read of it is void.
+      // The account was removed, or emptied and begun anew, while it was polled: the reads are void.
       if (!(await deps.accounts.exists(job.account))) await forget(job.account);
       return true;
     }
@@ -179,8 +178,8 @@ export function createAccountPoller(
 
   async function report(account: KeyedAccount, poll: MeasuredPoll): Promise<void> {
     const { outcome } = poll;
-    const told = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
-    if (told !== null) await handOn(account.account, [told]);
+    const reported = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
+    if (reported !== null) await handOn(account.account, [reported]);
     if (isNothingRead(outcome)) return;
     deps.onPoll({ ...poll, account: account.account });
   }

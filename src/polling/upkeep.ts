@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface UpkeepOptions {
   /** Milliseconds from the beginning of the work, and from the end of each run, to the next run. */
   readonly everyMs: number;
-  /** One failure keeps neither the work nor the next run from going on. */
+  /** A failure stops neither the work nor the next run. */
   readonly onError: (error: Error) => void;
 }
 
 /**
- * Does `work`, with `upkeep` run every so often while it goes on, never twice at once, and once more when it
- * is over, however it ended. Rejects with the last upkeep's error, or else as `work` does.
+ * Does `work`. Meanwhile `upkeep` runs every `everyMs`, never twice at once, and once more when the work has
+ * ended, however it ended. Rejects with the last upkeep's error, or else as `work` does.
  */
 export async function withUpkeep<T>(
   upkeep: () => Promise<void>,

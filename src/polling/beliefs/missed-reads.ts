@@ -7,7 +7,7 @@ export interface MissedRead {
   /** End of the last read that missed it. */
   readonly lastAt: number;
   /**
-   * Latest time at which the filing is known to have been as stored; marks earned later do not speak of it.
+   * Latest time at which the filing is known to have been as stored; marks earned later do not cover it.
    */
   readonly notBefore: number;
   /** Failed reads in a row. */
@@ -16,20 +16,21 @@ export interface MissedRead {
   readonly retryAt: number;
 }
 
+// Milliseconds; a failed read is repeated at least that often.
 const retryMsMax = 15 * 60_000;
 
-/** After a 404; pure. It is asked for again in the very next poll, which decides. */
+/** After a 404. The next poll reads the filing again and decides. */
 export function missedByAbsence(before: MissedRead | undefined, now: number, notBefore: number): MissedRead {
-  // A first 404 of the future was noted while the clock was ahead.
+  // A first 404 in the future was recorded while the clock was ahead.
   if (before?.gone === true) return { ...before, since: Math.min(before.since, now), lastAt: now };
   const until = before?.notBefore ?? notBefore;
   return { gone: true, since: now, lastAt: now, notBefore: until, failures: 0, retryAt: now };
 }
 
 /**
- * After a failed read; pure. The first is repeated in the next poll, further ones ever less often, up to a
- * quarter of an hour: one filing that cannot be read does not hold up its account. A 404 seen before stays on
- * record.
+ * After a failed read. The first one is repeated in the next poll, further ones ever more rarely, up to a
+ * quarter of an hour apart: one filing that cannot be read does not hold up its account. A 404 seen before
+ * stays on record.
  */
 export function missedByFailure(
   before: MissedRead | undefined,
@@ -49,22 +50,22 @@ export function missedByFailure(
   };
 }
 
-/** Of a filing that is to be read in any case, as soon as may be; pure. */
+/** For a filing that is to be read by the next poll in any case. */
 export function missedByRequest(now: number): MissedRead {
   return { gone: false, since: now, lastAt: now, notBefore: 0, failures: 0, retryAt: now };
 }
 
 /**
- * Whether a 404 now, in a poll that began at `pollStartedAt`, is the second one of two polls (contract: 404
- * on two polls); pure.
+ * Whether a 404 now, in a poll that began at `pollStartedAt`, is the second one of two polls
+ * (docs/polling.md#removal).
  */
 export function isSecondAbsence(before: MissedRead | undefined, pollStartedAt: number): boolean {
   return before?.gone === true && before.since < pollStartedAt;
 }
 
 /**
- * Whether the filing is to be asked for by itself now; pure. A time further away than any retry was set by a
- * clock that was ahead.
+ * Whether the filing is to be read by itself now. A time further away than any retry was set by a clock that
+ * was ahead.
  */
 export function isRetryDue({ retryAt }: MissedRead, now: number): boolean {
   return retryAt <= now || retryAt > now + retryMsMax;

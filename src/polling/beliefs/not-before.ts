@@ -14,7 +14,7 @@ export interface SeenMarks {
 
 /**
  * Latest time (ms, Redis's clock) at which a filing is known to have been as stored, the `observed.notBefore`
- * of its next change; pure. 0 when nothing is known.
+ * of its next change. 0 when nothing is known.
  */
 export function notBefore(
   marks: SeenMarks,
@@ -24,11 +24,11 @@ export function notBefore(
 ): number {
   if (previous === null) return notBeforeOfUnknown(marks, document);
   if (missed !== undefined) return Math.max(missed.notBefore, previous.readFrom);
-  // Nobody asks for removed filings.
+  // Removed filings are not read by themselves.
   if (previous.removed) return previous.readFrom;
   const { unsettledSeenAt, allSeenAt } = marks;
   const seenAt = isUnsettled(previous.status) ? Math.max(unsettledSeenAt, allSeenAt) : allSeenAt;
-  // A mark speaks of what was known when its poll began.
+  // A mark covers the filings known when its poll began.
   return previous.readAt <= seenAt ? Math.max(seenAt, previous.readFrom) : previous.readFrom;
 }
 

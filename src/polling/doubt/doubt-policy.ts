@@ -1,4 +1,4 @@
-/** From where on a poll's findings are doubted; see docs/configuration.md. */
+/** Limits beyond which a poll's findings are doubted; see docs/configuration.md. */
 export interface DoubtLimits {
   /**
    * Known filings that answer 404: more than both are doubted. The second one is a percentage of the known
@@ -12,7 +12,7 @@ export interface DoubtLimits {
   readonly unknownMin: number;
   readonly unknownPercent: number;
   /**
-   * Percentage of the known filings that a list has to show to count as the account's own; 0: none has to.
+   * Percentage of the known filings that a list must show to count as the account's own; 0: no minimum.
    */
   readonly shownPercent: number;
 }
@@ -30,7 +30,7 @@ export const defaultDoubtLimits: DoubtLimits = {
 export type DoubtReason =
   /** `GET /partner/me` answers with another account. */
   | 'other_account'
-  /** The list shares next to nothing with what is known. */
+  /** The list shows next to none of the known filings. */
   | 'other_list'
   /** More filings never seen before than a poll can be believed to have found. */
   | 'unknown_wave'
@@ -55,23 +55,23 @@ export interface Evidence {
   readonly isDoubted: boolean;
 }
 
-/** Below this many known filings nothing is doubted: any of it may be so. */
+/** Number of known filings from which on findings are doubted; with fewer, anything may be true. */
 export const doubtedFrom = 10;
 
-/** Whether the lists of a poll are the account's own; null when they are; pure. */
+/** Whether the lists of a poll are the account's own; null when they are. */
 export function listDoubt(found: Evidence, limits: DoubtLimits): DoubtReason | null {
   if (found.known < doubtedFrom) return null;
   if (isOtherList(found, limits)) return 'other_list';
   return found.unknown > unknownMax(found.known, limits) ? 'unknown_wave' : null;
 }
 
-// An empty list is one as long as the filings themselves are there.
+// An empty list belongs to another account as long as the filings themselves exist.
 function isOtherList({ expected, shown, unknown, gone, isDoubted }: Evidence, limits: DoubtLimits): boolean {
   if (expected < doubtedFrom || shown * 100 >= expected * limits.shownPercent) return false;
   return unknown > 0 || isDoubted || gone * 2 > expected - shown;
 }
 
-/** Whether so many known filings that answer 404 are doubted to be removed; null when they are not; pure. */
+/** Why the removal of `gone` known filings that answer 404 is doubted; null when it is not. */
 export function removalDoubt(
   { known, gone }: Pick<Evidence, 'known' | 'gone'>,
   limits: DoubtLimits,
@@ -82,14 +82,14 @@ export function removalDoubt(
 
 /**
  * Maximum number of filings never seen before that a poll of an account with so many known ones is believed
- * to have found; pure.
+ * to have found.
  */
 export function unknownMax(known: number, { unknownMin, unknownPercent }: DoubtLimits): number {
   return Math.max(unknownMin, (known * unknownPercent) / 100);
 }
 
-/** Counts of what a poll's lists have shown so far. */
-export interface Sighted {
+/** Numbers of filings that a poll's lists have shown so far. */
+export interface ShownSoFar {
   readonly known: number;
   readonly shown: number;
   readonly unknown: number;
@@ -98,10 +98,10 @@ export interface Sighted {
 }
 
 /**
- * Whether filings never seen before have to wait until the lists have been read; pure. They do while more of
+ * Whether filings never seen before have to wait until the lists have been read. They do while more of
  * them than known ones have come, or where the service counts more than can be believed.
  */
-export function isWaitNeeded({ known, shown, unknown, counted }: Sighted, limits: DoubtLimits): boolean {
+export function isWaitNeeded({ known, shown, unknown, counted }: ShownSoFar, limits: DoubtLimits): boolean {
   if (known < doubtedFrom) return false;
   return unknown > shown || counted - known > unknownMax(known, limits);
 }

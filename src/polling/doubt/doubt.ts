@@ -4,8 +4,7 @@ import type { DoubtReason } from './doubt-policy.ts';
 export interface Doubt {
   readonly reason: DoubtReason;
   /**
-   * Known filings, those of them that the lists have shown, filings never seen before on them, and known ones
-   * that answer 404.
+   * Numbers of filings: known, known and shown by the lists, never seen before, and known but answering 404.
    */
   readonly known: number;
   readonly shown: number;
@@ -15,11 +14,11 @@ export interface Doubt {
   readonly identity: string;
 }
 
-/** A doubt that was told and is not over. */
+/** A doubt that was reported and is not over. */
 export interface StandingDoubt extends Doubt {
-  /** When it was told, milliseconds on Redis's clock. */
+  /** When it was reported, milliseconds on Redis's clock. */
   readonly since: number;
-  /** The operator has said that it is so: nothing is held back for this any more. */
+  /** The operator has accepted it: nothing is held back for this any more. */
   readonly accepted: boolean;
 }
 
@@ -33,7 +32,7 @@ export function standingDoubt({ doubt }: { readonly doubt: string }): StandingDo
   }
 }
 
-/** Whether something is held back now; pure. */
+/** Whether something is held back now. */
 export function isHeldBack(marks: { readonly doubt: string }): boolean {
   return standingDoubt(marks)?.accepted === false;
 }
@@ -44,7 +43,7 @@ export function encodeDoubt({ since, accepted, ...doubt }: StandingDoubt): strin
   return JSON.stringify({ reason, known, shown, unknown, gone, identity, since, accepted });
 }
 
-/** The doubt in words, for `lastError` and people; pure. */
+/** The doubt in words, for `lastError` and people. */
 export function describeDoubt({ reason, known, shown, unknown, gone }: Doubt): string {
   switch (reason) {
     case 'other_account':

@@ -1,7 +1,7 @@
 /** Whether an id was new to the set, to the part of it only, or to neither. */
 export type Membership = 'new' | 'elsewhere' | 'again';
 
-/** A part of a set, told apart from the rest until it is ended. */
+/** A part of a set, distinct from the rest until it is ended. */
 export interface IdPart {
   add(id: string): Membership;
   /** Its ids stay in the set. */

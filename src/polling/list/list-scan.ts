@@ -1,4 +1,4 @@
-import { pageSize } from '../../partner/page-size.ts';
+import { pageSize } from '../../partner/filing-schema.ts';
 import type { PageAnswer, PartnerClient } from '../../partner/partner-client.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import type { IdPart, IdSet } from './id-set.ts';
@@ -61,7 +61,7 @@ export interface ListScan {
    * first page can be had, or when the service refuses the account. No request outlives it.
    */
   pages(): AsyncGenerator<ShownPage | 'barrier', void, undefined>;
-  /** To be asked for when the pages have come to their end. */
+  /** To be called once the pages have ended. */
   result(): ScanResult;
 }
 

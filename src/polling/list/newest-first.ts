@@ -1,8 +1,8 @@
 import { createdAtOf, type PartnerPage } from '../../partner/filing-schema.ts';
 
 /**
- * Whether a page shows its filings newest first, by their own `createdAt`; pure. False where one does not say
- * when it was created, cannot be read as a filing, or where all were created at once: that is no order.
+ * Whether a page shows its filings newest first, by their own `createdAt`. False where one of them lacks it
+ * or cannot be read as a filing. Also false where all were created at once: that is no order.
  */
 export function isNewestFirst({ filings, length }: PartnerPage): boolean {
   const times = filings.map(({ document }) => createdAtOf(document()));

@@ -1,21 +1,20 @@
 /**
- * Work on the pages of one list that goes on while later pages are read: a slow line to Redis holds up none
- * of them.
+ * Work on the pages of one list while later pages are read: a slow connection to Redis delays none of them.
  */
 export interface PageWork {
   /**
-   * Takes in the work on a page of so many bytes, and resolves when there is room for another page. Rejects
-   * with the first failure of any, as soon as it is known.
+   * Adds the work on a page of `bytes`, and resolves when there is room for another page. Rejects with the
+   * first failure of any work, as soon as it is known.
    */
   begin(bytes: number, work: Promise<unknown>): Promise<void>;
   /** Resolves when all work has ended; rejects with the first failure of any. */
   done(): Promise<void>;
-  /** The same, whatever has come of it. Never rejects. */
+  /** Resolves when all work has ended or failed. Never rejects. */
   settled(): Promise<void>;
 }
 
-// Maximum of pages, and of bytes of pages, that are compared at once. With a round trip of half a second, two
-// of which a changed page takes, that is sixteen pages a second.
+// Maximum number of pages, and of their bytes, that are compared at once. A changed page takes two round
+// trips to Redis: where these take half a second each, that is sixteen pages a second.
 const pagesMax = 16;
 const bytesMax = 2 * 1024 * 1024;
 

@@ -1,8 +1,8 @@
 import type { PartnerClient } from '../../partner/partner-client.ts';
-import { isRefusal, PartnerError } from '../../partner/partner-error.ts';
+import { isRefusal, type PartnerError } from '../../partner/partner-error.ts';
 
 /**
- * The lists by status that the service refuses to serve, each with its answer and when that came. Kept in
+ * The lists by status that the service refuses to serve, each with its answer and the time of it. Kept in
  * memory; losing it costs a request.
  */
 export type RefusedLists = Map<string, { readonly refusal: PartnerError; readonly at: number }>;
@@ -11,7 +11,7 @@ export interface RefusedListsDeps {
   readonly client: Pick<PartnerClient, 'listFilings'>;
   readonly refused: RefusedLists;
   readonly now: () => number;
-  /** Milliseconds for which a refused list is not asked for again. */
+  /** Milliseconds for which a refused list is not requested again. */
   readonly forMs: number;
 }
 
@@ -25,7 +25,7 @@ export function createListing({ client, refused, now, forMs }: RefusedListsDeps)
 } {
   function refusalOf(status: string): PartnerError | null {
     const { refusal, at } = refused.get(status) ?? { refusal: null, at: 0 };
-    // A time ahead is of a clock that was wrong.
+    // A time in the future is from a clock that was wrong.
     return now() >= at && now() - at < forMs ? refusal : null;
   }
 
@@ -41,21 +41,20 @@ export function createListing({ client, refused, now, forMs }: RefusedListsDeps)
         refused.delete(status);
         return listed;
       } catch (error) {
-        // A page further down may be refused for its place.
-        if (query.offset === 0 && error instanceof PartnerError && isRefusal(error))
-          refused.set(status, { refusal: error, at: now() });
+        // A later page may be refused for its offset.
+        if (query.offset === 0 && isRefusal(error)) refused.set(status, { refusal: error, at: now() });
         throw error;
       }
     },
   };
 }
 
-/** What was read, or null when the service refuses to serve that list. */
+/** The result of reading a list; null when the service refuses to serve it. */
 export async function unlessRefused<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof PartnerError && isRefusal(error)) return null;
+    if (isRefusal(error)) return null;
     throw error;
   }
 }

@@ -1,9 +1,9 @@
-import type { PartnerPage } from '../../partner/filing-schema.ts';
+import { pageSize, type PartnerPage } from '../../partner/filing-schema.ts';
 import { isNewestFirst } from './newest-first.ts';
 
 /**
- * How far a list's `total` is believed where it says that the list has ended. A total that is too low must
- * not hide what follows; looking behind it costs a request.
+ * How far a list's `total` is believed as its end. A total that is too low must not hide what follows;
+ * looking behind it costs a request.
  */
 export interface TotalTrust {
   /** Lower totals are believed only where the list itself shows its end. Infinity: none is. */
@@ -15,13 +15,13 @@ export interface TotalTrust {
   readonly afterFullPage: 'never' | 'newest_first' | 'always';
 }
 
-/** How far paging through a list has got; what `nextStep` decides from. */
+/** How far paging through a list has got, and what it has shown: `nextStep` decides on it. */
 export interface ScanPosition {
   readonly offset: number;
   /** Filings served, repeated ones and quarantined records included. */
   readonly rows: number;
   readonly pages: number;
-  /** Pages left out because they could not be had or were empty before the list's end. */
+  /** Pages left out because they could not be read or were empty before the list's end. */
   readonly skipped: number;
   readonly skippedInARow: number;
   /** Non-empty pages in a row on which every id had been seen before. */
@@ -30,7 +30,7 @@ export interface ScanPosition {
   readonly distinct: number;
   readonly firstLength: number;
   readonly lastLength: number;
-  /** What a full page holds, as far as the service lets see: it may clamp the limit and say so, or not. */
+  /** Length of a full page as far as it shows: the service may clamp the limit, and may or may not say so. */
   readonly fullLength: number;
   /** The last total the service gave; null when it gave none. */
   readonly total: number | null;
@@ -38,12 +38,9 @@ export interface ScanPosition {
   readonly totalMax: number | null;
   /** The lowest total that it gave with a page that held something. */
   readonly totalMin: number | null;
-  /** True once two pages told different totals. */
+  /** True once two pages gave different totals. */
   readonly totalMoved: boolean;
-  /**
-   * True when the last page shows its filings newest first, where that decides whether it was the last of the
-   * list.
-   */
+  /** True when the last page shows its filings newest first; only set where that decides about the end. */
   readonly newestFirst: boolean;
   readonly trust: TotalTrust;
 }
@@ -53,18 +50,17 @@ export type ScanEnd =
   | 'complete'
   /** The list ends before its total, and the service says so consistently. */
   | 'short'
-  /** Pages are missing, repeat themselves for ever or never end. */
+  /** Pages are missing, repeat themselves or never end. */
   | 'broken';
 
 /** What to do after a page: `early` is an empty page before the total, to be looked behind. */
 export type ScanStep = ScanEnd | 'continue' | 'early';
 
-const pageSize = 100;
 const repeatedPagesMax = 3;
 const skippedInARowMax = 3;
 const skippedMax = 5;
 const skippedShareMax = 0.02;
-// Bounds a list without a total, or with one that grows as fast as it is read.
+// Maximum number of pages of a list without a total, or with one that grows as fast as it is read.
 const pagesMax = 100_000;
 
 /** Before the first page. */
@@ -89,7 +85,7 @@ export function startPosition(trust: TotalTrust): ScanPosition {
   };
 }
 
-/** Takes a page into account, of which `fresh` ids were new to the scan; pure. */
+/** The position after a page of which `fresh` ids were new to the scan. */
 export function advance(position: ScanPosition, page: PartnerPage, fresh: number): ScanPosition {
   const { pages, total, trust } = position;
   const said = Math.min(page.limit ?? pageSize, pageSize);
@@ -124,7 +120,7 @@ export function advance(position: ScanPosition, page: PartnerPage, fresh: number
   };
 }
 
-/** Leaves a page out; pure. The next one is asked for where a full page would have ended. */
+/** The position after a page that is left out: the next one begins where a full page would have ended. */
 export function skipPage(position: ScanPosition): ScanPosition {
   return {
     ...position,
@@ -135,8 +131,7 @@ export function skipPage(position: ScanPosition): ScanPosition {
 }
 
 /**
- * Where the page after the next one begins if nothing changes; null where the list may have ended by then;
- * pure.
+ * Offset of the page after the next one if nothing changes; null where the list may have ended by then.
  */
 export function likelyNextOffset({
   offset,
@@ -149,7 +144,7 @@ export function likelyNextOffset({
   return lastLength > 0 && offset + lastLength < total ? offset + lastLength : null;
 }
 
-/** Whether and how to read on; pure. Advances by what pages hold, never ends on a short page alone. */
+/** Whether and how to read on. The end is never a short page alone. */
 export function nextStep(position: ScanPosition): ScanStep {
   const { offset, pages, total, skippedInARow, skipped } = position;
   if (skippedInARow >= skippedInARowMax || skipped > skippedMax + pages * skippedShareMax) return 'broken';
@@ -167,9 +162,9 @@ function repeatedEnd({ distinct, firstLength }: ScanPosition): ScanEnd {
   return distinct > firstLength ? 'short' : 'broken';
 }
 
-// The specification's rule for the last page, `offset + limit >= total`, where exactly as many as the total
-// were served. A total may lie, so the list has to bear it out: by a page that is short (shorter than an
-// earlier one, if the total is below what is known), or full and newest first.
+// The service's rule for the last page is `offset + limit >= total` (docs/partner.md#lists). A total may be
+// wrong, so the list has to confirm it: by a page that is short (shorter than an earlier one, if the total is
+// below the known number), or full and newest first.
 function isTotalBelieved(position: ScanPosition, total: number): boolean {
   const { pages, lastLength, fullLength, newestFirst, trust } = position;
   const isShort = lastLength < fullLength;
@@ -179,8 +174,8 @@ function isTotalBelieved(position: ScanPosition, total: number): boolean {
 }
 
 /**
- * Whether the list provably stood still while it was read and was read as a whole; pure. Then a filing that
- * was not on it did not exist.
+ * Whether the list provably stood still while it was read, and was read as a whole. Then a filing that was
+ * not on it did not exist.
  */
 export function isSteady(position: ScanPosition): boolean {
   const { rows, distinct, total, totalMoved, skipped } = position;
@@ -188,8 +183,8 @@ export function isSteady(position: ScanPosition): boolean {
 }
 
 /**
- * The service's count of the list, null when there is none to be relied on: it gave none, or served more
- * filings than it counts. Of several the highest counts.
+ * The service's count of the list, the highest of several. Null when none is reliable: the service gave none,
+ * or served more filings than it counts.
  */
 export function reliableTotal({ totalMax, rows }: ScanPosition): number | null {
   return totalMax !== null && rows <= totalMax ? totalMax : null;

@@ -1,5 +1,5 @@
 import { isIndexed, settledStatuses, unsettledStatuses } from '../../partner/filing-statuses.ts';
-import { pageSize } from '../../partner/page-size.ts';
+import { pageSize } from '../../partner/filing-schema.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isExplained, isSearchDue } from '../beliefs/count-differences.ts';
 import { isHeldBack } from '../doubt/doubt.ts';

@@ -1,5 +1,5 @@
 import type { PartnerClient } from '../../partner/partner-client.ts';
-import { consequence, PartnerError } from '../../partner/partner-error.ts';
+import { aboutFilings, consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { isRetryDue, isSecondAbsence, missedByAbsence, missedByFailure } from '../beliefs/missed-reads.ts';
 import type { Absence, SingleReads } from '../doubt/careful-reads.ts';
@@ -75,7 +75,7 @@ export function createFilingReader(
     guard.noteAccount(await client.checkAccount(signal));
     const { listedFiling } = tally;
     if (listedFiling === null || (await client.getFiling(listedFiling, signal)).filing !== null) return;
-    throw new PartnerError('invalid_response', 'GET filing answers 404 for what a list has shown', {
+    throw new PartnerError('invalid_response', 'GET filing answers 404 for a filing that a list has shown', {
       status: 404,
     });
   }
@@ -117,9 +117,4 @@ export function createFilingReader(
       return removed;
     },
   };
-}
-
-// A refusal of filings alone must not count as a refusal of the account's key.
-function aboutFilings(error: PartnerError): PartnerError {
-  return error.kind === 'auth' ? new PartnerError('unexpected_status', error.message, error) : error;
 }

@@ -1,6 +1,6 @@
 import type { FilingState } from '../../filings/detection/filing-state.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
-import { pageSize } from '../../partner/page-size.ts';
+import { pageSize } from '../../partner/filing-schema.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isSearchDue, type CountDifferences } from '../beliefs/count-differences.ts';

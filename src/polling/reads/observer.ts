@@ -1,5 +1,5 @@
+import type { Observation } from '../../filings/detection/decide-commit.ts';
 import { observeFilings, type ObservationContext, type Observed } from '../../filings/observe-filings.ts';
-import { type Observation } from '../../filings/detection/decide-commit.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import { notBefore } from '../beliefs/not-before.ts';
 import type { ListGuard } from '../doubt/list-guard.ts';

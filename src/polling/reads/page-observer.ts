@@ -65,12 +65,12 @@ export function createPageObserver(
     return added;
   }
 
-  async function underWay<T>(commit: Promise<T>): Promise<T> {
-    commits.add(commit);
+  async function underWay<T>(work: Promise<T>): Promise<T> {
+    commits.add(work);
     try {
-      return await commit;
+      return await work;
     } finally {
-      commits.delete(commit);
+      commits.delete(work);
     }
   }
 

@@ -1,4 +1,4 @@
-import { pageSize } from '../../partner/page-size.ts';
+import { pageSize } from '../../partner/filing-schema.ts';
 import { createCarefulReads } from '../doubt/careful-reads.ts';
 import { isHeldBack } from '../doubt/doubt.ts';
 import { createListGuard, type ListGuard } from '../doubt/list-guard.ts';

@@ -34,7 +34,7 @@ export function startTally(events: number): Tally {
   };
 }
 
-/** Adds what comparing one request's filings has come to, in a poll that began at `startedAt`. */
+/** Adds the result of comparing one request's filings, in a poll that began at `startedAt`. */
 export function countObserved(tally: Tally, observed: Observed, startedAt: number): void {
   tally.events += observed.events.length;
   tally.added += observed.added;

@@ -1,5 +1,5 @@
 import { isKnownStatus } from '../../partner/filing-statuses.ts';
-import { pageSize } from '../../partner/page-size.ts';
+import { pageSize } from '../../partner/filing-schema.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import type { ReadDeps } from './poll-input.ts';
 import type { PollReads } from './poll-reads.ts';

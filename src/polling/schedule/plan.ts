@@ -1,14 +1,14 @@
 import type { PollingMarks } from '../store/marks.ts';
 
-/** What a poll was asked to be: a sweep reads everything, a delta what it needs to. */
+/** The requested kind of poll: a sweep reads everything, a delta what it needs to. */
 export type PollMode = 'delta' | 'sweep';
 
 /** What one poll reads. */
 export type PollPlan =
   | 'full' // the whole list, then every known filing that was not on it
-  | 'delta'; // the lists of unsettled filings, those that left them, the counts
+  | 'delta'; // the lists of unsettled filings, the filings that left them, the counts
 
-/** What a plan rests on. Times are milliseconds on Redis's clock. */
+/** What decides about a plan. Times are milliseconds on Redis's clock. */
 export interface PlanInput {
   readonly mode: PollMode;
   readonly marks: Pick<PollingMarks, 'baselined' | 'lastSweepAt' | 'sweepTriedAt'>;
@@ -24,12 +24,12 @@ export interface PlanInput {
 }
 
 /**
- * Below this many filings a full listing takes about as many requests as the lists and counts of a delta, and
- * sees more.
+ * Number of filings from which on an account is large. Below it a full listing takes about as many requests
+ * as a delta, and sees more.
  */
 export const largeAccountFilings = 700;
 
-/** Whether an account is so large that its polls read less than everything; pure. */
+/** Whether an account has so many filings that its polls read less than everything; pure. */
 export function isLarge(counts: Readonly<Record<string, number>>, largeFrom: number): boolean {
   return Object.values(counts).reduce((sum, count) => sum + count, 0) >= largeFrom;
 }
@@ -45,14 +45,14 @@ export function planPoll(input: PlanInput): PollPlan {
 const staggerShare = 0.1;
 const retryShare = 0.1;
 
-// Up to a tenth early, by the account's stagger.
+// Up to a tenth of the interval early, by the account's stagger.
 function isSweepDue(input: PlanInput): boolean {
   const { marks, now, sweepIntervalMs, stagger } = input;
   const early = marks.lastSweepAt === 0 ? 0 : staggerShare * stagger * sweepIntervalMs;
   return now - marks.lastSweepAt >= sweepIntervalMs - early && isSweepRetryDue(input);
 }
 
-/** Whether a sweep that could not be completed is to be repeated: after a tenth of the interval; pure. */
+/** Whether a tenth of the interval has passed since the last sweep, complete or not; pure. */
 export function isSweepRetryDue({
   marks,
   now,

@@ -9,7 +9,7 @@ import type { PollMode } from './plan.ts';
 export interface PollJob {
   readonly account: string;
   readonly mode: PollMode;
-  /** True when somebody asked for it: then it does not wait for a backoff to pass and is not skipped. */
+  /** True when a user asked for it: then it does not wait for a backoff to pass and is not skipped. */
   readonly asked: boolean;
 }
 
@@ -19,35 +19,35 @@ interface Scheduled {
   readonly pollIntervalMs: number;
 }
 
-/** Says when accounts are polled: one BullMQ job scheduler each. */
+/** Decides when accounts are polled: one BullMQ job scheduler each. */
 export interface PollQueue {
-  /** The queue itself, for whoever only looks at it. */
+  /** The queue itself, for readers. */
   readonly queue: Queue<PollJob>;
   /**
-   * Polls an account every so often from now on, at a stagger of its own, and once now if it was not scheduled
-   * before. Safe to repeat, also with another interval.
+   * Polls an account every `everyMs` milliseconds from now on, staggered, and once now if it was not
+   * scheduled before. Safe to repeat, also with another interval.
    */
   schedule(account: string, everyMs: number): Promise<void>;
   isScheduled(account: string): Promise<boolean>;
   /**
-   * Those accounts of which the next poll is due at no time that their interval explains: it should have
-   * come, or is too far away. BullMQ hangs each poll on the one before, so a Redis that was set back, or a
-   * process that ended between two writes, leaves the last one without a successor; and it goes by the clocks
-   * of the processes, of which one may be, or have been, wrong.
+   * Accounts whose next poll is overdue, or further away than their interval explains. BullMQ schedules each
+   * poll with the one before. So a Redis that was set back, or a process that ended between two writes,
+   * leaves the last one without a successor. BullMQ also uses the clocks of the processes, and one of them
+   * may be, or have been, wrong.
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
   /**
-   * Schedules an account anew, from now on, whenever its next poll was to come; once now too. A crash leaves
-   * it unscheduled, and so a suspect.
+   * Schedules an account anew from now on, whenever its next poll was due, and polls it once now. A crash
+   * leaves it unscheduled, and so a suspect.
    */
   reschedule(account: Scheduled): Promise<void>;
   /**
-   * Frees an account of which a poll was lost half-way that keeps others from being asked for. See
+   * Removes jobs of an account that were lost half-way and keep further ones from being added. See
    * `releaseLostJobs`.
    */
   release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
-  /** Polls once, as soon as a worker is free; asked for again before that, it stays once. */
+  /** Polls once, as soon as a worker is free; asking again before that changes nothing. */
   pollNow(account: string, mode: PollMode): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export const pollQueueName = 'poll';
 // Milliseconds by which a poll may be late because a killed process's job has to be taken over (9 s), or
 // because all places are taken.
 const overdueMs = 10_000;
-// Milliseconds by which the clocks of processes may differ without a doubt about who schedules when.
+// Milliseconds by which the clocks of processes may differ before a schedule is suspect.
 const aheadMs = 5_000;
 
 /** The queue's writing end. */
@@ -118,8 +118,8 @@ export function createPollQueue(
 }
 
 /**
- * Whether a next poll at that time (milliseconds on this process's clock, undefined when there is none) is
- * not what a schedule that works would say; pure.
+ * Whether no working schedule has its next poll at that time (milliseconds on this process's clock, undefined
+ * when there is none); pure.
  */
 export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, now: number): boolean {
   return nextAt === undefined || nextAt < now - overdueMs || nextAt > now + pollIntervalMs + aheadMs;
@@ -130,7 +130,7 @@ function schedulerId(account: string): string {
   return `poll-${account}`;
 }
 
-// Of the poll with which a schedule begins.
+// Id of the poll with which a schedule begins.
 function onceId(account: string): string {
   return `${account}.scheduled`;
 }

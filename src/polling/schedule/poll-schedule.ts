@@ -5,9 +5,9 @@ import type { PollingMarks } from '../store/marks.ts';
 const lateMs = 5_000;
 
 /**
- * Whether no scheduled poll has come for longer than the schedule explains; pure. Told from what polls have
- * written on Redis's clock, so it holds whatever the clocks of processes show. One under way counts as not
- * yet come.
+ * Whether no scheduled poll has come for longer than the schedule explains; pure. Decided on what polls have
+ * written, on Redis's clock, so it holds whatever the clocks of processes show. A poll under way counts as
+ * not yet come.
  */
 export function isPollMissing(
   { scheduledPollAt, backoffUntil }: Pick<PollingMarks, 'scheduledPollAt' | 'backoffUntil'>,
@@ -20,9 +20,9 @@ export function isPollMissing(
 }
 
 /**
- * Whether a scheduled poll comes so soon after the former one that it is left out; pure. The clock of the
- * process that called for it has moved, or is not that of the one that scheduled it: without this all
- * accounts would be polled at once, or over and over.
+ * Whether a scheduled poll comes so soon after the former one that it is left out; pure. Then the clock of
+ * the process that started it has moved, or differs from the clock of the process that scheduled it. Without
+ * this rule all accounts would be polled at once, or over and over.
  */
 export function isEarly(
   { scheduledPollAt }: Pick<PollingMarks, 'scheduledPollAt'>,

@@ -5,9 +5,9 @@ import { nameFailure } from '../../redis/store-failure.ts';
 import { pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
-/** Runs polls as their schedulers call for them. */
+/** Runs the polls that are due. */
 export interface PollWorker {
-  /** Takes no more jobs and breaks off running polls; resolves when they have stopped. */
+  /** Starts no more jobs and aborts running polls; resolves when they have stopped. */
   close(): Promise<void>;
 }
 
@@ -29,8 +29,8 @@ export interface PollWorkerDeps {
 }
 
 const leaseMs = 5_000;
-// A job whose worker is gone, or never heard that it got it, is taken up again after both at the latest.
-// Doing so too early does no harm.
+// Milliseconds. A job whose worker is gone, or never got the reply that it has the job, starts again after
+// both at the latest. Starting it too early does no harm.
 const lockMs = 5_000;
 const stalledMs = 2_000;
 const askAgainMs = 250;
@@ -46,19 +46,19 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   async function process(job: Job<PollJob>, token: string | undefined): Promise<void> {
     const { account, asked } = job.data;
     const holder = `${deps.holder}:${job.id ?? ''}`;
-    if (!(await takeLease(account, holder))) deps.onSkipped();
+    if (!(await lease(account, holder))) deps.onSkipped();
     else if (await pollUnderLease(job.data, holder)) return;
     if (!asked) return;
-    // What somebody asked for comes after the polls under way, without a place being held for it meanwhile.
+    // A requested poll comes after the polls under way, and occupies no worker until then.
     await job.moveToDelayed(Date.now() + askAgainMs, token);
     throw new DelayedError();
   }
 
-  async function takeLease(account: string, holder: string): Promise<boolean> {
+  async function lease(account: string, holder: string): Promise<boolean> {
     try {
       return await deps.polling.lease(account, holder, leaseMs);
     } catch (error) {
-      // Perhaps it was taken and the reply was lost: nobody else is to wait for it.
+      // Perhaps it was leased and the reply was lost: no other process is to wait for it.
       await deps.polling.release(account, holder);
       throw error;
     }

@@ -1,10 +1,10 @@
 import { longestBackoffMs } from './backoff.ts';
 import type { MarksUpdate, PollingMarks } from '../store/marks.ts';
 
-// Milliseconds by which a clock may be set right without a mark being doubted.
+// Milliseconds by which a mark may be ahead before it is corrected.
 const aheadMsMax = 60_000;
 
-// What such a mark vouches for is not known any more.
+// Marks that prove something about the time before them: ahead of the clock they prove nothing.
 const voided = [
   'lastSweepAt',
   'sweepTriedAt',
@@ -15,7 +15,7 @@ const voided = [
   'scheduledPollAt',
   'identityAt',
 ] as const satisfies readonly (keyof PollingMarks)[];
-// These are lower bounds that health and births are told by.
+// Lower bounds that decide about health and births.
 const counted = [
   'baselinedAt',
   'lastPollAt',
@@ -24,8 +24,8 @@ const counted = [
 ] as const satisfies readonly (keyof PollingMarks)[];
 
 /**
- * What to write in place of marks that lie ahead of the clock, which was ahead itself when they were made;
- * pure. Empty when none does. Otherwise no sweep would be due, and no later mark be written, until the clock
+ * Replacements for marks that lie ahead of the clock, which was ahead itself when they were written; pure.
+ * Empty when none does. Without them no sweep would be due, and no later mark be written, until the clock
  * gets there.
  */
 export function timesAhead(marks: PollingMarks, now: number, pollIntervalMs: number): MarksUpdate {

@@ -10,7 +10,7 @@ import { createPatientClient } from '../../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
 import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
 import { pollAccount } from '../../../src/polling/poll.ts';
-import { type PollOutcome } from '../../../src/polling/poll-outcome.ts';
+import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
 import { createPollingStore, type PollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisClock, type Clock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';

@@ -1,25 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { consequence, PartnerError, type PartnerErrorKind } from '../../../src/partner/partner-error.ts';
+import { PartnerError, type PartnerErrorKind } from '../../../src/partner/partner-error.ts';
 import { startInMs } from '../../../src/partner/request-budget.ts';
-import { refusalWaitMs, repeatDelayMs, verdictOf } from '../../../src/partner/repeat-request.ts';
+import { refusalWaitMs, repeatDelayMs } from '../../../src/partner/repeat-request.ts';
 
 const error = (kind: PartnerErrorKind, retryAfterMs: number | null = null) =>
   new PartnerError(kind, '', { retryAfterMs });
 
 describe('repeatDelayMs', () => {
-  it.each<[PartnerErrorKind, number | null]>([
-    ['unavailable', 300],
-    ['timeout', 300],
-    ['network', 300],
-    ['invalid_response', 300],
-    ['auth', null],
-    ['rate_limited', null],
-    ['unexpected_status', null],
-    ['aborted', null],
-  ])('after %s is %j', (kind, expected) => {
-    expect(repeatDelayMs(error(kind), 1, 1, () => 0.5)).toBe(expected);
-  });
-
   it('is 100 to 500 ms, twice at the most', () => {
     expect([0, 0.999].map((random) => repeatDelayMs(error('network'), 2, 1, () => random))).toEqual([
       100, 500,
@@ -30,21 +17,6 @@ describe('repeatDelayMs', () => {
   it('does not come when the service has said when to, or is in trouble for a while', () => {
     expect(repeatDelayMs(error('unavailable', 0), 1, 1, () => 0)).toBeNull();
     expect(repeatDelayMs(error('unavailable'), 1, 0.125, () => 0)).toBeNull();
-  });
-});
-
-describe('verdictOf', () => {
-  it.each<[PartnerErrorKind, string | null]>([
-    ['unavailable', 'trouble'],
-    ['timeout', 'trouble'],
-    ['network', 'trouble'],
-    ['rate_limited', 'refused'],
-    ['invalid_response', null],
-    ['auth', null],
-    ['unexpected_status', null],
-    ['aborted', null],
-  ])('%s is %j', (kind, expected) => {
-    expect(verdictOf(error(kind))).toBe(expected);
   });
 });
 
@@ -89,23 +61,6 @@ describe('refusalWaitMs', () => {
     [3_000_001, 3_010_000, null],
   ])('adds up to five minutes, or to the time of reading: %d ms of %d', (waitedMs, readingMs, expected) => {
     expect(refused(10_000, 1, waitedMs, readingMs)).toBe(expected);
-  });
-});
-
-describe('consequence', () => {
-  it.each<[PartnerErrorKind, number | null, string, string]>([
-    ['auth', 401, 'poll_ends', 'poll_ends'],
-    ['auth', 403, 'poll_ends', 'left_out'],
-    ['rate_limited', 429, 'poll_ends', 'poll_ends'],
-    ['aborted', null, 'poll_ends', 'poll_ends'],
-    ['unavailable', 503, 'left_out', 'left_out'],
-    ['timeout', null, 'left_out', 'left_out'],
-    ['network', null, 'left_out', 'left_out'],
-    ['invalid_response', 200, 'left_out', 'left_out'],
-    ['unexpected_status', 404, 'left_out', 'left_out'],
-  ])('of %s %j is %s for a list, %s for a filing', (kind, status, list, filing) => {
-    const failure = new PartnerError(kind, '', { status });
-    expect([consequence(failure, 'list'), consequence(failure, 'filing')]).toEqual([list, filing]);
   });
 });
 
