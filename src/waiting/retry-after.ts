@@ -1,4 +1,4 @@
-/** A receiver cannot ask for a longer pause than this, in milliseconds. */
+/** Maximum milliseconds of a pause that a receiver can ask for. */
 export const retryAfterMaxMs = 3_600_000;
 
 /**

@@ -6,7 +6,7 @@ import type { ErrorCode, Problem } from '../errors.ts';
 import { patternMeanings } from '../filings/input-schema.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
-// What Fastify finds wrong before a route sees the request, by its error code.
+// Failures that Fastify finds before a route sees the request, by its error code.
 const frameworkCodes: ReadonlyMap<string, FrameworkCode> = new Map([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
   ['FST_ERR_CTP_EMPTY_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
@@ -20,7 +20,7 @@ const frameworkCodes: ReadonlyMap<string, FrameworkCode> = new Map([
 
 type FrameworkCode = keyof typeof frameworkMessages;
 
-// Our own words, because the framework's repeat what was sent, at any length.
+// Messages of our own, because the framework's repeat the input at any length.
 const frameworkMessages = {
   UNSUPPORTED_MEDIA_TYPE: 'this content-type is not supported',
   BODY_TOO_LARGE: 'the request body is too large',
@@ -34,13 +34,13 @@ const connectionCodes: ReadonlyMap<string, ErrorCode> = new Map([
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
 ]);
 
-/** Gives every failure the one documented body; what nobody expected is logged and answered with 500. */
+/** Gives every failure the one documented body. Unexpected errors are logged and answered with 500. */
 export function addErrorHandlers(app: SandboxApp): void {
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(sendRouteNotFound);
 }
 
-/** Answers a failure; also for those that the framework finds before there is a route. */
+/** Answers a failure, also one that the framework finds before there is a route. */
 export function sendError(
   error: FastifyError | SandboxError,
   request: FastifyRequest,
@@ -101,8 +101,7 @@ interface SchemaViolation {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-// The first problem of each field: what follows is about the same mistake, or about the other branches of a
-// union.
+// The first problem of each field: later ones are about the same mistake, or about other branches of a union.
 function toProblems(violations: readonly SchemaViolation[], schema: unknown): Problem[] {
   const byField = new Map<string, Problem>();
   for (const problem of violations.flatMap((violation) => violationProblems(violation, schema))) {
@@ -134,7 +133,7 @@ function violationProblems(
   return [{ field: at.join('.'), message: explanation(keyword, params) ?? message ?? 'is not valid' }];
 }
 
-/** Says which fields there are where the schema of the body names them. */
+/** Lists the known fields where the schema of the body names them. */
 function notKnown(schema: unknown, at: readonly string[]): string {
   const object = at.reduce<unknown>((part, name) => propertiesOf(part)[name], schema);
   const known = Object.keys(propertiesOf(object));
