@@ -15,7 +15,7 @@ const htmlPage = '<!DOCTYPE html><html><body><h1>We will be right back</h1></bod
 
 const plans = new WeakMap<FastifyRequest, FaultPlan>();
 
-/** The fate that was planned for this request; undefined outside the service. */
+/** The fate that was planned for this request; no fault outside the service. */
 export function faultPlanOf(request: FastifyRequest): FaultPlan {
   return plans.get(request) ?? noFault;
 }

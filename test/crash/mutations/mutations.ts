@@ -1,14 +1,19 @@
-/** A bug as somebody might write it, and the test that notices. */
+/** A bug that a change could bring in, and the test that notices it. */
 export interface Mutation {
   readonly name: string;
   readonly file: string;
   /** Stands once in the file. */
   readonly find: string;
   readonly replace: string;
-  readonly project: 'unit' | 'integration' | 'security';
+  readonly project: 'unit' | 'integration' | 'security' | 'long';
   /** The file of the test, and the beginning of its title within its groups. */
   readonly test: string;
   readonly title: string;
+}
+
+/** The command that notices it, for it runs the test. */
+export function commandOf({ project }: Mutation): 'npm test' | 'npm run test:long' {
+  return project === 'long' ? 'npm run test:long' : 'npm test';
 }
 
 /** Bugs that lose, invent, repeat or reorder something, one for each of the guards that keep the promise. */
@@ -92,7 +97,7 @@ export const mutations: readonly Mutation[] = [
     file: 'src/redis/connection/open-client.ts',
     find: 'socketTimeout: silenceMs, ',
     replace: '',
-    project: 'integration',
+    project: 'long',
     test: 'test/integration/redis/jobs/job-worker.long.test.ts',
     title: '',
   },
