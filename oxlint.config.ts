@@ -93,11 +93,11 @@ const folders: Readonly<Record<string, Folder>> = {
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
   dashboard: { may: ['events/event-types.ts'], has: fastify },
-  sandbox: { may: ['daemon/stop-on-signals.ts'], has: fastify },
+  sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },
   // routes → lists → faults → server → filings ← simulation.
   'sandbox/filings': { may: [], own: sandbox },
   'sandbox/simulation': { may: [], own: [...sandbox, 'filings'] },
-  'sandbox/server': { may: [], own: [...sandbox, 'filings'], has: fastify },
+  'sandbox/server': { may: ['json/validation-problems.ts'], own: [...sandbox, 'filings'], has: fastify },
   'sandbox/faults': { may: [], own: [...sandbox, 'filings', 'server'], has: fastify },
   'sandbox/lists': { may: [], own: [...sandbox, 'filings', 'server', 'faults'] },
   cli: {

@@ -4,6 +4,8 @@ import { errorStatus } from '../decisions.ts';
 import { SandboxError, errorBody } from '../errors.ts';
 import type { ErrorCode, Problem } from '../errors.ts';
 import { patternMeanings } from '../filings/input-schema.ts';
+import { fieldErrors } from '../../json/validation-problems.ts';
+import type { SchemaViolation } from '../../json/validation-problems.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
 // Failures that Fastify finds before a route sees the request, by its error code.
@@ -94,43 +96,19 @@ function toSandboxError(error: FastifyError | SandboxError, request: FastifyRequ
   return new SandboxError('INTERNAL_ERROR', 'the service failed unexpectedly');
 }
 
-interface SchemaViolation {
-  readonly instancePath: string;
-  readonly keyword: string;
-  readonly message?: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-// The first problem of each field: later ones are about the same mistake, or about other branches of a union.
 function toProblems(violations: readonly SchemaViolation[], schema: unknown): Problem[] {
-  const byField = new Map<string, Problem>();
-  for (const problem of violations.flatMap((violation) => violationProblems(violation, schema))) {
-    if (!byField.has(problem.field)) byField.set(problem.field, problem);
-  }
-  return [...byField.values()];
+  const errors = fieldErrors(violations, (violation, at) => explain(violation, at, schema));
+  return errors.map(({ path, message }) => ({ field: path, message }));
 }
 
-function violationProblems(
-  { instancePath, keyword, message, params }: SchemaViolation,
+function explain(
+  { keyword, params }: SchemaViolation,
+  at: readonly string[],
   schema: unknown,
-): Problem[] {
-  const at = instancePath.split('/').slice(1);
-  const inside = (name: string): string => [...at, name].join('.');
-  if (keyword === 'required') {
-    return names(params['requiredProperties']).map((name) => ({
-      field: inside(name),
-      message: 'is required',
-    }));
-  }
-  if (keyword === 'additionalProperties') {
-    return names(params['additionalProperties']).map((name) => ({
-      field: inside(name),
-      message: notKnown(schema, at),
-    }));
-  }
-  // A field that may not be there is reported by its object (above) and once more by itself.
-  if (keyword === 'boolean') return [];
-  return [{ field: at.join('.'), message: explanation(keyword, params) ?? message ?? 'is not valid' }];
+): string | undefined {
+  if (keyword === 'additionalProperties') return notKnown(schema, at);
+  if (keyword === 'pattern') return patternMeanings.get((params as { pattern?: unknown }).pattern);
+  return keyword === 'format' ? 'must be a calendar date, YYYY-MM-DD' : undefined;
 }
 
 /** Lists the known fields where the schema of the body names them. */
@@ -142,15 +120,4 @@ function notKnown(schema: unknown, at: readonly string[]): string {
 
 function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
   return (schema as { properties?: Record<string, unknown> } | undefined)?.properties ?? {};
-}
-
-function explanation(keyword: string, params: SchemaViolation['params']): string | undefined {
-  if (keyword === 'enum') return `must be one of ${names(params['allowedValues']).join(', ')}`;
-  if (keyword === 'pattern') return patternMeanings.get(String(params['pattern']));
-  if (keyword === 'format') return 'must be a calendar date, YYYY-MM-DD';
-  return undefined;
-}
-
-function names(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
 }
