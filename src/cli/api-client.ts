@@ -3,19 +3,19 @@ import { baseUrlFrom, type Context, type Input, type Option } from './command.ts
 import type { Environment } from '../config/config.ts';
 
 /**
- * A daemon's API as one account's commands see it. Paths begin behind `/v1/accounts/{account}`. Rejects with
- * a CliError.
+ * A daemon's API for commands about one account. Paths begin behind `/v1/accounts/{account}`. Rejects with a
+ * CliError.
  */
 export interface ApiClient {
   readonly account: string;
   readonly url: string;
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: unknown): Promise<T>;
-  /** The answer itself, 2xx, its body unread. */
+  /** The response itself, 2xx, its body unread. */
   open(path: string, headers: Readonly<Record<string, string>>): Promise<Response>;
 }
 
-/** The options of every command that asks the API. */
+/** The options of every command that calls the API. */
 export const apiOptions = {
   account: { value: 'NAME', text: 'the account (FILING_WEBHOOKS_ACCOUNT; default: default)' },
   url: {
@@ -37,7 +37,7 @@ interface Request {
 const requestMs = 120_000;
 
 /**
- * A client for what the options, the environment and `.env` name, options first. Refuses to go without a
+ * A client for the daemon that options, environment and `.env` name, options first. Throws CliError without a
  * token.
  */
 export function createApiClient(input: Input, { env, signal }: Context): ApiClient {
@@ -49,7 +49,7 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
       'No token: set API_TOKEN or FILING_WEBHOOKS_TOKEN, or run this where the .env of the daemon is.',
     );
   if (!/^[\x21-\x7e]+$/.test(token))
-    throw new CliError('usage', 'The token has characters that no token has: copy it again.');
+    throw new CliError('usage', 'The token has characters that tokens never have: copy it again.');
   const account = input.text('account') ?? (env['FILING_WEBHOOKS_ACCOUNT'] || 'default');
 
   async function request(method: string, path: string, init: Request): Promise<Response> {
@@ -75,7 +75,7 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
     } catch {
       throw new CliError(
         'unavailable',
-        `What answers at ${url} is not the API of filing-webhooks: check --url.`,
+        `The server at ${url} is not the API of filing-webhooks: check --url.`,
       );
     }
   }
@@ -90,7 +90,7 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
   };
 }
 
-/** What the daemon answers at a path that needs no token. Rejects with a CliError. */
+/** The response of the daemon at a path that needs no token. Rejects with a CliError. */
 export async function readOpenPath(path: string, input: Input, { env, signal }: Context): Promise<string> {
   const url = daemonUrl(input, env);
   const ends = AbortSignal.any([signal, AbortSignal.timeout(requestMs)]);
@@ -108,7 +108,7 @@ function daemonUrl(input: Input, env: Environment): string {
   );
 }
 
-/** The query of a path, with what is null left out; empty without any. */
+/** The query of a path without the fields that are null; empty when all are. */
 export function query(fields: Readonly<Record<string, string | null>>): string {
   const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== null);
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
@@ -142,7 +142,7 @@ async function refusal(response: Response, url: string, account: string): Promis
   if (problem.code === undefined)
     return new CliError(
       'unavailable',
-      `What answers at ${url} is not the API of filing-webhooks (status ${response.status}): check --url.`,
+      `The server at ${url} is not the API of filing-webhooks (status ${response.status}): check --url.`,
     );
   return new CliError(
     failureOf(response.status),

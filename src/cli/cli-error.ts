@@ -1,6 +1,6 @@
 /**
- * What the process ends with: sysexits.h where it has a word for it, 1 when what was asked for came out as
- * "no", 130 after a Ctrl-C.
+ * Exit codes of the process: those of sysexits.h where they fit, 1 when the answer is "no", 130 after a
+ * Ctrl-C.
  */
 export const exitCodes = {
   ok: 0,
@@ -12,10 +12,10 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** Why a command does not do what was asked for. */
+/** Why a command failed. */
 export type Failure = Exclude<keyof typeof exitCodes, 'ok' | 'interrupted'>;
 
-/** Ends a command. The message says what is wrong and what to do, and holds no secret. */
+/** Ends a command. The message says what is wrong and what to do; it holds no secret. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;

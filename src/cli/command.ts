@@ -1,11 +1,11 @@
 import type { Environment } from '../config/config.ts';
 import { CliError } from './cli-error.ts';
 
-/** An option of a command, as `--help` tells it. `value` names its argument; a flag has none. */
+/** An option of a command, as `--help` shows it. `value` names its argument; a flag has none. */
 export interface Option {
   readonly text: string;
   readonly value?: string;
-  /** Whether it may be given several times. */
+  /** True when it may be given several times. */
   readonly multiple?: boolean;
 }
 
@@ -19,16 +19,16 @@ export interface Input {
   flag(name: string): boolean;
 }
 
-/** Where a command reads and writes. */
+/** The surroundings of a command. */
 export interface Context {
   readonly env: Environment;
-  /** Aborts when the user or the reader of the output wants it to end. */
+  /** Aborts when the user ends the command or the reader of its output is gone. */
   readonly signal: AbortSignal;
-  /** What was asked for, on standard output: one line, or several. */
+  /** Writes the result to standard output: one line or several. */
   out(text: string): void;
-  /** What accompanies it, on standard error. */
+  /** Writes what accompanies the result to standard error. */
   note(text: string): void;
-  /** Shows progress in place of what was shown before, where somebody watches. */
+  /** Shows progress in place of the former progress, on a terminal only. */
   progress(text: string): void;
   /** Standard input to its end. */
   readInput(): Promise<Buffer>;
@@ -36,10 +36,10 @@ export interface Context {
 
 /** One command of the command line. */
 export interface Command {
-  /** The words that call it. */
+  /** The words that start it. */
   readonly name: string;
   readonly summary: string;
-  /** What may follow the name besides options; empty for nothing. */
+  /** Arguments besides options, as the usage shows them; empty for none. */
   readonly usage: string;
   readonly options: Readonly<Record<string, Option>>;
   readonly examples: readonly string[];
@@ -47,7 +47,7 @@ export interface Command {
   run(input: Input, context: Context): Promise<number>;
 }
 
-/** The only argument of a command; refuses none (`what` says what is missing) and several. */
+/** The only argument of a command, called `what` in messages. Throws CliError for none and for several. */
 export function onlyArgument({ positionals }: Input, what: string): string {
   const [first, ...others] = positionals;
   if (first === undefined) throw new CliError('usage', `${what} is missing: --help shows examples.`);
@@ -56,13 +56,14 @@ export function onlyArgument({ positionals }: Input, what: string): string {
   return first;
 }
 
-/** Refuses arguments where there is room for `max` of them. */
+/** Throws CliError for more than `max` arguments. */
 export function atMost({ positionals }: Input, max: number): void {
   const surplus = positionals[max];
-  if (surplus !== undefined) throw new CliError('usage', `Nothing is known to do with "${surplus}".`);
+  if (surplus !== undefined)
+    throw new CliError('usage', `There is no argument "${surplus}": --help shows the usage.`);
 }
 
-/** An http or https address; refuses others. `from` is where it was given. */
+/** An http or https address. Throws CliError for others; `from` names the option. */
 export function urlFrom(text: string, from: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
@@ -70,7 +71,7 @@ export function urlFrom(text: string, from: string): string {
   return url.href;
 }
 
-/** The same for an address to which paths are appended: without a slash at its end. */
+/** As `urlFrom`, for an address to which paths are appended: without a slash at its end. */
 export function baseUrlFrom(text: string, from: string): string {
   return urlFrom(text, from).replace(/\/+$/, '');
 }

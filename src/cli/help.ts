@@ -1,6 +1,6 @@
 import type { Command, Option } from './command.ts';
 
-/** What the command line as a whole can do; pure. */
+/** The commands of the command line. */
 export function overview(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return [
@@ -8,7 +8,7 @@ export function overview(commands: readonly Command[]): string {
     '',
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
-    'filing-webhooks COMMAND --help tells its options and shows examples.',
+    'filing-webhooks COMMAND --help shows its options and examples.',
     'The daemon: FILING_WEBHOOKS_URL (default http://127.0.0.1:3000) and FILING_WEBHOOKS_TOKEN or API_TOKEN, from the',
     'environment or the .env of this folder.',
     '',
@@ -17,7 +17,7 @@ export function overview(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** How one command is used; pure. */
+/** The usage of one command. */
 export function helpOf({ name, summary, usage, options, examples }: Command): string {
   const rows = Object.entries({ ...options, help: { text: 'this text' } }).map(
     ([option, about]) => [optionText(option, about), about.text] as const,

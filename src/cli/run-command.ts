@@ -5,8 +5,8 @@ import type { Command, Context, Input } from './command.ts';
 import { helpOf, overview } from './help.ts';
 
 /**
- * Runs what the words of the command line ask for and resolves to the exit code; failures are told on
- * standard error with what to do.
+ * Runs the command that the words name and resolves to the exit code. Failures are written to standard error
+ * with what to do.
  */
 export async function runCommand(
   words: readonly string[],

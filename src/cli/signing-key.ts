@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { InvalidSecretError, parseSecret } from '../subscriptions/signing-secret.ts';
 import { CliError } from './cli-error.ts';
 
-/** Reads a signing secret; a CliError says what it has to look like. */
+/** Reads a signing secret. Throws a CliError that describes a valid one. */
 export function readSigningKey(text: string): KeyObject {
   try {
     return parseSecret(text);

@@ -1,6 +1,6 @@
 import { printable } from '../demo/callback-line.ts';
 
-/** One column: its heading and what it shows of a row. */
+/** One column: its heading and its text of a row. */
 export interface Column<T> {
   readonly heading: string;
   readonly text: (row: T) => string | number | null;
@@ -9,8 +9,8 @@ export interface Column<T> {
 const cellLengthMax = 60;
 
 /**
- * Rows under headings, in columns as wide as they need; pure. Null is shown as a dash; nothing of a row can
- * move the cursor.
+ * Rows under headings, in columns as wide as needed. Null is shown as a dash; no text of a row can move the
+ * cursor of the terminal.
  */
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]): string {
   const cells = rows.map((row) =>
@@ -28,7 +28,7 @@ export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]
     .join('\n');
 }
 
-/** A thing's fields, one a line; pure. */
+/** The fields of an object, one a line. */
 export function formatFields(fields: Readonly<Record<string, unknown>>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields)

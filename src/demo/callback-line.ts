@@ -13,9 +13,9 @@ const styleOf: Readonly<Record<string, Parameters<Paint>[0]>> = {
 const notPrintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * One line about a callback: time, what came of it (`verdict`, as it is), status before → after, insured,
- * policy, state and, when it was rejected, why. Pure. What is missing is left out; nothing from the callback
- * can move the cursor, colour the terminal or start a new line.
+ * One line about a callback: time, `verdict` as it is, status before → after, insured, policy, state and the
+ * reason of a rejection. Missing parts are left out. No text of the callback can move the cursor, colour the
+ * terminal or start a new line.
  */
 export function formatCallback(
   event: unknown,
@@ -40,7 +40,7 @@ export function formatCallback(
 }
 
 /**
- * The text with everything that a terminal would act on replaced, at most `lengthMax` characters long; pure.
+ * The text with all characters replaced that a terminal would act on, at most `lengthMax` characters long.
  */
 export function printable(text: string, lengthMax = 80): string {
   const characters = Array.from(text.replaceAll(notPrintable, '\u{fffd}'));

@@ -18,7 +18,7 @@ export interface CallbackReceiverDeps {
   readonly secret: string;
   /** Called with the parsed body of each callback whose signature is right, before it is acknowledged. */
   readonly onCallback: (event: unknown) => void;
-  /** Called for each callback that is not taken, with the reason. */
+  /** Called for each callback that is refused, with the reason. */
   readonly onRefused: (reason: string) => void;
 }
 
@@ -26,8 +26,8 @@ const bodyBytesMax = 1024 * 1024;
 const requestTimeoutMs = 10_000;
 
 /**
- * A receiver as a subscriber would write it: it verifies each callback over the very bytes that came, then
- * answers 204. What does not verify gets 400, what is too long 413. Rejects when it cannot listen.
+ * A receiver as a subscriber would write it: it verifies each callback over the received bytes, then answers
+ * 204. A callback that cannot be verified gets 400, one that is too long 413. Rejects when it cannot listen.
  */
 export async function startCallbackReceiver(deps: CallbackReceiverDeps): Promise<CallbackReceiver> {
   const webhook = new Webhook(deps.secret);

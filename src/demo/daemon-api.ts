@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A running daemon and who calls it. */
+/** The address of a running daemon and a token for it. */
 export interface DaemonApi {
   /** Without a slash at its end. */
   readonly url: string;
   readonly token: string;
 }
 
-/** The receiver to be told of everything that happens to an account's filings. */
+/** The receiver of all events of an account's filings. */
 export interface Registration {
   readonly account: string;
   readonly url: string;

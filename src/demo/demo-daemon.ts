@@ -8,7 +8,7 @@ import { startDaemon } from '../daemon/daemon.ts';
 import { createRedisConnections } from '../redis/connection/connect.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 
-/** The daemon that the demo shows. Disposing it stops it and removes every key that it wrote. */
+/** The daemon of the demo. Disposing it stops it and removes every key that it wrote. */
 export interface DemoDaemon extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
@@ -21,7 +21,7 @@ export interface DemoDaemonOptions {
   /** Base address of the sandbox, without `/v1`. */
   readonly sandboxUrl: string;
   readonly partnerKey: string;
-  /** Takes everything that the daemon logs; errors go to stderr as well. */
+  /** Receives all log lines of the daemon; errors go to stderr as well. */
   readonly logFile: string;
 }
 
@@ -60,7 +60,7 @@ function environment({ redisUrl, sandboxUrl, partnerKey }: DemoDaemonOptions, to
   return {
     REDIS_URL: redisUrl,
     REDIS_PREFIX: prefix,
-    // Nothing of a demo has to survive, so any Redis will do.
+    // Nothing of a demo has to survive: any Redis will do.
     REDIS_UNSAFE: 'true',
     API_TOKEN: token,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),

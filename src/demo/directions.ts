@@ -5,7 +5,7 @@ interface Running {
   readonly receiverUrl: string;
 }
 
-/** What has been started and where, for people; pure. */
+/** The started parts and their addresses, for people. */
 export function whatRuns({ daemon, redis, sandboxUrl, receiverUrl }: Running): string {
   return [
     '',
@@ -17,7 +17,7 @@ export function whatRuns({ daemon, redis, sandboxUrl, receiverUrl }: Running): s
   ].join('\n');
 }
 
-/** Where to go from here. The curl line works as it stands, for as long as the daemon runs; pure. */
+/** Where to look further. The curl line works as it stands while the daemon runs. */
 export function howToLookFurther(
   title: string,
   daemon: { readonly url: string; readonly token: string },

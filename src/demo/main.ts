@@ -15,14 +15,14 @@ import { seedFilings, simulateLives } from './simulate-lives.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 
 const partnerKey = 'sandbox-key';
-// Stopping takes a second; whatever should keep it from ending, nobody has to wait for it.
+// Milliseconds after which the process ends although something has not stopped; stopping takes a second.
 const stopDeadlineMs = 15_000;
 
 const say = (line: string): void => console.log(line);
 
 /**
- * Starts everything, prints callbacks until `stop` aborts or `callbacksMax` of them came, and takes
- * everything down again.
+ * Starts all parts, prints callbacks until `stop` aborts or `callbacksMax` of them came, and stops all parts
+ * again.
  */
 async function runDemo(
   callbacksMax: number,

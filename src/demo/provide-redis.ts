@@ -9,25 +9,22 @@ import { durableArgs, startOnFreePort } from './redis-process.ts';
 /** A Redis to work with until `close`, which removes what was started for it and touches nothing else. */
 export type ProvidedRedis = AsyncDisposable & {
   readonly url: string;
-  /** For people, e.g. `private /usr/bin/redis-server on port 40123`; never contains a password. */
+  /** For people, such as `private /usr/bin/redis-server on port 40123`; never contains a password. */
   readonly describe: string;
   close(): Promise<void>;
 };
 
-/** What `provideRedis` may use. */
+/** The means of `provideRedis`. */
 export type ProvideRedisOptions = {
   /**
-   * `REDIS_URL` is taken when set and not empty; `PATH` is where redis-server and valkey-server are looked
-   * for.
+   * `REDIS_URL` is used when it is set and not empty; redis-server and valkey-server are searched in `PATH`.
    */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Called with one line before each step. */
   readonly log: (line: string) => void;
-  /**
-   * Whether a slow emulation in this process may serve as the last resort; right for a demo, wrong for tests.
-   */
+  /** Whether a slow emulation in this process may be the last resort; right for a demo, wrong for tests. */
   readonly allowEmulation: boolean;
-  /** How the caller's user sets the address; named in the error and log lines. Default `REDIS_URL`. */
+  /** The variable by which users set the address, for the error and log lines. Default `REDIS_URL`. */
   readonly variable?: string;
   /** Default `everysec`; `always` also survives a power cut. */
   readonly appendfsync?: 'always' | 'everysec';
@@ -44,7 +41,7 @@ const containerImage = 'valkey/valkey:8-alpine';
  */
 export async function provideRedis(options: ProvideRedisOptions): Promise<ProvidedRedis> {
   for (const step of [useGiven, startFromPath, startContainer, installOnDebian, startEmulation]) {
-    // Each step is only worth trying when the one before it found nothing.
+    // A step is tried only when the one before it found nothing.
     // oxlint-disable-next-line no-await-in-loop
     const redis = await attempt(step, options);
     if (redis !== null) return redis;

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** One running redis-server of our own, from its first PONG to its end. */
+/** One running redis-server of our own, from its readiness to its end. */
 export type RedisProcess = {
   readonly port: number;
   readonly pid: number;
@@ -16,7 +16,8 @@ export type RedisProcess = {
 };
 
 /**
- * What to start: `args` come after the bind address, port and directory, so they may override anything else.
+ * The server to start: `args` come after the bind address, port and directory and may override everything
+ * else.
  */
 export type RedisProcessOptions = {
   readonly executable: string;
@@ -29,8 +30,8 @@ const readyLine = /Ready to accept connections|Sentinel ID is/;
 const startDeadlineMs = 15_000;
 
 /**
- * Arguments that make a Redis which this daemon accepts: append-only file on, nothing evicted, no snapshots
- * beside it.
+ * Arguments of a Redis that this daemon accepts: append-only file on, nothing evicted, no snapshots beside
+ * it.
  */
 export function durableArgs(appendfsync: 'always' | 'everysec'): string[] {
   return [
@@ -47,9 +48,8 @@ export function durableArgs(appendfsync: 'always' | 'everysec'): string[] {
 
 /**
  * Starts redis-server (or valkey-server) on 127.0.0.1 and resolves once it accepts connections; throws with
- * the end of its output when it does not within 15 s. It runs in a session of its own, so a Ctrl-C meant for
- * us does not stop it under us; if this process dies without saying goodbye, a watchdog kills the server and
- * removes its directory.
+ * the end of its output when it does not within 15 s. It runs in a session of its own: a Ctrl-C for this
+ * process does not stop it. If this process is killed, a watchdog kills the server and removes its directory.
  */
 export async function startRedisProcess(options: RedisProcessOptions): Promise<RedisProcess> {
   const { executable, directory, port, args } = options;
@@ -77,7 +77,7 @@ export async function startRedisProcess(options: RedisProcessOptions): Promise<R
   };
 }
 
-/** `startRedisProcess` on a free port; tries three ports, should somebody else take one first. */
+/** `startRedisProcess` on a free port; tries three ports, because another process may take one first. */
 export async function startOnFreePort(
   options: Omit<RedisProcessOptions, 'port'>,
   attempts = 3,
@@ -91,9 +91,9 @@ export async function startOnFreePort(
 }
 
 /**
- * A TCP port of 127.0.0.1 that was free a moment ago; somebody may still take it first, so callers retry. It
- * lies below the ports that systems give to outgoing connections: a client that tries to reconnect can then
- * neither occupy it nor connect to itself.
+ * A TCP port of 127.0.0.1 that was free a moment ago. Another process may still take it first: callers retry.
+ * It lies below the ports that systems give to outgoing connections: a client that reconnects can neither
+ * occupy it nor connect to itself.
  */
 export async function freePort(): Promise<number> {
   const port = randomInt(20_000, 32_000);
@@ -132,7 +132,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
     throw error;
   } finally {
     clearTimeout(timer);
-    // From here on nobody reads what the server prints; a full pipe would block it.
+    // From here on the output of the server is not read; a full pipe would block it.
     child.stdout?.destroy();
     child.stderr?.destroy();
   }

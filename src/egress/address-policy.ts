@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 /** Decides which addresses callbacks may reach; the same address always gets the same answer. */
 export interface EgressPolicy {
   /**
-   * Whether a connection to this address is permitted. The address is the textual form that a resolver or the
-   * URL parser gives, without brackets; anything else (names, zone ids, octal or short forms) is refused.
+   * Whether a connection to this address is permitted. The address has the form that a resolver or the URL
+   * parser gives, without brackets; any other text (names, zone ids, octal or short forms) is refused.
    */
   isAllowed(address: string): boolean;
 }
@@ -45,7 +45,7 @@ const refusedIpv4 = [
  */
 const globalUnicastIpv6 = parseCidr('2000::/3');
 
-/** What lies inside that block and still is no ordinary host. */
+/** Ranges inside that block that are not ordinary public hosts. */
 const refusedIpv6 = [
   '2001::/23', // IETF protocol assignments, RFC 2928; holds Teredo, benchmarking, AMT and ORCHID
   '2001:db8::/32', // documentation, RFC 3849
@@ -57,10 +57,9 @@ const refusedIpv6 = [
 const mappedIpv4 = parseCidr('::ffff:0:0/96');
 
 /**
- * Permits public hosts and whatever lies inside `allowCidrs` ("10.0.0.0/8", "::1/128"). An allowed range
- * opens its own address family only. IPv4-mapped IPv6 addresses are refused in every case: they lead to the
- * same host as the plain IPv4 address, so refusing them costs no receiver anything. Throws a TypeError that names
- * the first entry which is not a CIDR.
+ * Permits public hosts and every address inside `allowCidrs` ("10.0.0.0/8", "::1/128"). An allowed range
+ * opens its own address family only. IPv4-mapped IPv6 addresses are always refused: the plain IPv4 address
+ * leads to the same host. Throws a TypeError that names the first entry which is not a CIDR.
  */
 export function createEgressPolicy(options: { readonly allowCidrs: readonly string[] }): EgressPolicy {
   const allowed = options.allowCidrs.map(parseCidr);

@@ -1,21 +1,18 @@
-/** Custom headers a subscription may carry at most. */
+/** Maximum number of custom headers of a subscription. */
 export const customHeadersMax = 20;
 
 const nameLengthMax = 100;
 const valueLengthMax = 2048;
 const totalLengthMax = 8192;
 
-/**
- * Either the headers may be sent as they are, or there is one sentence per mistake; values are never repeated
- * in them.
- */
+/** The headers may be sent as they are, or there is one sentence per mistake. No sentence repeats a value. */
 export type HeaderCheck =
   { readonly ok: true } | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Judges the headers a subscriber wants on its callbacks. Names are tokens (RFC 9110 §5.6.2), values are
- * printable ASCII with inner spaces and tabs; framing, routing, identity and signature headers belong to this
- * service. Everything accepted here can be sent.
+ * Judges the custom headers of a subscription. Names are tokens (RFC 9110 §5.6.2), values are printable ASCII
+ * with inner spaces and tabs. Framing, routing, identity and signature headers belong to this service. All
+ * accepted headers can be sent.
  */
 export function checkCustomHeaders(headers: Readonly<Record<string, string>>): HeaderCheck {
   const entries = Object.entries(headers);
@@ -106,7 +103,7 @@ const reservedNames = new Set([
   'x-rewrite-url',
 ]);
 
-/** A proxy that reads `_` as `-` would otherwise be handed `transfer_encoding` or `webhook_id`. */
+/** Names with `_` count as well: some proxies read `transfer_encoding` as `transfer-encoding`. */
 function isReserved(name: string): boolean {
   const hyphened = name.replaceAll('_', '-');
   return (

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { EgressPolicy } from './address-policy.ts';
 
 /**
- * Finds every address of a host name. Rejects with a resolver's error code (ENOTFOUND, EAI_AGAIN, …) when
+ * Finds every address of a host name. Rejects with the resolver's error code (ENOTFOUND, EAI_AGAIN, …) when
  * there is none.
  */
 export type HostLookup = (hostname: string) => Promise<readonly LookupAddress[]>;
@@ -20,9 +20,9 @@ export class BlockedAddressError extends Error {
 }
 
 /**
- * The machine's resolver, so hosts files and search domains count. Questions for a name that is already being
- * asked share one answer: getaddrinfo occupies one of few threads while it waits, and a dead name must not
- * take all of them. Nothing is cached.
+ * The machine's resolver: hosts files and search domains count. Concurrent lookups of a name share one
+ * result: getaddrinfo occupies one of few threads while it waits, and a dead name must not take all of them.
+ * Nothing is cached.
  */
 export function createHostLookup(): HostLookup {
   const pending = new Map<string, Promise<LookupAddress[]>>();
@@ -36,9 +36,9 @@ export function createHostLookup(): HostLookup {
 }
 
 /**
- * The addresses of a host name or address literal (without brackets), all of them vetted: one refused address
- * among public ones refuses the host, because which of them gets dialled is not ours to choose. Throws
- * BlockedAddressError or the lookup's error.
+ * The vetted addresses of a host name or address literal (without brackets). One refused address refuses the
+ * host, because the system chooses which of them is dialled. Throws BlockedAddressError or the lookup's
+ * error.
  */
 export async function lookupVetted(
   hostname: string,

@@ -4,33 +4,33 @@ import type { EgressPolicy } from './address-policy.ts';
 import { BlockedAddressError, lookupVetted } from './host-lookup.ts';
 import type { HostLookup } from './host-lookup.ts';
 
-/** Longest URL accepted, in characters. */
+/** Maximum characters of a URL. */
 export const callbackUrlLengthMax = 2048;
 
 /**
- * The one sentence for every URL that does not lead to a permitted destination, whatever the cause: literal
- * address, resolved address, name, port or spelling. It tells the honest what to write and nobody what lies
- * behind an address.
+ * The one sentence for every URL that does not lead to a permitted destination, be it for its literal or
+ * resolved address, name, port or spelling. It says what to write and reveals nothing about the host behind
+ * an address.
  */
 export const refusedDestination =
   'The URL must be absolute and lead to a public host on a permitted port, without user information, fragment, whitespace, backslash or trailing dot.';
 
 const tooLong = `The URL must not be longer than ${callbackUrlLengthMax} characters.`;
 
-/** A callback URL as it will be called, or a sentence for the one who wrote it. */
+/** A callback URL as it will be called, or a sentence for the subscriber. */
 export type UrlCheck =
   { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly problem: string };
 
-/** What a callback URL is judged by. */
+/** The rules for callback URLs. */
 export interface UrlRules {
   readonly allowHttp: boolean;
   readonly policy: EgressPolicy;
 }
 
 /**
- * Judges a callback URL by itself, without asking a resolver. The text is parsed first (WHATWG URL) and the
- * parsed host is classified, so decimal, hexadecimal, octal, short, full-width and percent-encoded addresses
- * are what they lead to. `url.href` is the normalised form.
+ * Judges a callback URL without asking a resolver. The text is parsed first (WHATWG URL) and the parsed host
+ * is classified: decimal, hexadecimal, octal, short, full-width and percent-encoded addresses count as the
+ * address they lead to. `url.href` is the normalised form.
  */
 export function checkCallbackUrl(text: string, rules: UrlRules): UrlCheck {
   if (text.length > callbackUrlLengthMax) return refuse(tooLong);
@@ -41,14 +41,13 @@ export function checkCallbackUrl(text: string, rules: UrlRules): UrlCheck {
   }
   const url = parseAbsolute(text);
   if (url === null || !leadsToPermittedPlace(url, text, rules.policy)) return refuse(refusedDestination);
-  // Percent-encoding makes it longer, and the normalised form is what gets judged before each callback.
+  // Percent-encoding makes the text longer, and each callback is judged by the normalised form.
   return url.href.length > callbackUrlLengthMax ? refuse(tooLong) : { ok: true, url };
 }
 
 /**
- * Resolves the host of a URL that passed checkCallbackUrl, for a friendly refusal at registration. A host
- * that does not resolve, or not within `timeoutMs`, passes: whatever it resolves to later, every address is
- * vetted again when it is dialled.
+ * Resolves the host of a URL that passed checkCallbackUrl, for an early refusal at registration. A host that
+ * does not resolve within `timeoutMs` passes: every address is vetted again when it is dialled.
  */
 export async function resolveCallbackHost(
   url: URL,
@@ -98,8 +97,8 @@ function leadsToPermittedPlace(url: URL, text: string, policy: EgressPolicy): bo
 }
 
 /**
- * Services above port 1023 that read whatever they are sent: databases, caches, brokers, remote
- * administration, and those of the "bad ports" of the Fetch standard (§2.9) that lie there.
+ * Ports above 1023 of services that act on any bytes they receive: databases, caches, brokers, remote
+ * administration, and the "bad ports" of the Fetch standard (§2.9) in that range.
  */
 const refusedHighPorts = new Set([
   1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2379, 2380, 3268, 3269, 3306, 3389, 3659,
@@ -109,8 +108,8 @@ const refusedHighPorts = new Set([
 ]);
 
 /**
- * Whether callbacks may go to a port, given as `URL.port` ("" is the scheme's own). Below 1024 only 80 and
- * 443 carry callbacks; above, every port but those of well-known services that are not web applications.
+ * Whether callbacks may go to a port, given as `URL.port` ("" is the scheme's own). Below 1024 these are 80
+ * and 443; above, all ports but those of well-known services that are not web applications.
  */
 function isCallbackPort(port: string): boolean {
   if (port === '') return true;
@@ -126,7 +125,7 @@ function isPermittedHost(host: string, policy: EgressPolicy): boolean {
   return !metadataNames.has(host) || policy.isAllowed('169.254.169.254');
 }
 
-/** Google's metadata service is asked by name; elsewhere than in its cloud the name does not resolve. */
+/** Names of Google's metadata service; outside its cloud they do not resolve. */
 const metadataNames = new Set(['metadata.google.internal', 'metadata.goog', 'metadata']);
 
 const loopbackNames = new Set(['localhost', 'localhost6', 'ip6-localhost', 'ip6-loopback', 'loopback']);

@@ -14,7 +14,7 @@ export interface Account {
   readonly enabledStates: readonly string[];
 }
 
-/** The body of `GET /partner/me` (partner specification, Account). */
+/** The body of `GET /partner/me` (docs/partner.md#accounts). */
 export interface AccountBody {
   readonly firstName: string | null;
   readonly lastName: string | null;
@@ -22,13 +22,13 @@ export interface AccountBody {
   readonly enabledStates: readonly string[];
 }
 
-/** Who may call. */
+/** The accounts behind the partner keys. */
 export interface Accounts {
   /** The account that a key opens, or undefined. */
   byKey(key: string): Account | undefined;
-  /** The account of an owner; one without a key gets the same rights as one with. */
+  /** The account of an owner; an owner without a key has the same rights as one with a key. */
   byOwner(owner: string): Account;
-  /** The owner of everything for which no owner is named: the one of the first key. */
+  /** The owner where a request names none: the one of the first key. */
   readonly defaultOwner: string;
 }
 
@@ -49,8 +49,8 @@ export function createAccounts(keys: readonly PartnerKey[]): Accounts {
 }
 
 /**
- * What `GET /partner/me` says of an account; the built-in second account has no names, which the
- * specification allows.
+ * The body of `GET /partner/me` for an account. The built-in second account has no names, as real accounts
+ * may.
  */
 export function accountBody(account: Account): AccountBody {
   const named = account.owner !== secondOwner;

@@ -1,10 +1,9 @@
 /**
- * What the partner specification leaves open ("not shown") and this sandbox had to decide. Nothing here is
- * known about the real service; `docs/sandbox.md` explains each choice, and a client should not depend on any
- * of them.
+ * Decisions of this sandbox where the description of the real service shows nothing;
+ * docs/sandbox.md#decisions-of-the-sandbox explains each. A client should not depend on any of them.
  */
 
-/** Every failure of the service: its stable code and the status it is answered with. */
+/** HTTP status of every failure of the service, by its stable code. */
 export const errorStatus = {
   MALFORMED_REQUEST: 400,
   MALFORMED_JSON: 400,
@@ -30,61 +29,49 @@ export const errorStatus = {
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
-/**
- * A signed upload URL may be used this long after it was issued, in milliseconds; the control interface may
- * shorten it.
- */
+/** Milliseconds for which a signed upload URL may be used; the control interface may shorten it. */
 export const uploadUrlLifetimeMs = 15 * 60_000;
 
-/** The largest file that the storage takes, in bytes. */
+/** Maximum bytes of a file in the storage. */
 export const uploadBytesMax = 25 * 1024 * 1024;
 
-/** The largest JSON body that an endpoint takes, in bytes. */
+/** Maximum bytes of a JSON body. */
 export const jsonBodyBytesMax = 1024 * 1024;
 
-/** A request must have arrived completely within this time, in milliseconds. */
+/** Milliseconds within which a request must have arrived completely. */
 export const requestTimeoutDefaultMs = 30_000;
 
-/**
- * Connections are looked through for late requests this often, in milliseconds: so much later one may be
- * answered.
- */
+/** Milliseconds between two searches for late requests: the response to one may come that much later. */
 export const lateRequestCheckMs = 1_000;
 
-/**
- * A connection on which nothing moves is closed after this time, in milliseconds; it also ends a `hang`
- * fault.
- */
+/** Milliseconds after which an idle connection is closed; that also ends a `hang` fault. */
 export const idleConnectionMs = 120_000;
 
-/**
- * The longest filing id that can be asked for, in characters (Node's own limit on a request's head is 16
- * KiB).
- */
+/** Maximum characters of a filing id in a path (Node's own limit on a request's head is 16 KiB). */
 export const idLengthMax = 12_000;
 
-/** The largest premium, fee or value, in dollars; none may be negative. */
+/** Maximum dollars of a premium, fee or value; none may be negative. */
 export const moneyMax = 1_000_000_000;
 
-/** The longest policy number, name or file name, in characters. */
+/** Maximum characters of a policy number, name or file name. */
 export const textLengthMax = 255;
 
-/** The longest `userNotes`, in characters. */
+/** Maximum characters of `userNotes`. */
 export const notesLengthMax = 5_000;
 
-/** The most files that one filing may be created with. */
+/** Maximum number of files of a new filing. */
 export const filesMax = 50;
 
 /**
- * Amounts of a quote have this many decimals; each line is rounded by itself, half away from zero, and then
+ * Decimals of the amounts of a quote. Each line is rounded by itself, half away from zero, before they are
  * added up.
  */
 export const moneyDecimals = 2;
 
-/** What a filing that was rejected without a given reason says. */
+/** The reason of a filing that was rejected without one. */
 export const defaultRejectionReason = 'Rejected by the state; correct the filing and submit it again';
 
-/** Partner keys that work without any configuration, and the accounts they belong to. */
+/** Partner keys that work without any configuration, and their accounts. */
 export const defaultKey = 'sandbox-key';
 export const defaultOwner = 'default';
 export const secondOwner = 'second';
@@ -96,5 +83,5 @@ export const enabledStatesOf: ReadonlyMap<string, readonly string[]> = new Map([
   [secondOwner, ['OR', 'TX']],
 ]);
 
-/** The most filings that one `POST /_sandbox/seed` makes. */
+/** Maximum number of filings of one `POST /_sandbox/seed`. */
 export const seedCountMax = 1_000_000;

@@ -3,7 +3,7 @@ import type { errorStatus } from './decisions.ts';
 /** The stable name of a failure. */
 export type ErrorCode = keyof typeof errorStatus;
 
-/** One thing wrong with the input; `field` is a dotted path such as `files.0.name`, empty for the whole. */
+/** One mistake in the input; `field` is a dotted path such as `files.0.name`, empty for the whole. */
 export interface Problem {
   readonly field: string;
   readonly message: string;
@@ -16,7 +16,7 @@ export interface ErrorBody {
   readonly details?: readonly Problem[];
 }
 
-/** A request that is answered with a failure; thrown by routes and turned into an answer in one place. */
+/** A failure that routes throw; one error handler turns it into a response. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
   readonly code: ErrorCode;
@@ -39,7 +39,7 @@ export function invalidInput(details: readonly Problem[]): SandboxError {
   return new SandboxError('INVALID_INPUT', 'the request body is not valid', details);
 }
 
-/** The failure for an id that is unknown or belongs to somebody else: the two look the same on purpose. */
+/** The failure for an id that is unknown or belongs to another account: the two look the same on purpose. */
 export function filingNotFound(id: string): SandboxError {
   return new SandboxError('FILING_NOT_FOUND', `there is no filing ${JSON.stringify(id.slice(0, 100))}`);
 }

@@ -12,7 +12,7 @@ import type { RequestCounter } from './server/request-counter.ts';
 import type { Simulator } from './simulation/simulator.ts';
 import type { Uploads } from './filings/uploads.ts';
 
-/** The Fastify instance that routes are added to: bodies and parameters have the types of their schemas. */
+/** The Fastify instance of the routes: bodies and parameters have the types of their schemas. */
 export type SandboxApp = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -21,7 +21,7 @@ export type SandboxApp = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** Everything that the sandbox holds; each route file names the part that it uses. */
+/** All parts of the sandbox; each route file names those that it uses. */
 export interface SandboxDeps {
   readonly accounts: Accounts;
   readonly store: FilingStore;
@@ -53,7 +53,7 @@ export function enabledState(account: Account, stateAbbr: string): FilingState {
   return assertEnabled(account, state);
 }
 
-/** The same state; throws 403 when the account may not file in it (partner specification, rule 1). */
+/** The same state; throws 403 when the account may not file in it. */
 export function assertEnabled(account: Account, state: FilingState): FilingState {
   if (account.enabledStates.includes(state.stateAbbr)) return state;
   throw new SandboxError('STATE_NOT_ENABLED', `this account may not file in ${state.stateAbbr}`);

@@ -31,17 +31,19 @@ import { createSimulator } from './simulation/simulator.ts';
 import { addStorageRoute, addUploadTicketRoute } from './routes/upload-routes.ts';
 import { createUploads } from './filings/uploads.ts';
 
-/** What a sandbox may be given; everything has a default. */
+/** Options of a sandbox; each has a default. */
 export interface SandboxOptions {
-  /** Who may call; by default `sandbox-key` for the account `default` and `sandbox-key-2` for `second`. */
+  /**
+   * The partner keys; by default `sandbox-key` for the account `default` and `sandbox-key-2` for `second`.
+   */
   readonly keys?: readonly PartnerKey[];
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** In [0, 1); everything random comes from it except what must not be guessed. */
+  /** Numbers in [0, 1), for everything random except secrets. */
   readonly random?: Random;
   /** Nothing is logged without one. */
   readonly logger?: FastifyBaseLogger;
-  /** Milliseconds within which a request must have arrived; then it is answered with 408. */
+  /** Milliseconds within which a request must have arrived; a later one is answered with 408. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -100,8 +102,7 @@ function createApp({ logger, requestTimeoutMs = requestTimeoutDefaultMs }: Sandb
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     bodyLimit: jsonBodyBytesMax,
     requestTimeout: requestTimeoutMs,
-    // Node gives headers twice the time and looks only every half minute unless the server is made with
-    // these.
+    // By default, Node allows headers twice the time and looks for late ones every half minute only.
     http: {
       headersTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,

@@ -25,7 +25,7 @@ export const jsonFields = ['failedFilings', 'blocked'] as const;
 
 /**
  * The delivery state from its Redis hash; missing fields are those of a subscription that was never called.
- * Throws UnreadableRecordError, with the hash's key, when one of them is garbage.
+ * Throws UnreadableRecordError, with the hash's key, when a field cannot be read.
  */
 export function parseDeliveryState(fields: Readonly<Record<string, string>>, key = ''): DeliveryState {
   const number = (name: (typeof numericFields)[number]) => {
@@ -66,7 +66,7 @@ function parseTexts(text: string): string[] | null {
 }
 
 /**
- * What keeps a subscription from being drained, from its field in that hash; null where nothing does. Throws
+ * The block of a subscription from its field in that hash; null where there is none. Throws
  * UnreadableRecordError.
  */
 export function parseBlock(text: string | null | undefined, key = ''): Block | null {

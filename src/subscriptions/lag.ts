@@ -11,10 +11,10 @@ export interface Lagging {
 }
 
 /**
- * How many events each of an account's subscriptions has not got yet, in the order given: those that wait in
- * lanes, those in the log that it asked for, and those that left the log before it got them, of which nobody
- * knows whether it did. Of a subscription that is more than two thousand entries behind, all entries count,
- * whether it wants them or not.
+ * Number of undelivered events of each of an account's subscriptions, in the order given: events waiting for
+ * a retry, matching events in the log, and events trimmed from the log before delivery (all of these, because
+ * whether they matched is no longer known). For a subscription more than two thousand entries behind, all
+ * entries count.
  */
 export type ReadLags = (account: string, subscriptions: readonly Lagging[]) => Promise<number[]>;
 
@@ -25,9 +25,7 @@ export interface LagsDeps {
 
 const entriesLookedAt = 2_000;
 
-/**
- * Reads lags; the log is looked at once for all subscriptions of a call, and not at all when none is behind.
- */
+/** Reads lags. The log is read once for all subscriptions of a call, and not at all when none is behind. */
 export function createLagReader({ log, outline }: LagsDeps): ReadLags {
   return async (account, subscriptions) => {
     const { position: head } = await log.head(account);
@@ -51,7 +49,7 @@ function countWaiting(
   entries: readonly OutlinedEntry[],
   head: number,
 ): number {
-  // Most are not behind, also where one of the account's thousands is.
+  // Most subscriptions are not behind, even where one of thousands is.
   if (head <= delivery.cursor) return 0;
   const cursor = createCursor(delivery.cursor, delivery.done);
   const unread = entries.filter(({ position }) => position <= head && !cursor.isDone(position));

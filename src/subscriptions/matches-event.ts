@@ -1,6 +1,6 @@
 import type { Subscription } from './subscription.ts';
 
-/** What a log entry is filtered by. */
+/** The properties by which log entries are filtered. */
 export interface Matchable {
   readonly type: string;
   /** State abbreviation; empty where unknown. */
@@ -8,9 +8,9 @@ export interface Matchable {
 }
 
 /**
- * Whether a subscription asked for an event; pure. Operational events go only to subscriptions that name them
+ * Whether a subscription asked for an event. Operational events go only to subscriptions that name them
  * (`account.*` does, `filing.*` does not). An event of a filing whose state is unknown passes every `states`
- * filter: rather one callback too many than a removal unseen. `tx` is the same state as `TX`.
+ * filter: one callback too many is better than an unseen removal. `tx` is the same state as `TX`.
  */
 export function matchesEvent(
   subscription: Pick<Subscription, 'eventTypes' | 'states'>,
@@ -22,7 +22,7 @@ export function matchesEvent(
   return subscription.states.some((asked) => asked.toUpperCase() === state);
 }
 
-/** Whether a type is meant by an exact name or a `prefix.*`; pure. */
+/** Whether an exact name or a `prefix.*` means this type. */
 export function matchesType(pattern: string, type: string): boolean {
   return pattern.endsWith('.*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 }

@@ -9,12 +9,12 @@ interface SealingKey {
 }
 
 /**
- * `keys`: how many stored secrets each key of ENCRYPTION_KEY seals, and so which one is free. Ends with 1
- * while more than one is in use.
+ * `keys`: the number of stored secrets that each key of ENCRYPTION_KEY seals; a key with none is free. Ends
+ * with 1 while more than one is in use.
  */
 export const keys: Command = {
   name: 'keys',
-  summary: 'tell which keys of ENCRYPTION_KEY are in use, and which is free',
+  summary: 'show which keys of ENCRYPTION_KEY are in use, and which is free',
   usage: '',
   options: { json: { text: 'JSON instead of a table' }, url: apiOptions.url },
   examples: ['filing-webhooks keys', 'until filing-webhooks keys; do sleep 30; done'],
@@ -22,12 +22,12 @@ export const keys: Command = {
     atMost(input, 0);
     const found = readKeys(await readOpenPath('/metrics', input, context));
     if (found.length === 0) {
-      throw new CliError('unavailable', 'What answers there tells nothing of keys: check --url.');
+      throw new CliError('unavailable', 'The metrics at this address do not mention keys: check --url.');
     }
     context.out(input.flag('json') ? JSON.stringify(found, null, 2) : formatTable(columns, found));
     if (found.filter(isInUse).length <= 1) return exitCodes.ok;
     context.note(
-      'More than one key is in use: what the former sealed is sealed with the first one every minute.',
+      'More than one key is in use: every minute, secrets of the former keys are sealed with the first one.',
     );
     return exitCodes.no;
   },
@@ -43,7 +43,7 @@ function isInUse({ secrets }: SealingKey): boolean {
   return secrets > 0;
 }
 
-/** What a page of metrics says of keys; pure. */
+/** The keys in a page of metrics. */
 function readKeys(metrics: string): SealingKey[] {
   const lines = metrics.matchAll(/^filing_webhooks_sealed_secrets\{key="([\w-]+)"\} (\d+)$/gm);
   return [...lines].map(([, key = '', secrets]) => ({ key, secrets: Number(secrets) }));

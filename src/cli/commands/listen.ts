@@ -35,7 +35,7 @@ export const listen: Command = {
       throw new CliError('usage', '--forward-to URL is missing: where does your receiver listen?');
     const to = urlFrom(receiver, '--forward-to');
     const given = input.text('secret') ?? (context.env['FILING_WEBHOOKS_SECRET'] || null);
-    // One that somebody else keeps is not told again.
+    // A given secret is not printed: the user has it.
     const made = given === null ? generateSecret() : null;
     const key = readSigningKey(given ?? made ?? '');
     const client = createApiClient(input, context);

@@ -79,7 +79,7 @@ async function untilFinished(client: ApiClient, path: string, context: Context):
   }
 }
 
-/** `[####------] 4 of 10`, with what failed behind it; pure. */
+/** `[####------] 4 of 10`, with the number of failures behind it. */
 export function progressBar({ matched, delivered, failed, state }: Progress): string {
   const share = matched === 0 || state === 'finished' ? 1 : (delivered + failed) / matched;
   const done = Math.round(barWidth * share);

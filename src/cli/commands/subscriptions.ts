@@ -24,7 +24,7 @@ const columns: readonly Column<Subscription>[] = [
   { heading: 'URL', text: ({ url }) => url },
 ];
 
-/** `subscriptions`: who is told of an account's events, and how that goes. */
+/** `subscriptions`: the subscriptions of an account and the state of their delivery. */
 export const subscriptions: Command = {
   name: 'subscriptions',
   summary: 'list subscriptions, or show one',

@@ -9,7 +9,7 @@ interface Filing {
 }
 
 /**
- * What has to happen to a filing for an event: the status it gets, and those it may have before, the
+ * The change of a filing that leads to an event: its new status, and the statuses it may have before, the
  * likeliest first.
  */
 interface Change {
@@ -33,15 +33,18 @@ const changes: Readonly<Record<Exclude<FilingEventType, NotTriggered>, Change | 
 };
 
 /**
- * `trigger`: makes the sandbox's filings do what leads to an event. Says at once what it did; the event comes
- * with the next poll.
+ * `trigger`: changes a filing of the sandbox so that an event follows. Reports the change at once; the event
+ * comes with the next poll.
  */
 export const trigger: Command = {
   name: 'trigger',
-  summary: 'have the sandbox do what leads to an event',
+  summary: 'change a filing of the sandbox so that an event follows',
   usage: 'TYPE',
   options: {
-    filing: { value: 'ID', text: 'this filing; default: one that can, or a new one for filing.created' },
+    filing: {
+      value: 'ID',
+      text: 'this filing; default: one with a fitting status, or a new one for filing.created',
+    },
     reason: { value: 'TEXT', text: 'the rejection reason' },
     sandbox: {
       value: 'URL',
@@ -60,7 +63,7 @@ export const trigger: Command = {
     if (change === undefined)
       throw new CliError(
         'usage',
-        `There is no way to trigger ${given}; there are ${Object.keys(changes).join(', ')}.`,
+        `${given} cannot be triggered; these can: ${Object.keys(changes).join(', ')}.`,
       );
     const sandbox = createSandboxControl(input, context);
     const before = await chooseFiling(sandbox, input.text('filing'), type, change);
@@ -110,6 +113,6 @@ function checkGiven(id: string, found: Filing | null, type: string, change: Chan
   if (found !== null && change !== null && !change.from.includes(found.status))
     throw new CliError(
       'no',
-      `${id} is ${found.status}, from which ${type} does not come: leave --filing out to have one chosen.`,
+      `${id} is ${found.status}, and ${type} cannot follow: leave --filing out to have one chosen.`,
     );
 }

@@ -5,7 +5,7 @@ import { atMost, type Command, type Context, type Input } from '../command.ts';
 import { parseHeaders, verifyCallback } from '../events/verify-callback.ts';
 import { readSigningKey } from '../signing-key.ts';
 
-/** `verify`: whether a captured callback is genuine, and if not, why. */
+/** `verify`: whether a captured callback is genuine, and the reason if not. */
 export const verify: Command = {
   name: 'verify',
   summary: 'check the signature of a captured callback',
@@ -22,7 +22,7 @@ export const verify: Command = {
     },
     headers: { value: 'FILE', text: 'a file with the headers, one a line' },
     body: { value: 'FILE', text: 'a file with the body, byte for byte; default: standard input' },
-    'ignore-age': { text: 'take callbacks that were captured more than five minutes ago' },
+    'ignore-age': { text: 'accept callbacks that were captured more than five minutes ago' },
     json: { text: 'what was found as a JSON object' },
   },
   examples: [

@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { formatCallback, printable } from '../../demo/callback-line.ts';
 
 /**
- * One line about an event as the API writes it; `verdict` stands behind the time, the event's type where
- * there is none.
+ * One line about an event as the API writes it. `verdict` stands behind the time; where it is null, the
+ * event's type does.
  */
 export function eventLine(json: string, verdict: string | null): string {
   const event = JSON.parse(json) as { type: string; timestamp: string; data: { filingId?: string } };

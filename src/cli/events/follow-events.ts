@@ -6,13 +6,13 @@ import { CliError, exitCodes } from '../cli-error.ts';
 export interface FollowedEvent {
   /** The `webhook-id` of its callbacks. */
   readonly id: string;
-  /** Behind this event; the stream can begin there. */
+  /** The position behind this event; a stream can begin there. */
   readonly cursor: string;
-  /** As the API writes it: the body with the id in front. */
+  /** The event as the API writes it: the body with the id in front. */
   readonly json: string;
 }
 
-/** Which events, and where to begin: behind a cursor, or at one of the ends of the log. */
+/** The events to follow, and where to begin: behind a cursor, or at one of the ends of the log. */
 export interface Following {
   readonly types: string | null;
   readonly filingId: string | null;
@@ -20,20 +20,20 @@ export interface Following {
   readonly from: 'now' | 'earliest';
 }
 
-/** What the follower of a stream is told besides events. */
+/** The state of a stream, for its follower. */
 export interface StreamNews {
-  /** A stream is open: from here on nothing is missed. */
+  /** A stream is open: it misses no event from here on. */
   opened(): void;
-  /** The stream broke or could not be opened again; it is tried again. */
+  /** The stream broke or could not be opened again; another attempt follows. */
   broken(reason: string): void;
 }
 
 const retryMs = { first: 500, most: 15_000 };
 
 /**
- * The events of an account as they come, until `signal` aborts. A stream that breaks is taken up where it
- * ended, for as long as it takes; `news` tells of that. Rejects with a CliError when the first stream cannot
- * be had, or a later one is refused for good.
+ * The events of an account as they come, until `signal` aborts. After a break the next stream begins where
+ * the former one ended, however long that takes; `news` is called then. Rejects with a CliError when the
+ * first stream cannot be opened, or when a later one is refused for good.
  */
 export async function* followEvents(
   client: ApiClient,
@@ -68,10 +68,7 @@ export async function* followEvents(
   }
 }
 
-/**
- * The body of the callback, byte for byte, from an event as the API writes it: the same text without the id
- * in front.
- */
+/** The body of the callback, byte for byte: the API's text of the event without the id in front. */
 export function callbackBody({ id, json }: FollowedEvent): string {
   return `{${json.slice(`{"id":${JSON.stringify(id)},`.length)}`;
 }

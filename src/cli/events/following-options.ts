@@ -1,15 +1,15 @@
 import type { Context, Input, Option } from '../command.ts';
 import type { Following, StreamNews } from './follow-events.ts';
 
-/** Which events of the log a command is about, and where it begins. */
+/** The options that choose events of the log and where to begin. */
 export const followingOptions = {
   types: { value: 'TYPES', text: 'only these, e.g. filing.rejected,account.*' },
   filing: { value: 'ID', text: 'only events of this filing' },
   earliest: { text: 'begin with the oldest event in the log instead of the next one' },
-  cursor: { value: 'CURSOR', text: 'begin behind this place, as a former run told it' },
+  cursor: { value: 'CURSOR', text: 'begin behind this place, as an earlier run printed it' },
 } satisfies Record<string, Option>;
 
-/** What those options say. */
+/** The values of those options. */
 export function followingOf(input: Input): Following {
   return {
     types: input.text('types'),

@@ -3,7 +3,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { signedHeaders } from '../../callbacks/sign.ts';
 import { callbackBody, type FollowedEvent } from './follow-events.ts';
 
-/** What a local receiver made of an event. */
+/** The response of a local receiver to an event. */
 export type Forwarded =
   | { readonly kind: 'answered'; readonly status: number; readonly durationMs: number }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -11,8 +11,8 @@ export type Forwarded =
 const timeoutMs = 15_000;
 
 /**
- * Posts an event as the daemon would post it (docs/webhooks.md), signed now with the key. A redirect is an
- * answer like any other.
+ * Posts an event as the daemon would post it (docs/webhooks.md), signed now with the key. A redirect is a
+ * response like any other.
  */
 export async function forwardEvent(
   event: FollowedEvent,

@@ -7,7 +7,7 @@ export interface CapturedCallback {
   readonly body: Buffer;
 }
 
-/** Whether a callback is genuine; if not, why, and what usually causes that. */
+/** Whether a callback is genuine; if not, the reason and its usual cause. */
 export type Verification =
   | { readonly ok: true; readonly id: string; readonly sentAt: number }
   | { readonly ok: false; readonly reason: string };
@@ -15,8 +15,8 @@ export type Verification =
 const toleranceMs = 300_000;
 
 /**
- * Verifies as a receiver has to (Standard Webhooks, "Verifying webhook authenticity"): every header there,
- * one of the `v1` signatures right, the timestamp within five minutes of `nowMs` unless that is null. Pure.
+ * Verifies as a receiver has to (Standard Webhooks, "Verifying webhook authenticity"): all three headers, a
+ * right signature, a timestamp within five minutes of `nowMs` unless that is null.
  */
 export function verifyCallback(
   callback: CapturedCallback,
@@ -42,7 +42,7 @@ export function verifyCallback(
   return { ok: true, id: headers['webhook-id'], sentAt };
 }
 
-/** Reads header lines (`name: value`) as they stand in a captured request; other lines are left out. Pure. */
+/** Reads the header lines (`name: value`) of a captured request; other lines are left out. */
 export function parseHeaders(lines: readonly string[]): Map<string, string> {
   const pairs = lines.flatMap((line) => {
     const [, name = '', value = ''] = /^[<>*\s]*([\w-]+):\s*(.*?)\s*$/.exec(line) ?? [];
@@ -60,7 +60,7 @@ function mismatch(body: Buffer, isSigned: (body: Buffer) => boolean): string {
   return 'the signature does not fit: another secret, or a header or byte of the body that is not as it came.';
 }
 
-// The commonest mistake of receivers: JSON.stringify(request.body).
+// The most common mistake of receivers: JSON.stringify(request.body).
 function rewritten(body: Buffer): Buffer {
   try {
     return Buffer.from(JSON.stringify(JSON.parse(body.toString())));

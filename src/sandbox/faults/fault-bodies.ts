@@ -7,7 +7,7 @@ const dripsPerSecond = 10;
 
 /**
  * Half of a body. `connection`: the whole length is announced and the connection ends in the middle. `json`:
- * the half is all that is announced, so that only a parser notices.
+ * only the half is announced, and only a parser notices.
  */
 export function cutBody(payload: string, how: 'connection' | 'json', reply: FastifyReply): Buffer | Readable {
   const whole = Buffer.from(payload);
@@ -16,10 +16,7 @@ export function cutBody(payload: string, how: 'connection' | 'json', reply: Fast
   return how === 'json' ? half : Readable.from(thenFail(half));
 }
 
-/**
- * The whole body at so many bytes per second; the rest at once when the signal says that nobody may wait any
- * longer.
- */
+/** The whole body at a number of bytes per second; the rest comes at once when the signal aborts. */
 export function dripBody(payload: string, bytesPerSecond: number, hurry: AbortSignal): Readable {
   return Readable.from(drops(Buffer.from(payload), bytesPerSecond, hurry));
 }

@@ -15,14 +15,14 @@ const htmlPage = '<!DOCTYPE html><html><body><h1>We will be right back</h1></bod
 
 const plans = new WeakMap<FastifyRequest, FaultPlan>();
 
-/** What was planned for this request; nothing outside the service. */
+/** The fate that was planned for this request; no fault outside the service. */
 export function faultPlanOf(request: FastifyRequest): FaultPlan {
   return plans.get(request) ?? noFault;
 }
 
 /**
- * Counts every request of a scope and lets the planned faults happen to it, before its key is looked at.
- * Closing the app ends every wait: hanging requests lose their connection, delayed ones are answered at once.
+ * Counts every request of a scope and applies the planned faults to it, before its key is checked. Closing
+ * the app ends every wait: hanging requests lose their connection, delayed ones are answered at once.
  */
 export function addFaultHooks(
   app: SandboxApp,

@@ -4,8 +4,7 @@ import { pick, wholeNumber } from '../random.ts';
 import type { Random } from '../random.ts';
 
 /**
- * What happens to one request: first the latency, then the outcome, of which `none`, `cut` and `drip` let it
- * be handled.
+ * The fate of one request: first the latency, then the outcome. With `none`, `cut` and `drip` it is handled.
  */
 export interface FaultPlan {
   readonly latencyMs: number;
@@ -38,7 +37,7 @@ export type FaultOutcome =
   /** The whole answer, this slowly. */
   | { readonly kind: 'drip'; readonly bytesPerSecond: number };
 
-/** What decides about one request, besides chance. */
+/** The properties of a request that decide its fate, besides chance. */
 export interface RequestFacts {
   readonly endpoint: Endpoint;
   /** Undefined for a request without a valid key. */
@@ -66,7 +65,7 @@ export function faultsHit(faults: Faults, n: number): boolean {
   return n > after && (faults.times === undefined || n <= after + faults.times);
 }
 
-/** What happens to a request that is hit. `retryAfter` is set when the rate limit was exceeded. */
+/** The fate of a request that is hit. `retryAfter` is set when the rate limit was exceeded. */
 export function planFault(faults: Faults, retryAfter: string | undefined, random: Random): FaultPlan {
   return {
     latencyMs: drawLatency(faults.latencyMs, random),

@@ -15,7 +15,7 @@ export interface RequiredDocument {
   readonly filePath: null;
 }
 
-/** A filing state exactly as the service returns it (partner specification, Filing state). */
+/** A filing state exactly as the service returns it. */
 export interface FilingState {
   readonly id: string;
   readonly name: string;

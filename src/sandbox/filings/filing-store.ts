@@ -2,13 +2,13 @@ import type { Filing } from './filing.ts';
 import { createSortedRecords } from './sorted-records.ts';
 import type { Position, SortedRecords } from './sorted-records.ts';
 
-/** Which filings are meant: without an owner everybody's, without a status those in any. */
+/** A choice of filings: without an owner those of all owners, without a status those in any. */
 interface FilingSelection {
   readonly owner?: string | undefined;
   readonly status?: string | undefined;
   /**
-   * Free text, found in the policy number, the names, the endorsement number and the id, whatever the case;
-   * empty finds all.
+   * Free text, found in the policy number, the names, the endorsement number and the id in any case; empty
+   * finds all.
    */
   readonly q?: string | undefined;
 }
@@ -36,7 +36,7 @@ export interface FilingStore {
   /** Whether there was one to remove. */
   remove(id: string): boolean;
   clear(): void;
-  /** What a selection holds now; only a search by text looks at every filing. */
+  /** The present filings of a selection; only a search by text looks at every filing. */
   select(selection: FilingSelection): FilingView;
 }
 

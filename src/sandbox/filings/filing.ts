@@ -1,6 +1,6 @@
 import { defaultRejectionReason } from '../decisions.ts';
 
-/** The filing types of the partner specification (Endpoints, calculate). */
+/** The filing types of the partner service. */
 export const filingTypes = [
   'NEW_BUSINESS',
   'NEW_BUSINESS_RENEWAL',
@@ -8,7 +8,7 @@ export const filingTypes = [
   'ENDORSEMENT_RETURN',
 ] as const;
 
-/** The statuses of the partner specification (States and transitions). */
+/** The statuses of the partner service (docs/partner.md#statuses). */
 export const filingStatuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
 
 /** The payment methods that `create-filing` takes. */
@@ -29,7 +29,7 @@ export interface UserFile {
 }
 
 /**
- * A filing exactly as the service returns it (partner specification, Filing). `status` is wider than the
+ * A filing exactly as the service returns it (docs/partner.md#single-filing). `status` is wider than the
  * specification because the control interface may set any. Optional input is echoed, `null` where it was not
  * given.
  */
@@ -60,9 +60,7 @@ export interface Filing {
   readonly userNotes: string | null;
 }
 
-/**
- * Which of a state's two sets of requirements and rates a filing type uses (partner specification, mapping).
- */
+/** Which of a state's two sets of requirements and rates a filing type uses. */
 export function pairOf(filingType: FilingType): 'nb' | 'ed' {
   return filingType === 'NEW_BUSINESS' || filingType === 'NEW_BUSINESS_RENEWAL' ? 'nb' : 'ed';
 }
@@ -72,7 +70,7 @@ export function dateAsTimestamp(date: string): string {
   return `${date}T00:00:00.000Z`;
 }
 
-/** A new status; a reason or a time that is given is taken as it is, whatever the status. */
+/** A new status; a given reason or time is taken as it is, with any status. */
 export interface StatusChange {
   readonly status: string;
   readonly rejectionReason?: string | null | undefined;
@@ -82,7 +80,7 @@ export interface StatusChange {
 
 /**
  * The filing in its new status. Only a COMPLETED filing keeps or gets a `completedAt` and only a REJECTED one
- * a `rejectionReason` (partner specification, States); setting the same status again changes neither.
+ * a `rejectionReason` (docs/partner.md#statuses); setting the same status again changes neither.
  */
 export function withStatus(filing: Filing, change: StatusChange, nowMs: number): Filing {
   const { status } = change;

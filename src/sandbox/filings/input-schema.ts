@@ -6,7 +6,7 @@ import { filingTypes, paymentMethods } from './filing.ts';
 const notBlank = '\\S';
 const plainFileName = '^[^/\\\\\\x00-\\x1f\\x7f]+$';
 
-/** What a text that does not match one of the patterns is told. */
+/** The message for a text that does not match one of the patterns. */
 export const patternMeanings: ReadonlyMap<unknown, string> = new Map([
   [notBlank, 'must not be blank'],
   [plainFileName, 'must be a file name without slashes and control characters'],
@@ -31,10 +31,7 @@ export const CalculateBody = Type.Object({
   fmtValue: Type.Optional(Money),
 });
 
-/**
- * The body of `POST /partner/create-filing` (partner specification, Endpoints); fields beyond these are
- * ignored.
- */
+/** The body of `POST /partner/create-filing`; further fields are ignored. */
 export const CreateFilingBody = Type.Object({
   filingType: Type.Enum(filingTypes),
   filingStateId: Text,

@@ -4,7 +4,7 @@ import type { FilingType } from './filing.ts';
 import type { Rate, RateConfiguration, RateMode } from './rates.ts';
 
 /**
- * What is priced: amounts in dollars, none negative; fees and values that were not given are 0 or the state's
+ * The input of a quote in dollars, none negative; fees and values that were not given are 0 or the state's
  * own.
  */
 export interface QuoteInput {
@@ -53,7 +53,7 @@ interface Bases {
 }
 
 /**
- * Prices a policy in exact decimals (partner specification, Rate configuration). `PERCENTAGE_WITH_FEES` is a
+ * Prices a policy in exact decimals (docs/sandbox.md#rates-and-quotes). `PERCENTAGE_WITH_FEES` is a
  * percentage of the premium plus the taxable flat fees; `PERCENTAGE_WITH_FEES_VIA` adds the stamping fee to
  * that base; `MANUAL` is the amount itself. Each line is rounded to cents, half away from zero, and sums are
  * sums of rounded lines. A return premium has the same amounts with the opposite sign.

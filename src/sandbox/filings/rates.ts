@@ -1,4 +1,4 @@
-/** How a fee is computed (partner specification, Rate configuration). */
+/** How a fee is computed (docs/sandbox.md#rates-and-quotes). */
 export type RateMode = 'PERCENTAGE_WITH_FEES' | 'PERCENTAGE_WITH_FEES_VIA' | 'MANUAL';
 
 /** One fee: `value` is a percentage for the two percentage modes and an amount in dollars for `MANUAL`. */
@@ -7,7 +7,7 @@ export interface Rate {
   readonly value: number;
 }
 
-/** Names of the fees; the specification does not show them. */
+/** Names of the fees, chosen by the sandbox. */
 export const rateNames = ['surplusLinesTax', 'stampingFee', 'lgt', 'fmt', 'filingFee'] as const;
 
 export type RateName = (typeof rateNames)[number];

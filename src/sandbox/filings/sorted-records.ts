@@ -1,4 +1,4 @@
-/** What a list is ordered by: time of creation in milliseconds, then order of arrival. */
+/** The order of a list: milliseconds of creation, then order of arrival. */
 export interface Position {
   readonly createdAtMs: number;
   readonly arrival: number;

@@ -4,7 +4,7 @@ import { SandboxError } from '../errors.ts';
 import { hexDigits } from '../random.ts';
 import type { Random } from '../random.ts';
 
-/** A file whose bytes were sent, or may still be. The bytes themselves are counted and thrown away. */
+/** A file whose bytes were sent or may still be sent. The bytes themselves are counted and thrown away. */
 export interface Upload {
   readonly storagePath: string;
   readonly owner: string;
@@ -37,13 +37,13 @@ export interface Uploads {
   store(upload: Upload): void;
   /** The upload at a path, stored or not, or undefined. */
   find(storagePath: string): Upload | undefined;
-  /** Milliseconds for which tickets issued from now on are good. */
+  /** Milliseconds for which tickets issued from now on are valid. */
   lifetimeMs(): number;
-  /** Changes that; with 0 tickets have expired when they are issued. */
+  /** Changes those milliseconds; with 0, tickets have expired when they are issued. */
   setLifetime(ms: number): void;
 }
 
-/** No tickets yet; tickets signed by another instance are worth nothing here. */
+/** No tickets yet; tickets signed by another instance are not valid here. */
 export function createUploads(deps: { readonly now: () => number; readonly random: Random }): Uploads {
   const secret = randomBytes(32);
   const uploads = new Map<string, Upload>();
@@ -92,7 +92,7 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
   };
 }
 
-// Paths need no escaping in a URL, whatever the file is called.
+// Paths need no escaping in a URL, even when the name of the file would.
 function plainName(fileName: string): string {
   return fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_').replace(/^\.+/, '_');
 }

@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
 
-/** What `GET /partner/filings` was asked for, defaults filled in. */
+/** The query of `GET /partner/filings`, defaults filled in. */
 interface ListQuery {
   readonly offset: number;
   readonly limit: number;
@@ -8,18 +8,18 @@ interface ListQuery {
   readonly q: string | undefined;
 }
 
-/** A query that was understood, or everything that is wrong with it. */
+/** A valid query, or every problem of it. */
 export type ParsedListQuery =
   | { readonly ok: true; readonly query: ListQuery }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** The page size without `limit`, and the bounds of it (partner specification, Limits). */
+/** The page size without `limit`, and its bounds (docs/partner.md#lists). */
 const limitBounds = { min: 1, max: 100, fallback: 20 };
 const offsetBounds = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 };
 
 /**
  * Reads the query parameters of the filing list; a parameter given twice is an error, an unknown one is
- * ignored. `statuses` are those that may be asked for, undefined lets any be.
+ * ignored. `statuses` are the permitted ones; undefined permits any.
  */
 export function parseListQuery(
   raw: Readonly<Record<string, unknown>>,

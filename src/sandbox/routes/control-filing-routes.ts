@@ -14,8 +14,7 @@ const NullableText = Type.Union([Type.Null(), Type.String()]);
 const IdParams = Type.Object({ id: Type.String({ minLength: 1 }) });
 const ListQuery = Type.Object({ owner: Type.Optional(Type.String()) }, { additionalProperties: true });
 
-// Fields beyond the named ones go into the filing as they are, so that a filing can be made that breaks the
-// specification.
+// Further fields go into the filing as they are: tests need filings that the real service would not return.
 const PutFilingBody = Type.Object(
   {
     status: Type.String({ minLength: 1 }),
@@ -68,8 +67,8 @@ export function addControlFilingRoutes(app: SandboxApp, deps: Deps): void {
 }
 
 /**
- * The filing as the control interface wants it: status with what belongs to it, owner, and any other field
- * verbatim.
+ * The filing that the control interface asked for: status with its reason and time, owner, and any other
+ * field verbatim.
  */
 function editedFiling(filing: Filing, edit: PutFiling, nowMs: number): Filing {
   const { status, rejectionReason, completedAt, owner, ...fields } = edit;

@@ -50,7 +50,7 @@ export function addFilingRoutes(
   );
 }
 
-/** The account's own filing of that id; throws 404 for an unknown and for somebody else's. */
+/** The account's own filing of that id; throws 404 for an unknown one and for one of another account. */
 export function ownFiling(store: FilingStore, request: FastifyRequest, id: string): Filing {
   const filing = store.get(id);
   if (filing === undefined || filing.userId !== accountOf(request).owner) throw filingNotFound(id);

@@ -50,11 +50,11 @@ export function addStorageRoute(app: SandboxApp, deps: Pick<SandboxDeps, 'store'
   );
 }
 
-// The filing with one more file; a COMPLETED one becomes PENDING again (partner specification, transitions).
+// The filing with one more file; a COMPLETED one becomes PENDING again (docs/partner.md#statuses).
 function withFile(filing: Filing, upload: Upload, nowMs: number): Filing {
   const at = new Date(nowMs).toISOString();
   const { fileName, storagePath } = upload;
-  // The control interface may have put anything there.
+  // The control interface may have put any value there.
   const files = Array.isArray(filing.userFiles) ? filing.userFiles : [];
   const id = `file_${filing.id}_${files.length + 1}`;
   const file = { id, name: fileName, fileName, filePath: storagePath, createdAt: at, updatedAt: at };

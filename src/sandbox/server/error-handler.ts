@@ -8,7 +8,7 @@ import { fieldErrors } from '../../json/validation-problems.ts';
 import type { SchemaViolation } from '../../json/validation-problems.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
-// What Fastify finds wrong before a route sees the request, by its error code.
+// Failures that Fastify finds before a route sees the request, by its error code.
 const frameworkCodes: ReadonlyMap<string, FrameworkCode> = new Map([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
   ['FST_ERR_CTP_EMPTY_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
@@ -22,7 +22,7 @@ const frameworkCodes: ReadonlyMap<string, FrameworkCode> = new Map([
 
 type FrameworkCode = keyof typeof frameworkMessages;
 
-// Our own words, because the framework's repeat what was sent, at any length.
+// Messages of our own, because the framework's repeat the input at any length.
 const frameworkMessages = {
   UNSUPPORTED_MEDIA_TYPE: 'this content-type is not supported',
   BODY_TOO_LARGE: 'the request body is too large',
@@ -36,13 +36,13 @@ const connectionCodes: ReadonlyMap<string, ErrorCode> = new Map([
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
 ]);
 
-/** Gives every failure the one documented body; what nobody expected is logged and answered with 500. */
+/** Gives every failure the one documented body. Unexpected errors are logged and answered with 500. */
 export function addErrorHandlers(app: SandboxApp): void {
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(sendRouteNotFound);
 }
 
-/** Answers a failure; also for those that the framework finds before there is a route. */
+/** Answers a failure, also one that the framework finds before there is a route. */
 export function sendError(
   error: FastifyError | SandboxError,
   request: FastifyRequest,
@@ -111,7 +111,7 @@ function explain(
   return keyword === 'format' ? 'must be a calendar date, YYYY-MM-DD' : undefined;
 }
 
-/** Says which fields there are where the schema of the body names them. */
+/** Lists the known fields where the schema of the body names them. */
 function notKnown(schema: unknown, at: readonly string[]): string {
   const object = at.reduce<unknown>((part, name) => propertiesOf(part)[name], schema);
   const known = Object.keys(propertiesOf(object));

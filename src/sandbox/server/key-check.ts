@@ -2,10 +2,10 @@ import type { Accounts } from '../accounts.ts';
 import { SandboxError } from '../errors.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
-/** The header that carries the partner's key (partner specification, Authentication), as Node names it. */
+/** The header with the partner's key, as Node names it. */
 export const keyHeader = 'partnerkey';
 
-/** Refuses every request of a scope that carries no valid key, even for a path that does not exist. */
+/** Refuses every request of a scope without a valid key, even for a path that does not exist. */
 export function addKeyCheck(app: SandboxApp, accounts: Accounts): void {
   app.decorateRequest('account');
   app.addHook('onRequest', async (request) => {

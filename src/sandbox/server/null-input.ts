@@ -2,7 +2,7 @@ import { IsObject, type TObject } from 'typebox';
 import type { SandboxApp } from '../sandbox-app.ts';
 
 /**
- * Takes `null` in a field of a body that may be left out as if it were left out, on every route of the scope.
+ * Treats `null` in an optional field of a body as if the field were left out, on every route of the scope.
  */
 export function takeNullAsAbsent(app: SandboxApp): void {
   app.addHook('preValidation', async (request) => {

@@ -1,14 +1,12 @@
 import type { Endpoint } from './endpoints.ts';
 
-/**
- * What `GET /_sandbox/requests` answers: how often the service was asked since the start or the last reset.
- */
+/** The body of `GET /_sandbox/requests`: numbers of requests since the start or the last reset. */
 export interface RequestCounts {
   /** ISO 8601. */
   readonly since: string;
   readonly total: number;
   readonly endpoints: Partial<Record<Endpoint, number>>;
-  /** By account; requests without a valid key and uploads count for nobody. */
+  /** By account; requests without a valid key and uploads count for none. */
   readonly owners: Record<string, number>;
   /** By status code; requests that were never answered are missing. */
   readonly statuses: Record<string, number>;
@@ -20,7 +18,7 @@ export interface RequestCounts {
 export interface RequestCounter {
   began(endpoint: Endpoint, owner: string | undefined): void;
   answered(status: number): void;
-  /** The answer is out or the connection is gone; once for each that began. */
+  /** The response is sent or the connection is gone; called once for each request that began. */
   ended(): void;
   counts(): RequestCounts;
   /** Starts anew; requests in flight remain in flight. */

@@ -12,7 +12,7 @@ import {
   rejectionReasons,
 } from './sample-words.ts';
 
-/** What a sample filing is to be; everything else is drawn at random. `states` may not be empty. */
+/** The given parts of a sample filing; all others are drawn at random. `states` may not be empty. */
 export interface SampleRequest {
   readonly id?: string | undefined;
   readonly owner: string;
@@ -40,7 +40,7 @@ const typeWeights: readonly (readonly [FilingType, number])[] = filingTypes.map(
   [50, 30, 14, 6][index] ?? 1,
 ]);
 
-/** A status as an account has them: mostly COMPLETED, some in each of the others. */
+/** A random status as in a real account: mostly COMPLETED, some in each of the others. */
 export function sampleStatus(random: Random): FilingStatus {
   return pickWeighted(random, statusWeights);
 }
@@ -55,12 +55,12 @@ export function sampleCreation(random: Random, status: string, nowMs: number): n
   return nowMs - Math.floor(random() * spanMs);
 }
 
-/** A new filing id; the real service's form is not shown. */
+/** A new filing id; its form is the sandbox's own. */
 export function sampleId(random: Random): string {
   return `f_${hexDigits(random, 16)}`;
 }
 
-/** A reason as states give them. */
+/** A rejection reason as states give them. */
 export function sampleRejectionReason(random: Random): string {
   return pick(random, rejectionReasons);
 }

@@ -56,8 +56,7 @@ export type SimulationStep =
 export type FilingsByStatus = (status?: string) => FilingView;
 
 /**
- * What happens in one tick; a filing changes at most once. An account without anything unsettled gets a new
- * filing.
+ * The steps of one tick; a filing changes at most once. An account without unsettled filings gets a new one.
  */
 export function planTick(
   filings: FilingsByStatus,

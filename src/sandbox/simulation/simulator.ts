@@ -9,7 +9,7 @@ import type { SimulationSettings, SimulationStep } from './simulation.ts';
 import { withStatus } from '../filings/filing.ts';
 import { unusedId } from './unused-id.ts';
 
-/** What the simulation is doing: its settings, and what it has done since it was last set. */
+/** The state of the simulation: its settings, and its effects since they were set. */
 export interface SimulationState extends SimulationSettings {
   readonly enabled: boolean;
   readonly owner: string;
@@ -18,14 +18,14 @@ export interface SimulationState extends SimulationSettings {
   readonly changed: number;
 }
 
-/** What to simulate; what is left out gets its default. `seed` makes the course repeatable. */
+/** Settings of the simulation; missing ones get their defaults. `seed` makes the course repeatable. */
 interface SimulationRequest extends Partial<Record<keyof SimulationSettings, number | undefined>> {
   readonly enabled: boolean;
   readonly owner?: string | undefined;
   readonly seed?: number | undefined;
 }
 
-/** Lets the filings of one account live by themselves while it is enabled. */
+/** Changes the filings of one account by itself while it is enabled. */
 export interface Simulator {
   set(request: SimulationRequest): void;
   state(): SimulationState;
@@ -63,7 +63,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
   };
 }
 
-// One run of the simulation: what it does, to whom, and how far it has come.
+// One run of the simulation: its settings, its account and its progress.
 interface Course {
   readonly owner: string;
   readonly settings: SimulationSettings;

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation
 -- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime
---       (ms), most of an account
+--       (ms), maximum number of an account
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
 --       else the idempotency record of the
 --       request that came first.

@@ -17,7 +17,7 @@ return 1`);
 
 /**
  * The sealed texts of these accounts' subscriptions, and those that are remembered with an idempotency key.
- * Replacing them changes no setting, so running drains go on undisturbed.
+ * Replacing them changes no setting: running drains go on undisturbed.
  */
 export async function listSealedSubscriptions(
   redis: RedisClient,
@@ -61,7 +61,7 @@ async function readRemembered(redis: RedisClient, key: string): Promise<SealedRe
   );
 }
 
-// What cannot be read holds nothing that could be sealed anew; who works with it reports it.
+// An unreadable record holds nothing that could be sealed anew; the part that works with it reports it.
 function nothingIfUnreadable(error: unknown): Record<string, string> {
   if (toUnreadable(error) === null) throw error;
   return {};

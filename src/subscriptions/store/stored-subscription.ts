@@ -10,8 +10,8 @@ import type { Sealer } from '../../secrets/seal.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 
 /**
- * As it is in Redis: headers are one sealed text, for their values are often credentials. Format 1 has them
- * in clear.
+ * A subscription as it is in Redis. Headers are one sealed text, because their values are often credentials;
+ * format 1 has them in clear.
  */
 export type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
   readonly v: number;
@@ -20,9 +20,9 @@ export type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
 
 /** A subscription as far as it can be read. */
 export interface ReadSubscription {
-  /** Without the secrets and headers that do not open. */
+  /** Without the secrets and headers that cannot be opened. */
   readonly subscription: Subscription;
-  /** Why some do not, and what to do; null where all do. */
+  /** Why some cannot, and what to do; null where all can. */
   readonly unreadable: SealError | UnreadableRecordError | NewerFormatError | null;
 }
 
@@ -31,14 +31,14 @@ export interface SubscriptionRecord extends ReadSubscription {
   readonly delivery: DeliveryState;
 }
 
-/** What the sealed texts of an account's subscriptions open under. */
+/** The seal context of an account's subscriptions. */
 export function subscriptionSealContext(account: string): string {
   return `subscription:${account}`;
 }
 
 /**
- * The stored form of a subscription. `former` is what it was made from: headers and secrets that are still
- * the same there stay sealed as they were, those that could not be read included.
+ * The stored form of a subscription. `former` is the one it was made from: its headers and secrets stay
+ * sealed as they were when they are unchanged, even those that could not be read.
  */
 export function sealSubscription(
   sealer: Sealer,
@@ -63,8 +63,8 @@ export function sealSubscription(
 }
 
 /**
- * What a stored subscription asks for, without opening anything. Throws NewerFormatError and
- * UnreadableRecordError; `place` is where it is stored.
+ * A stored subscription, unopened; `place` is where it is stored. Throws NewerFormatError and
+ * UnreadableRecordError.
  */
 export function parseStored(stored: string, place: StoredPlace): StoredSubscription {
   return decodeRecord(place.key, place.field, stored, toStored);
@@ -95,8 +95,8 @@ const storedShape = {
 } as const;
 
 /**
- * The subscription in its stored form, secrets and headers opened as far as they open. Throws
- * NewerFormatError and UnreadableRecordError.
+ * A stored subscription with all secrets and headers that can be opened. Throws NewerFormatError and
+ * UnreadableRecordError.
  */
 export function readSubscription(
   sealer: Sealer,
@@ -127,7 +127,7 @@ export function readSubscription(
 }
 
 /**
- * The subscription in its stored form, secrets and headers opened. Throws SealError when they cannot be,
+ * A stored subscription with its secrets and headers. Throws SealError when they cannot be opened,
  * NewerFormatError and UnreadableRecordError.
  */
 export function openSubscription(

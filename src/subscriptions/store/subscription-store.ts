@@ -10,7 +10,7 @@ import { openSubscription, parseStored, sealSubscription } from './stored-subscr
 import type { ReadSubscription, SubscriptionRecord } from './stored-subscription.ts';
 import { createSubscriptionReads } from './subscription-reads.ts';
 
-/** As many subscriptions an account may have. */
+/** Maximum number of subscriptions of an account. */
 export const subscriptionsMax = 20_000;
 
 /** A page of subscriptions; `next` is null at the end of the list. */
@@ -19,28 +19,28 @@ export interface SubscriptionPage {
   readonly next: string | null;
 }
 
-/** What became of a registration. */
+/** The result of a registration. */
 export type CreateResult =
   | { readonly kind: 'created' | 'replayed'; readonly subscription: Subscription }
   | { readonly kind: 'key_reused' } // the idempotency key came before with another request
   | { readonly kind: 'gone' } // the account was removed meanwhile
   | { readonly kind: 'full' }; // the account has as many as it may have
 
-/** What a change of a subscription writes beside its settings. */
+/** A change of a subscription: its new settings and what is written beside them. */
 export interface SubscriptionChange {
   readonly subscription: Subscription;
   /** Undefined leaves it as it is. */
   readonly enabled?: boolean;
   /**
-   * Forget how the endpoint did, and try everything that waits at once: after enabling, or when it may answer
-   * otherwise now.
+   * Forgets the health of the endpoint and makes all retries due: after enabling, or when the endpoint may
+   * answer otherwise now.
    */
   readonly release: boolean;
 }
 
 /** The subscriptions of all accounts. */
 export interface SubscriptionStore {
-  /** Registers it with its cursor where `from` says; atomic, once per idempotency key. */
+  /** Registers it with its cursor at `from`; atomic, once per idempotency key. */
   create(
     subscription: Subscription,
     idempotency: { key: string; request: string } | null,
@@ -48,29 +48,29 @@ export interface SubscriptionStore {
   /** Null when there is none. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
-   * A page of an account's, oldest first; `after` is the `next` of the page before. Only those of the page
-   * are opened. Those that cannot be read come first, with nothing but their id and the reason.
+   * A page of an account's subscriptions, oldest first; `after` is the `next` of the page before. Only those
+   * of the page are opened. Unreadable ones come first, with their id and the reason alone.
    */
   list(account: string, after: string | null, limit: number): Promise<SubscriptionPage>;
   /**
-   * What the subscriptions of an account ask for, without opening their secrets; in no order. Those that
-   * cannot be read are reported and left out.
+   * The filters of an account's subscriptions, in no order; secrets stay sealed. Unreadable ones are reported
+   * and left out.
    */
   filters(account: string): Promise<Pick<Subscription, 'id' | 'eventTypes' | 'states'>[]>;
   /**
-   * Until when subscriptions rest, in milliseconds; Infinity while disabled. Those not in it, or only until
-   * now, may be called.
+   * Milliseconds on Redis's clock until which subscriptions rest; Infinity while disabled. A subscription
+   * without an entry, or with a time that has passed, may be called.
    */
   resting(account: string): Promise<ReadonlyMap<string, number>>;
   /**
-   * Delivery states of these subscriptions, in their order; undefined where one cannot be read: the next
-   * drain mends it.
+   * Delivery states of these subscriptions, in their order; undefined where one cannot be read, which the
+   * next drain mends.
    */
   deliveries(account: string, ids: readonly string[]): Promise<(DeliveryState | undefined)[]>;
   /**
-   * Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none.
-   * Secrets and headers that could not be read stay sealed as they are, until the change sets others. A block
-   * ends with any change. Throws NewerFormatError and UnreadableRecordError.
+   * Applies a change to the stored subscription, again after a concurrent change; null when there is none.
+   * Unreadable secrets and headers stay sealed as they are, until a change sets others. A block ends with any
+   * change. Throws NewerFormatError and UnreadableRecordError.
    */
   update(
     account: string,
@@ -78,8 +78,8 @@ export interface SubscriptionStore {
     change: (record: SubscriptionRecord) => SubscriptionChange,
   ): Promise<SubscriptionRecord | null>;
   /**
-   * Removes it with its state, lanes, attempts, dead letters and replays; false when there is none. A running
-   * drain stops.
+   * Removes it with its state, lanes, attempts, dead letters and replays; a running drain stops. False when
+   * there is none.
    */
   remove(account: string, id: string): Promise<boolean>;
 }
@@ -150,7 +150,7 @@ export function createSubscriptionStore(
     },
     async resting(account) {
       const all = await redis.hgetall(keys.account(account).resting);
-      // What is no number is believed to rest no longer: a drain finds out.
+      // A text that is no number counts as a rest that is over: a drain finds out.
       const until = (text: string) => (text === 'disabled' ? Infinity : Number(text) || 0);
       return new Map(Object.entries<string>(all).map(([id, text]) => [id, until(text)]));
     },

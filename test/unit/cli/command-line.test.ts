@@ -29,7 +29,7 @@ describe('the command line', () => {
   });
 
   test.each(commands.map(({ name }) => name))(
-    '%s --help tells every option and shows examples',
+    '%s --help shows every option and the examples',
     async (name) => {
       const command = commands.find((known) => known.name === name);
       const { exitCode, out } = await run(`${name} --help`);
@@ -40,7 +40,7 @@ describe('the command line', () => {
     },
   );
 
-  test('--version tells the version', async () => {
+  test('--version prints the version', async () => {
     expect(await run('--version')).toMatchObject({ exitCode: 0, out: packageJson.version });
   });
 
@@ -52,13 +52,13 @@ describe('the command line', () => {
     ['listen --forward-to http://a --secret whsec_x', /The secret is not valid: a secret is whsec_/],
     ['listen --forward-to http://a', /No token: set API_TOKEN/],
     ['subscriptions --url nowhere', /--url .* must be an address/],
-    ['subscriptions a b', /do with "b"/],
+    ['subscriptions a b', /no argument "b"/],
     ['replay', /SUBSCRIPTION is missing: --help/],
     ['replay sub_1 --token t --after yesterday', /--after must be a time .*such as 2026/],
     ['replay sub_1 --token t --before 2026-11-21T10:00:00', /--before must be a time with its zone/],
-    ['keys 2026-06', /do with "2026-06"/],
+    ['keys 2026-06', /no argument "2026-06"/],
     ['trigger', /TYPE is missing/],
-    ['trigger filing.eaten', /no way to trigger filing.eaten; there are filing.created/],
+    ['trigger filing.eaten', /filing.eaten cannot be triggered; these can: filing.created/],
     ['verify', /No secret: set FILING_WEBHOOKS_SECRET/],
   ])('%s ends with 64 and says what to do', async (words, message) => {
     const { exitCode, out, notes } = await run(words);
@@ -66,7 +66,7 @@ describe('the command line', () => {
     expect(notes).toMatch(message);
   });
 
-  test('an address where nothing answers ends with 69, and the token is not told', async () => {
+  test('an address where nothing answers ends with 69, and the token is not printed', async () => {
     const { exitCode, notes } = await run('subscriptions', commands, {
       FILING_WEBHOOKS_URL: 'http://127.0.0.1:1',
       API_TOKEN: 'a-secret-token',

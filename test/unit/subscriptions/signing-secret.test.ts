@@ -83,7 +83,7 @@ describe('signing secrets', () => {
   it('are never more than five: the oldest ends before its grace', () => {
     const names = ['two', 'three', 'four', 'five', 'six', 'seven'];
     const rotated = names.reduce<readonly SigningSecret[]>(
-      (secrets, name, i) => rotateSecrets(secrets, name, 86_400_000, i),
+      (held, name, i) => rotateSecrets(held, name, 86_400_000, i),
       current,
     );
     expect(validSecrets(rotated, 10)).toEqual(['seven', 'six', 'five', 'four', 'three']);

@@ -64,7 +64,7 @@ describe('a captured callback', () => {
       /parsed and written again/,
     ],
     ['a cut body', callback({}, body.subarray(1)), key, now, /another secret/],
-  ])('is refused with %s, and told why', (_, captured, held, at, reason) => {
+  ])('is refused with %s, and the reason says so', (_, captured, held, at, reason) => {
     const found = verifyCallback(captured, held, at);
     expect(found).toEqual({ ok: false, reason: expect.stringMatching(reason) as string });
   });
