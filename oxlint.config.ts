@@ -15,7 +15,7 @@ interface Folder {
 
 const fastify = ['fastify', '@fastify/*', '@scalar/*'];
 // Libraries that may be imported only in the folders that have them.
-const placed = [...fastify, '@bull-board/*', '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
+const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
 const io = [
   'p-queue',
   'pino',
@@ -36,6 +36,9 @@ const io = [
 const below = ['redis', 'json'];
 const polling = [...below, 'waiting', 'filings', 'events', 'partner', 'accounts'];
 const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'waiting'];
+
+// Files of the sandbox that all of its folders share.
+const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'random.ts', 'sandbox-app.ts'];
 
 // Of several entries that match a file the last one applies: folders stand before the folders in them.
 const folders: Readonly<Record<string, Folder>> = {
@@ -62,7 +65,13 @@ const folders: Readonly<Record<string, Folder>> = {
   egress: { may: [] },
   callbacks: { may: ['egress', 'subscriptions', 'events', 'waiting', 'json'], has: ['undici'] },
   delivery: { may: delivery },
-  'delivery/schedule': { may: delivery, pure: true },
+  'delivery/schedule': {
+    may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],
+    own: [],
+    pure: true,
+  },
+  'delivery/store': { may: delivery, own: ['schedule'] },
+  'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
   records: {
     may: [
       ...below,
@@ -80,11 +89,17 @@ const folders: Readonly<Record<string, Folder>> = {
     may: ['polling', 'filings', 'delivery', 'subscriptions/subscription.ts'],
     has: ['@opentelemetry/*'],
   },
-  monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
+  monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records', 'tracing/tracing.ts'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
-  dashboard: { may: ['events/event-types.ts'], has: [...fastify, '@bull-board/*'] },
-  sandbox: { may: ['daemon/stop-on-signals.ts', 'partner/filing-schema.ts'], has: fastify },
+  dashboard: { may: ['events/event-types.ts'], has: fastify },
+  sandbox: { may: ['daemon/stop-on-signals.ts'], has: fastify },
+  // routes → lists → faults → server → filings ← simulation.
+  'sandbox/filings': { may: [], own: sandbox },
+  'sandbox/simulation': { may: [], own: [...sandbox, 'filings'] },
+  'sandbox/server': { may: [], own: [...sandbox, 'filings'], has: fastify },
+  'sandbox/faults': { may: [], own: [...sandbox, 'filings', 'server'], has: fastify },
+  'sandbox/lists': { may: [], own: [...sandbox, 'filings', 'server', 'faults'] },
   cli: {
     may: [
       'config',

@@ -16,7 +16,7 @@ import type { RouteTable } from './server/method-not-allowed.ts';
 import { addMetricsRoutes } from './operation/metrics-routes.ts';
 import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './shared/problem.ts';
-import { addQueueBoardRoutes } from './operation/queue-board-routes.ts';
+import { addQueueRoutes } from './operation/queues.ts';
 import { addReplayRoutes } from './delivery/replay-routes.ts';
 import { addRootRoute } from './operation/root-routes.ts';
 import { addStreamRoutes } from './events/stream-routes.ts';
@@ -39,7 +39,6 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   await addOpenApi(app, deps);
   await app.register(async (scope) => addOpenRoutes(scope as Api, deps, routes));
   await app.register(async (scope) => addGuardedRoutes(scope as Api, deps, routes), { prefix: '/v1' });
-  if (deps.queueBoard !== undefined) await addQueueBoardRoutes(app, deps, deps.queueBoard, routes);
   return app;
 }
 
@@ -80,6 +79,7 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addEventRoutes(app, deps);
   addStreamRoutes(app, deps);
   addFilingRoutes(app, deps);
+  addQueueRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
 }
 

@@ -12,8 +12,9 @@ import type { EventLog } from '../events/event-log.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
-import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Door } from './server/door.ts';
 import type { Rate } from './access/rate-limit.ts';
@@ -52,14 +53,14 @@ export interface ApiDeps {
    * asked before each.
    */
   readonly storeProblem: () => Promise<string | null>;
+  /** What every job queue holds right now. */
+  readonly readQueues: () => Promise<readonly QueueState[]>;
   readonly metrics: Registry;
   /** Brings gauges up to date before they are printed; when it rejects, they are printed as they are. */
   readonly beforeScrape?: () => Promise<void>;
   readonly hooks: ApiHooks;
   /** Serves `/` and what belongs to it; without it `/` is a page of links. */
   readonly dashboard?: FastifyPluginAsync;
-  /** Serves what lies under `/queues`, to the operator alone; without it there is nothing. */
-  readonly queueBoard?: FastifyPluginAsync;
   readonly timing?: Partial<ApiTiming>;
   readonly limits?: Partial<ApiLimits>;
   /**

@@ -2,8 +2,26 @@ import type { FastifyPluginAsync } from 'fastify';
 import { serveAsset } from './asset.ts';
 import { eventTypesFile } from './event-types-file.ts';
 import { readPageFiles } from './page-files.ts';
-import { pageHeaders } from './page-headers.ts';
 import { readVendorFiles } from './vendor-files.ts';
+
+/** The page runs, styles and fetches what comes from the daemon: nothing inline, nothing from elsewhere, in no frame. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+];
+
+const headers = {
+  'content-security-policy': policy.join('; '),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-opener-policy': 'same-origin',
+};
 
 /**
  * The operators' page at `/` and its files under `/assets/`. It needs no token, holds no data and asks the
@@ -11,7 +29,6 @@ import { readVendorFiles } from './vendor-files.ts';
  * registered; registering fails where a library is missing.
  */
 export function createDashboard(): FastifyPluginAsync {
-  const headers = pageHeaders('none');
   return async (app) => {
     app.addHook('onRequest', async (_request, reply) => {
       void reply.headers(headers);

@@ -26,6 +26,7 @@ beforeAll(async () => {
     ['changes', '#/accounts/default/changes', '.feed li'],
     ['filings', '#/accounts/default/filings/COMPLETED', 'tbody tr'],
     ['filing', '#/accounts/default/filing/f_seen', '.timeline li'],
+    ['queues', '#/queues', 'tbody tr'],
     ['subscriptions', '#/accounts/default/subscriptions', 'tbody tr'],
     ['subscription', `#/accounts/default/subscriptions/${id}`, '[aria-label^="Dead letters"]'],
     ['nowhere', '#/nowhere', 'h1'],

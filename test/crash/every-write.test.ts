@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
 import { checkJournals } from '../support/journals/check-journals.ts';
+import { skipWithout } from '../support/skip-without.ts';
 import { findStrace, killAtWrite } from './support/strace.ts';
 import { maxInFlight, startWorld, type World } from '../support/world/world.ts';
 
@@ -75,7 +76,7 @@ async function sweep(
 
 const skipped = strace === null ? ' (skipped: strace cannot be installed here)' : '';
 
-test.skipIf(strace === null)(
+test.skipIf(strace === null && skipWithout('strace'))(
   `SIGKILL at each write of a poll with three changes and two subscribers, and of their delivery${skipped}`,
   async () => {
     const shared: Sweep = { next: 1, kills: 0, survivals: 0 };

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RouteTable } from '../../src/api/server/method-not-allowed.ts';
 import { createDashboard } from '../../src/dashboard/dashboard.ts';
-import { createQueueBoard } from '../../src/dashboard/queue-board.ts';
 import {
   accountInput,
   createApiFixture,
@@ -55,10 +54,7 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /docs/': { expected: everybody(200) },
   'GET /docs/js/scalar.js': { expected: everybody(200) },
   'GET /assets/main.js': { expected: everybody(200) },
-  'GET /queues': { expected: operatorOnly(301) },
-  'GET /queues/*': { expected: operatorOnly(200) },
-  'POST /queues/session': { expected: operatorOnly(204) },
-  'DELETE /queues/session': { expected: operatorOnly(204) },
+  'GET /v1/queues': { expected: operatorOnly(200) },
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
   [`GET ${account}`]: { expected: reading(200) },
@@ -96,7 +92,6 @@ let worlds = 0;
 beforeAll(async () => {
   api = await createApiFixture(redis.connect(), redis.prefix, {
     dashboard: createDashboard(),
-    queueBoard: createQueueBoard([]),
   });
   base = await api.app.listen({ host: '127.0.0.1', port: 0 });
   await api.createAccount('other');

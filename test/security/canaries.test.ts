@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CanaryReport } from './canary-network.ts';
-import { canIsolate, runIsolated } from './isolated-network.ts';
+import { canIsolate, runIsolated, unlessIsolated } from './isolated-network.ts';
 
-describe.skipIf(!canIsolate)('where every address of the world is a canary', () => {
+describe.skipIf(!canIsolate)(`where every address of the world is a canary${unlessIsolated}`, () => {
   let report: CanaryReport;
 
   beforeAll(() => {

@@ -3,10 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { skipWithout } from '../support/skip-without.ts';
 
-/** Whether a process can be given a network and mounts of its own here: Linux, and the right to. */
+/**
+ * Whether a process can be given a network and mounts of its own here: Linux, the right to, and `ip`, without
+ * which the tests are skipped or fail.
+ */
 export const canIsolate =
-  spawnSync('unshare', ['-rnm', 'sh', '-c', 'ip link && mount --bind /etc/hosts /etc/hosts']).status === 0;
+  !skipWithout('ip') &&
+  spawnSync('unshare', ['-rnm', 'mount', '--bind', '/etc/hosts', '/etc/hosts']).status === 0;
+
+/** Why tests in such a network are skipped, for their titles. */
+export const unlessIsolated = canIsolate ? '' : ' (skipped: no network of its own can be had here)';
 
 // Every address of the world leads to this machine, and names are asked of whatever answers at port 53 here.
 const isolated = [

@@ -187,6 +187,7 @@ describe('after a run in which every secret was used', () => {
     const ids = (body['items'] as { id: string }[]).map(({ id }) => `${base}/subscriptions/${id}`);
     const paths = [
       '/v1/accounts',
+      '/v1/queues',
       base,
       `${base}/tokens`,
       `${base}/subscriptions`,
@@ -198,21 +199,6 @@ describe('after a run in which every secret was used', () => {
     expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
     expect(JSON.stringify(answers)).toContain(wordOfUrl);
     expect(found(JSON.stringify(answers))).toEqual([]);
-  });
-
-  test('the page of the queues contains none, jobs and workers included', async () => {
-    const shown = ['poll', 'drain'].flatMap((queue) => [
-      `/queues/api/queues?activeQueue=${queue}&status=latest`,
-      `/queues/api/queues/${queue}/workers`,
-    ]);
-    const answers = await Promise.all(
-      [...shown, '/queues/api/job-schedulers'].map((path) => call('GET', path)),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    const text = JSON.stringify(answers);
-    expect(text).toContain('poll-default');
-    expect(found(text)).toEqual([]);
-    expect(text).not.toContain(wordOfUrl);
   });
 
   test.each(['/metrics', '/health/ready', '/health/live', '/openapi.json', '/'])(

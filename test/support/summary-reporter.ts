@@ -1,17 +1,38 @@
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
-/** Ends a test run with one plain line, `N passed, N failed, N skipped`, that people and CI can read. */
+/**
+ * Ends a test run with one plain line, `N passed, N failed, N skipped`, that people and CI can read. A test
+ * that is skipped without the word in its title, which gives the reason, counts as failed.
+ */
 export default class SummaryReporter implements Reporter {
+  private vitest: Vitest | null = null;
+
+  onInit(vitest: Vitest): void {
+    this.vitest = vitest;
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+    const { project = [], testNamePattern } = this.vitest?.config ?? {};
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };
+    const lines: string[] = [];
     for (const module of modules) {
-      for (const test of module.children.allTests()) count[test.result().state] += 1;
-      if (module.errors().length > 0) count.failed += 1;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        // The options -t and `only` skip all others.
+        const hasReason =
+          state !== 'skipped' || testNamePattern !== undefined || /skipped/.test(test.fullName);
+        count[hasReason ? state : 'failed'] += 1;
+        if (!hasReason) lines.push(`skipped without a reason in its title: ${test.fullName}`);
+      }
+      // What fails outside of the tests: an import, or a hook, whose tests are skipped then.
+      const failures = [module, ...module.children.allSuites()].filter((part) => part.errors().length > 0);
+      count.failed += failures.length;
     }
+    if (project.includes('!long')) lines.push('The longer tests: npm run test:long');
+    lines.push(`${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped`);
     process.once('exit', () => {
-      process.stdout.write(
-        `${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped\n`,
-      );
+      if (count.failed > 0) process.exitCode = 1;
+      process.stdout.write(`${lines.join('\n')}\n`);
     });
   }
 }

@@ -57,14 +57,10 @@ export function addCallerDecorator(app: Api): void {
   app.decorateRequest('caller', null);
 }
 
-/**
- * Lets nobody pass without a valid token for what it asks for; before the body is read. A request without a
- * token that `hasSession` knows is the operator's, as long as it changes nothing.
- */
+/** Lets only requests pass whose token is valid for what they ask for; before the body is read. */
 export function addAuth(
   app: Api,
   deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now' | 'limits' | 'storeProblem'>,
-  hasSession: (request: FastifyRequest) => boolean = () => false,
 ): void {
   const operatorDigest = digest(deps.apiToken);
   const limits = createAccessLimits(deps);
@@ -77,10 +73,6 @@ export function addAuth(
 
   async function identify(request: FastifyRequest): Promise<Caller> {
     const { authorization } = request.headers;
-    if (authorization === undefined && !changesSomething(request.method) && hasSession(request)) {
-      await refuseEmptied(deps, request.method);
-      return { kind: 'operator' };
-    }
     const text = bearerToken(authorization);
     const textDigest = digest(text ?? '');
     const remembered = text === null ? null : textDigest.toString('base64');
@@ -165,7 +157,7 @@ function unauthorized(given: boolean): Problem {
   const challenge = `Bearer realm="filing-webhooks"${given ? ', error="invalid_token"' : ''}`;
   return new Problem(
     'unauthorized',
-    'Send "Authorization: Bearer <token>" with the operator token or an account token. In a browser, sign in at / first.',
+    'Send "Authorization: Bearer <token>" with the operator token or an account token.',
     {
       headers: { 'www-authenticate': challenge },
     },

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { OUTCOME_KINDS } from '../../callbacks/outcome.ts';
+import { outcomeKinds } from '../../callbacks/outcome.ts';
 import { accountParams, listOf, nullable, oneOf, record, time } from '../shared/schema.ts';
 import { instantSchema } from '../shared/instant.ts';
 import { eventTypesSchema } from '../subscriptions/schema.ts';
 
-const outcome = oneOf(Object.keys(OUTCOME_KINDS), {
+const outcome = oneOf(Object.keys(outcomeKinds), {
   description: 'What came of it; docs/callback-outcomes.md says what each leads to.',
   examples: ['http_error'],
 });
@@ -50,7 +50,7 @@ export const deadLetterSchema = record(
   {
     ...event,
     attempts: Type.Integer({ description: 'How often it was tried.' }),
-    lastOutcome: oneOf([...Object.keys(OUTCOME_KINDS), 'expired', 'unreadable'], {
+    lastOutcome: oneOf([...Object.keys(outcomeKinds), 'expired', 'unreadable'], {
       description:
         'Outcome of the last attempt; `expired` where the event left the log for its age before it was delivered. Then its id and type may be empty.',
       examples: ['http_error'],

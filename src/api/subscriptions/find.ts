@@ -1,4 +1,4 @@
-import type { SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { Problem } from '../shared/problem.ts';
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import type { SubscriptionChange, SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';

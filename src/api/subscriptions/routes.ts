@@ -1,7 +1,8 @@
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
-import type { SubscriptionChange, SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
-import { subscriptionsMax } from '../../subscriptions/subscription-store.ts';
-import type { ReadSubscription } from '../../subscriptions/stored-subscription.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
+import { subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
+import type { ReadSubscription } from '../../subscriptions/store/stored-subscription.ts';
 import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
-import type { SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import { subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../shared/schema.ts';

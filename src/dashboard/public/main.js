@@ -4,7 +4,6 @@ import { createApiClient } from './data/api-client.js';
 import { html } from './parts/html.js';
 import { Layout } from './parts/layout.js';
 import { Pages } from './pages.js';
-import { forgetQueues } from './queues.js';
 import { keepSession, restoreSession } from './session.js';
 import { SignIn } from './pages/sign-in.js';
 import { ClientContext } from './data/use-resource.js';
@@ -33,14 +32,9 @@ function App() {
     [session, leave],
   );
 
-  const signOut = () => {
-    if (session?.account === null) void forgetQueues(session.token);
-    leave(null);
-  };
-
   if (session === null) return html`<${SignIn} notice=${notice} onSignedIn=${enter} />`;
   return html`<${ClientContext.Provider} value=${client}>
-    <${Layout} session=${session} onSignOut=${signOut}><${Pages} session=${session} /><//>
+    <${Layout} session=${session} onSignOut=${() => leave(null)}><${Pages} session=${session} /><//>
   <//>`;
 }
 

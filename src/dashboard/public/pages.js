@@ -5,6 +5,7 @@ import { FilingPage } from './pages/filing-page.js';
 import { FilingsPage } from './pages/filings-page.js';
 import { html } from './parts/html.js';
 import { Heading } from './parts/parts.js';
+import { QueuesPage } from './pages/queues-page.js';
 import { href, parseHash, useHash } from './router.js';
 import { SubscriptionPage } from './pages/subscription-page.js';
 import { SubscriptionsPage } from './pages/subscriptions-page.js';
@@ -26,6 +27,7 @@ export function Pages({ session }) {
 function Page({ segments, session }) {
   const [area, account, section, id] = segments;
   if (area === undefined) return html`<${AccountsPage} />`;
+  if (area === 'queues' && segments.length === 1 && session.account === null) return html`<${QueuesPage} />`;
   if (area !== 'accounts' || account === undefined || segments.length > 4) return html`<${NotFound} />`;
   if (section === undefined) {
     const crumbs = session.account === null ? [['Accounts', href()]] : [];

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { EventLog } from '../../events/event-log.ts';
 import { matchesEvent } from '../../subscriptions/matches-event.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import type { SubscriptionRecord, SubscriptionStore } from '../../subscriptions/subscription-store.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 import type { ListedDeadLetter } from '../store/delivery-records.ts';
 import type { DeliveryStore, Listed } from '../store/delivery-store.ts';
 import type { DrainQueue } from '../drain-queue.ts';
@@ -154,7 +155,6 @@ async function selectRange(
       break;
     }
     // Each page begins where the one before ended.
-    // oxlint-disable-next-line no-await-in-loop
     const page = await outline(subscription.account, position, pageSize);
     const matching = page.filter(
       (entry) => entry.position <= delivery.cursor && matches(subscription, request, entry),
@@ -193,9 +193,7 @@ async function selectDeadLetters(
   let before: string | null = null;
   do {
     // Each page begins where the one before ended.
-    // oxlint-disable-next-line no-await-in-loop
     const page: Listed<ListedDeadLetter> = await deps.delivery.deadLetters(account, id, before, deadPageSize);
-    // oxlint-disable-next-line no-await-in-loop
     const entries = await deps.log.outlineAt(
       account,
       page.items.map(({ position }) => position),

@@ -25,7 +25,7 @@ export interface DecisionContext {
    * Latest time (ms, Redis's clock) at which a filing is known to have been as stored; with `previous` null:
    * not to have existed.
    */
-  readonly knownUntil: (id: string, previous: FilingState | null, document: FilingDocument) => number;
+  readonly notBefore: (id: string, previous: FilingState | null, document: FilingDocument) => number;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
 }
@@ -90,14 +90,14 @@ function detect(
 }
 
 function eventOf(
-  { account, generation, knownUntil, filingBytesMax }: DecisionContext,
+  { account, generation, notBefore, filingBytesMax }: DecisionContext,
   filingId: string,
   before: FilingState | null,
   { type, next, changed, inferred }: Detection & { kind: 'change' },
   window: ComparedSpan,
   document: FilingDocument,
 ): NewEvent {
-  const until = knownUntil(filingId, before, document);
+  const until = notBefore(filingId, before, document);
   const change = {
     account,
     generation,

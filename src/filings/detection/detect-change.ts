@@ -1,6 +1,6 @@
 import type { FilingEventType } from '../../events/event-types.ts';
-import { filingStatuses, isSettled } from '../../partner/filing-statuses.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
+import { filingStatuses, isSettled } from '../../partner/filing-statuses.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import type { FilingState } from './filing-state.ts';
 import { isSameInstant } from './same-instant.ts';

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { ERROR_STATUS } from '../decisions.ts';
-import { SandboxError, errorBody } from './errors.ts';
-import type { ErrorCode, Problem } from './errors.ts';
-import { PATTERN_MEANINGS } from './input-schema.ts';
+import { errorStatus } from '../decisions.ts';
+import { SandboxError, errorBody } from '../errors.ts';
+import type { ErrorCode, Problem } from '../errors.ts';
+import { patternMeanings } from '../filings/input-schema.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
 // What Fastify finds wrong before a route sees the request, by its error code.
-const FRAMEWORK_CODES: ReadonlyMap<string, FrameworkCode> = new Map([
+const frameworkCodes: ReadonlyMap<string, FrameworkCode> = new Map([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
   ['FST_ERR_CTP_EMPTY_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'BODY_TOO_LARGE'],
@@ -18,10 +18,10 @@ const FRAMEWORK_CODES: ReadonlyMap<string, FrameworkCode> = new Map([
   ['FST_ERR_MAX_PARAM_LENGTH', 'MALFORMED_REQUEST'],
 ]);
 
-type FrameworkCode = keyof typeof FRAMEWORK_MESSAGES;
+type FrameworkCode = keyof typeof frameworkMessages;
 
 // Our own words, because the framework's repeat what was sent, at any length.
-const FRAMEWORK_MESSAGES = {
+const frameworkMessages = {
   UNSUPPORTED_MEDIA_TYPE: 'this content-type is not supported',
   BODY_TOO_LARGE: 'the request body is too large',
   MALFORMED_JSON: 'the request body is not JSON',
@@ -29,7 +29,7 @@ const FRAMEWORK_MESSAGES = {
 } as const;
 
 // Node's own failures, on connections from which no request could be read.
-const CONNECTION_CODES: ReadonlyMap<string, ErrorCode> = new Map([
+const connectionCodes: ReadonlyMap<string, ErrorCode> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
 ]);
@@ -49,7 +49,7 @@ export function sendError(
   const failure = toSandboxError(error, request);
   if (failure.code === 'INTERNAL_ERROR') request.log.error({ err: error }, 'request failed unexpectedly');
   void reply
-    .code(ERROR_STATUS[failure.code])
+    .code(errorStatus[failure.code])
     .type('application/json; charset=utf-8')
     .send(errorBody(failure.code, failure.message, failure.details));
 }
@@ -66,10 +66,10 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
     socket.destroy();
     return;
   }
-  const code = CONNECTION_CODES.get(error.code ?? '') ?? 'MALFORMED_REQUEST';
+  const code = connectionCodes.get(error.code ?? '') ?? 'MALFORMED_REQUEST';
   const body = JSON.stringify(errorBody(code, 'the request could not be read'));
   const head = [
-    `HTTP/1.1 ${ERROR_STATUS[code]} `,
+    `HTTP/1.1 ${errorStatus[code]} `,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
@@ -89,8 +89,8 @@ function toSandboxError(error: FastifyError | SandboxError, request: FastifyRequ
     );
   }
   // A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
-  const code = FRAMEWORK_CODES.get(error.code) ?? (error.statusCode === 400 ? 'MALFORMED_JSON' : undefined);
-  if (code !== undefined) return new SandboxError(code, FRAMEWORK_MESSAGES[code]);
+  const code = frameworkCodes.get(error.code) ?? (error.statusCode === 400 ? 'MALFORMED_JSON' : undefined);
+  if (code !== undefined) return new SandboxError(code, frameworkMessages[code]);
   return new SandboxError('INTERNAL_ERROR', 'the service failed unexpectedly');
 }
 
@@ -147,7 +147,7 @@ function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
 
 function explanation(keyword: string, params: SchemaViolation['params']): string | undefined {
   if (keyword === 'enum') return `must be one of ${names(params['allowedValues']).join(', ')}`;
-  if (keyword === 'pattern') return PATTERN_MEANINGS.get(String(params['pattern']));
+  if (keyword === 'pattern') return patternMeanings.get(String(params['pattern']));
   if (keyword === 'format') return 'must be a calendar date, YYYY-MM-DD';
   return undefined;
 }

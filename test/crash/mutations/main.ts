@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { guards } from './guards.ts';
-import { mutations, type Mutation } from './mutations.ts';
+import { commandOf, mutations, type Mutation } from './mutations.ts';
 
-// Applies each seeded bug to a copy of the tree and runs the test that is to notice it. Exit code 1 if one of
-// them does not. `npm run test:mutations -- cursor` runs those with `cursor` in their name.
+// Applies each seeded bug to a copy of the tree and runs the test that is to notice it; says which command
+// runs that test. Exit code 1 if one of them does not notice. `npm run test:mutations -- cursor` runs those with `cursor` in their name.
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const notCopied = new Set(['node_modules', '.git', 'coverage']);
@@ -63,7 +63,7 @@ async function isCaught(mutation: Mutation): Promise<boolean> {
     const [first, ...others] = await failedTests(folder, mutation);
     const noticed =
       first === undefined ? 'NOT NOTICED' : `${first}${others.length > 0 ? ` (+${others.length})` : ''}`;
-    process.stdout.write(`${mutation.name}\n  ${mutation.test}: ${noticed}\n`);
+    process.stdout.write(`${mutation.name}\n  ${commandOf(mutation)}, ${mutation.test}: ${noticed}\n`);
     return first !== undefined;
   } finally {
     await rm(folder, { recursive: true, force: true });

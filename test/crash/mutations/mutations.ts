@@ -1,14 +1,19 @@
-/** A bug as somebody might write it, and the test that notices. */
+/** A bug that a change could bring in, and the test that notices it. */
 export interface Mutation {
   readonly name: string;
   readonly file: string;
   /** Stands once in the file. */
   readonly find: string;
   readonly replace: string;
-  readonly project: 'unit' | 'integration' | 'security';
+  readonly project: 'unit' | 'integration' | 'security' | 'long';
   /** The file of the test, and the beginning of its title within its groups. */
   readonly test: string;
   readonly title: string;
+}
+
+/** The command that notices it, for it runs the test. */
+export function commandOf({ project }: Mutation): 'npm test' | 'npm run test:long' {
+  return project === 'long' ? 'npm run test:long' : 'npm test';
 }
 
 /** Bugs that lose, invent, repeat or reorder something, one for each of the guards that keep the promise. */
@@ -92,16 +97,16 @@ export const mutations: readonly Mutation[] = [
     file: 'src/redis/connection/open-client.ts',
     find: 'socketTimeout: silenceMs, ',
     replace: '',
-    project: 'integration',
+    project: 'long',
     test: 'test/integration/redis/jobs/job-worker.long.test.ts',
     title: '',
   },
   {
     name: 'absence from a list is taken as removal',
     file: 'src/polling/reads/filing-reader.ts',
-    find: 'if (filing === null) await takeAbsence(id, window);',
+    find: 'if (filing === null) await noteAbsence(id, span);',
     replace:
-      "if (filing === null || filing.status !== 'COMPLETED') await deps.observe([{ id, filing: null }], window);",
+      "if (filing === null || filing.status !== 'COMPLETED') await observer.observe([{ id, filing: null }], span);",
     project: 'integration',
     test: 'test/integration/polling/hostile-lists.test.ts',
     title: '',
@@ -154,7 +159,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'what is recorded after a change of the settings is judged by the former ones',
     file: 'src/delivery/drain/drain-session.ts',
-    find: 'const stop = feed.isKnown(read) ? null : await write(null, now());',
+    find: 'const stop = reader.isKnown(stretch) ? null : await write(null, now());',
     replace: 'const stop: Stop | null = null;',
     project: 'integration',
     test: 'test/integration/delivery/drain/set-back.test.ts',
@@ -216,9 +221,9 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'an outage uses the retries of what it keeps waiting',
-    file: 'src/delivery/schedule/scheduler.ts',
-    find: 'const blameless = wasDown || isDown(health) ||',
-    replace: 'const blameless =',
+    file: 'src/delivery/schedule/verdict.ts',
+    find: 'const endpointAtFault = isDown(former) || isDown(health) ||',
+    replace: 'const endpointAtFault =',
     project: 'integration',
     test: 'test/integration/delivery/drain/outage.test.ts',
     title: 'that fails is probed ever less often',

@@ -22,6 +22,7 @@ const hasContainers = await getContainerRuntimeClient().then(
   () => true,
   () => false,
 );
+const withContainers = hasContainers ? ' (skipped: a container would be started here)' : '';
 
 async function answers(url: string): Promise<boolean> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
@@ -106,25 +107,28 @@ describe('provideRedis', () => {
     await expect.poll(() => readdir(folder)).toEqual([]);
   });
 
-  test.skipIf(hasContainers)('says why a server did not start, and goes on to the next way', async () => {
-    const file = join(folder, 'redis-server');
-    await writeFile(file, '#!/bin/sh\necho "no luck today"\nexit 3\n', { mode: 0o755 });
-    const lines: string[] = [];
-    await using redis = await provideRedis({
-      env: { PATH: folder },
-      log: (line) => lines.push(line),
-      allowEmulation: true,
-    });
-    await rm(file);
-    expect(lines).toEqual([
-      expect.stringContaining(`starting a private ${file}`),
-      expect.stringMatching(/exit code 3.*no luck today/s),
-      expect.stringContaining('emulating one'),
-    ]);
-    expect(await answers(redis.url)).toBe(true);
-  });
+  test.skipIf(hasContainers)(
+    `says why a server did not start, and goes on to the next way${withContainers}`,
+    async () => {
+      const file = join(folder, 'redis-server');
+      await writeFile(file, '#!/bin/sh\necho "no luck today"\nexit 3\n', { mode: 0o755 });
+      const lines: string[] = [];
+      await using redis = await provideRedis({
+        env: { PATH: folder },
+        log: (line) => lines.push(line),
+        allowEmulation: true,
+      });
+      await rm(file);
+      expect(lines).toEqual([
+        expect.stringContaining(`starting a private ${file}`),
+        expect.stringMatching(/exit code 3.*no luck today/s),
+        expect.stringContaining('emulating one'),
+      ]);
+      expect(await answers(redis.url)).toBe(true);
+    },
+  );
 
-  test.skipIf(hasContainers)('tells how to get a Redis where there is none', async () => {
+  test.skipIf(hasContainers)(`tells how to get a Redis where there is none${withContainers}`, async () => {
     const nothing = provideRedis({
       env: { PATH: '' },
       log,

@@ -1,15 +1,16 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { skipIfFails } from '../../support/skip-without.ts';
 
 const run = promisify(execFile);
 const cwd = join(import.meta.dirname, '../../../deploy/prometheus');
-const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+const noPromtool = skipIfFails('promtool', '--version');
 
-test.skipIf(!hasPromtool)(
+test.skipIf(noPromtool)(
   'the alert rules fire when they should, and only then (skipped without promtool)',
   async () => {
     const checked = await run('promtool', ['check', 'rules', 'filing-webhooks.rules.yml'], { cwd });
@@ -19,7 +20,7 @@ test.skipIf(!hasPromtool)(
   },
 );
 
-test.skipIf(!hasPromtool)(
+test.skipIf(noPromtool)(
   'Prometheus understands every query of the dashboard (skipped without promtool)',
   async () => {
     const file = join(cwd, '../grafana/filing-webhooks.json');

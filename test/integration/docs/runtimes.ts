@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { skipIfFails } from '../../support/skip-without.ts';
 
 /** How a verifier of docs/verification is run. */
 export interface Runtime {
@@ -9,6 +10,8 @@ export interface Runtime {
   readonly file: string;
   /** A command that succeeds where the verifier can be run. */
   readonly probe: readonly [command: string, ...args: string[]];
+  /** Debian has a package for it, so that CI can install it. */
+  readonly inDebian: boolean;
   /** Compiles into an empty directory where that is needed; returns the command, without the two files. */
   readonly prepare: (directory: string) => Promise<readonly string[]>;
 }
@@ -24,6 +27,7 @@ export const runtimes: readonly Runtime[] = [
   {
     file: 'java/Verify.java',
     probe: ['javac', '--version'],
+    inDebian: true,
     async prepare(directory) {
       await runFile('javac', ['-Xlint:all', '-d', directory, join(root, 'java/Verify.java')]);
       return ['java', '-cp', directory, 'Verify'];
@@ -32,6 +36,7 @@ export const runtimes: readonly Runtime[] = [
   {
     file: 'go/main.go',
     probe: ['go', 'version'],
+    inDebian: true,
     async prepare(directory) {
       const env = { ...process.env, GO111MODULE: 'off', GOCACHE: join(directory, 'cache') };
       await runFile('go', ['build', '-o', join(directory, 'verify'), join(root, 'go/main.go')], { env });
@@ -41,6 +46,7 @@ export const runtimes: readonly Runtime[] = [
   {
     file: 'csharp/Verify.cs',
     probe: ['dotnet', '--list-sdks'],
+    inDebian: false,
     async prepare(directory) {
       const source = join(directory, 'source');
       await cp(join(root, 'csharp'), source, { recursive: true });
@@ -50,8 +56,9 @@ export const runtimes: readonly Runtime[] = [
   },
 ];
 
-/** Why a verifier cannot be run on this machine; null when it can. */
-export function unusable({ probe: [command, ...args] }: Runtime): string | null {
+/** Why a verifier is not run on this machine; null when it can be, or has to be where tools are required. */
+export function unusable({ probe: [command, ...args], inDebian }: Runtime): string | null {
+  if (inDebian && !skipIfFails(command, ...args)) return null;
   const { status, stdout } = spawnSync(command, args, { encoding: 'utf8' });
   if (status === null) return `there is no ${command} here`;
   return status === 0 && stdout.trim() !== '' ? null : `${command} does not work here`;
@@ -61,6 +68,7 @@ function interpreted(file: string, command: string): Runtime {
   return {
     file,
     probe: [command, '--version'],
+    inDebian: true,
     prepare: () => Promise.resolve([command, join(root, file)]),
   };
 }

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { openApi, type ApiCaller } from '../api/api-caller.ts';
@@ -19,6 +21,9 @@ export interface DaemonProcess extends AsyncDisposable {
 
 /** The operator's token in all tests. */
 export const apiToken = 'token-of-the-operator-in-tests';
+
+/** Compiled sources, which make each start but the first half a second shorter. */
+const compiled = join(tmpdir(), 'filing-webhooks-test-compiled');
 
 /** What every daemon under test runs with: quick polls, quick retries, callbacks to loopback. */
 const testEnvironment: Readonly<Record<string, string>> = {
@@ -81,7 +86,7 @@ function spawnDaemon(environment: Readonly<Record<string, string>>, openFiles: n
       : ['/bin/sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, process.execPath];
   return spawn(command ?? '', [...before, ...startOptions, main], {
     cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
-    env: { PATH: process.env['PATH'], ...environment },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compiled, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -128,3 +128,12 @@ export interface Rotation {
   secret: string;
   previousExpiresAt: Time | null;
 }
+
+export interface QueueState {
+  name: string;
+  paused: boolean;
+  jobs: { waiting: number; active: number; delayed: number; failed: number };
+  schedulers: { count: number; late: number };
+  workers: number | null;
+  oldestWaitingAt: Time | null;
+}

@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { Clock } from './clock.js';
 import { html } from './html.js';
 import { Text } from './parts.js';
-import { openQueues } from '../queues.js';
 import { href } from '../router.js';
 import { sleep } from '../data/sleep.js';
 
@@ -21,10 +20,6 @@ export function Layout({ session, onSignOut, children }) {
     event.preventDefault(); // the part behind # is the page
     main.current?.focus();
   };
-  const toQueues = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    void openQueues(session.token);
-  };
   const home = session.account === null ? href() : href('accounts', session.account);
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header>
@@ -34,7 +29,7 @@ export function Layout({ session, onSignOut, children }) {
       <nav aria-label="Main">
         ${
           session.account === null &&
-          html`<a href=${href()}>Accounts</a> <a href="queues/" onClick=${toQueues}>Queues</a>`
+          html`<a href=${href()}>Accounts</a> <a href=${href('queues')}>Queues</a>`
         }
         <a href="docs/">API</a>
       </nav>

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findExecutable } from '../../../../src/demo/provide-redis.ts';
 import { startPrivateRedis } from '../../../support/redis/test-redis.ts';
+import { skipWithout } from '../../../support/skip-without.ts';
 
 const run = promisify(execFile);
 const redis = await startPrivateRedis();
@@ -37,7 +37,7 @@ async function ping(env: Record<string, string>): Promise<string> {
   return stdout;
 }
 
-describe.skipIf(findExecutable(['openssl'], process.env['PATH'] ?? '') === null)('a Redis over TLS', () => {
+describe.skipIf(skipWithout('openssl'))('a Redis over TLS (skipped without openssl)', () => {
   beforeAll(async () => {
     const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '1'];

@@ -27,7 +27,7 @@ const context: DecisionContext = {
   account: 'a',
   generation: 'g',
   announces: () => true,
-  knownUntil: () => 150,
+  notBefore: () => 150,
   filingBytesMax: 1_000,
 };
 
@@ -92,7 +92,7 @@ describe('one observation', () => {
     [1_000, 210],
     [10_000, 0],
   ])('known until %d has an event that is not before %d', (until, notBefore) => {
-    const decision = decideCommit({ ...context, knownUntil: () => until }, read('PENDING'), stored(), window);
+    const decision = decideCommit({ ...context, notBefore: () => until }, read('PENDING'), stored(), window);
     const body = decision.kind === 'commit' ? decision.commit.event?.body : undefined;
     expect(JSON.parse(body ?? '{}')).toMatchObject({
       data: { observed: { notBefore: new Date(notBefore).toISOString() } },

@@ -1,0 +1,196 @@
+import type { PartnerPage } from '../../partner/filing-schema.ts';
+import { isNewestFirst } from './newest-first.ts';
+
+/**
+ * How far a list's `total` is believed where it says that the list has ended. A total that is too low must
+ * not hide what follows; looking behind it costs a request.
+ */
+export interface TotalTrust {
+  /** Lower totals are believed only where the list itself shows its end. Infinity: none is. */
+  readonly atLeast: number;
+  /**
+   * Whether it is believed after a last page that is full: `newest_first` where the list stood still and that
+   * page shows its filings newest first, so that nothing born since the baseline can follow.
+   */
+  readonly afterFullPage: 'never' | 'newest_first' | 'always';
+}
+
+/** How far paging through a list has got; what `nextStep` decides from. */
+export interface ScanPosition {
+  readonly offset: number;
+  /** Filings served, repeated ones and quarantined records included. */
+  readonly rows: number;
+  readonly pages: number;
+  /** Pages left out because they could not be had or were empty before the list's end. */
+  readonly skipped: number;
+  readonly skippedInARow: number;
+  /** Non-empty pages in a row on which every id had been seen before. */
+  readonly repeatedPages: number;
+  /** Ids seen for the first time in this scan. */
+  readonly distinct: number;
+  readonly firstLength: number;
+  readonly lastLength: number;
+  /** What a full page holds, as far as the service lets see: it may clamp the limit and say so, or not. */
+  readonly fullLength: number;
+  /** The last total the service gave; null when it gave none. */
+  readonly total: number | null;
+  /** The highest total that it gave. */
+  readonly totalMax: number | null;
+  /** The lowest total that it gave with a page that held something. */
+  readonly totalMin: number | null;
+  /** True once two pages told different totals. */
+  readonly totalMoved: boolean;
+  /**
+   * True when the last page shows its filings newest first, where that decides whether it was the last of the
+   * list.
+   */
+  readonly newestFirst: boolean;
+  readonly trust: TotalTrust;
+}
+
+/** How a scan ended. Only after `complete` does absence from the list say anything. */
+export type ScanEnd =
+  | 'complete'
+  /** The list ends before its total, and the service says so consistently. */
+  | 'short'
+  /** Pages are missing, repeat themselves for ever or never end. */
+  | 'broken';
+
+/** What to do after a page: `early` is an empty page before the total, to be looked behind. */
+export type ScanStep = ScanEnd | 'continue' | 'early';
+
+const pageSize = 100;
+const repeatedPagesMax = 3;
+const skippedInARowMax = 3;
+const skippedMax = 5;
+const skippedShareMax = 0.02;
+// Bounds a list without a total, or with one that grows as fast as it is read.
+const pagesMax = 100_000;
+
+/** Before the first page. */
+export function startPosition(trust: TotalTrust): ScanPosition {
+  return {
+    offset: 0,
+    rows: 0,
+    pages: 0,
+    skipped: 0,
+    skippedInARow: 0,
+    repeatedPages: 0,
+    distinct: 0,
+    firstLength: 0,
+    lastLength: 0,
+    fullLength: pageSize,
+    total: null,
+    totalMax: null,
+    totalMin: null,
+    totalMoved: false,
+    newestFirst: false,
+    trust,
+  };
+}
+
+/** Takes a page into account, of which `fresh` ids were new to the scan; pure. */
+export function advance(position: ScanPosition, page: PartnerPage, fresh: number): ScanPosition {
+  const { pages, total, trust } = position;
+  const said = Math.min(page.limit ?? pageSize, pageSize);
+  const offset = position.offset + page.length;
+  const fullLength =
+    pages === 0
+      ? said
+      : pages === 1
+        ? position.lastLength
+        : Math.max(position.fullLength, position.lastLength);
+  const isLookedAt =
+    trust.afterFullPage === 'newest_first' && offset === page.total && page.length >= fullLength;
+  return {
+    ...position,
+    offset,
+    rows: position.rows + page.length,
+    pages: pages + 1,
+    skippedInARow: 0,
+    repeatedPages: fresh > 0 || page.length === 0 ? 0 : position.repeatedPages + 1,
+    distinct: position.distinct + fresh,
+    firstLength: pages === 0 ? page.length : position.firstLength,
+    lastLength: page.length,
+    fullLength,
+    total: page.total ?? total,
+    totalMax: page.total === null ? position.totalMax : Math.max(page.total, position.totalMax ?? 0),
+    totalMin:
+      page.total === null || page.length === 0
+        ? position.totalMin
+        : Math.min(page.total, position.totalMin ?? Infinity),
+    totalMoved: position.totalMoved || (total !== null && page.total !== null && page.total !== total),
+    newestFirst: isLookedAt && isNewestFirst(page),
+  };
+}
+
+/** Leaves a page out; pure. The next one is asked for where a full page would have ended. */
+export function skipPage(position: ScanPosition): ScanPosition {
+  return {
+    ...position,
+    offset: position.offset + Math.max(1, position.pages > 1 ? position.fullLength : position.firstLength),
+    skipped: position.skipped + 1,
+    skippedInARow: position.skippedInARow + 1,
+  };
+}
+
+/**
+ * Where the page after the next one begins if nothing changes; null where the list may have ended by then;
+ * pure.
+ */
+export function likelyNextOffset({
+  offset,
+  pages,
+  lastLength,
+  total,
+  skippedInARow,
+}: ScanPosition): number | null {
+  if (pages === 0 || skippedInARow > 0 || total === null) return null;
+  return lastLength > 0 && offset + lastLength < total ? offset + lastLength : null;
+}
+
+/** Whether and how to read on; pure. Advances by what pages hold, never ends on a short page alone. */
+export function nextStep(position: ScanPosition): ScanStep {
+  const { offset, pages, total, skippedInARow, skipped } = position;
+  if (skippedInARow >= skippedInARowMax || skipped > skippedMax + pages * skippedShareMax) return 'broken';
+  if (pages >= pagesMax) return 'broken';
+  if (skippedInARow > 0) return total !== null && offset >= total ? 'complete' : 'continue';
+  if (position.lastLength === 0) return total === null || offset >= total ? 'complete' : 'early';
+  if (position.repeatedPages >= repeatedPagesMax) return repeatedEnd(position);
+  if (total === null || offset < total || offset > total) return 'continue';
+  return isTotalBelieved(position, total) ? 'complete' : 'continue';
+}
+
+// Some services answer an offset behind the end with their last page; one that ignores offsets altogether
+// repeats its first.
+function repeatedEnd({ distinct, firstLength }: ScanPosition): ScanEnd {
+  return distinct > firstLength ? 'short' : 'broken';
+}
+
+// The specification's rule for the last page, `offset + limit >= total`, where exactly as many as the total
+// were served. A total may lie, so the list has to bear it out: by a page that is short (shorter than an
+// earlier one, if the total is below what is known), or full and newest first.
+function isTotalBelieved(position: ScanPosition, total: number): boolean {
+  const { pages, lastLength, fullLength, newestFirst, trust } = position;
+  const isShort = lastLength < fullLength;
+  if (total < trust.atLeast) return trust.atLeast < Infinity && isShort && pages > 1;
+  if (isShort || trust.afterFullPage === 'always') return true;
+  return newestFirst && isSteady(position);
+}
+
+/**
+ * Whether the list provably stood still while it was read and was read as a whole; pure. Then a filing that
+ * was not on it did not exist.
+ */
+export function isSteady(position: ScanPosition): boolean {
+  const { rows, distinct, total, totalMoved, skipped } = position;
+  return skipped === 0 && !totalMoved && rows === total && distinct === rows;
+}
+
+/**
+ * The service's count of the list, null when there is none to be relied on: it gave none, or served more
+ * filings than it counts. Of several the highest counts.
+ */
+export function reliableTotal({ totalMax, rows }: ScanPosition): number | null {
+  return totalMax !== null && rows <= totalMax ? totalMax : null;
+}

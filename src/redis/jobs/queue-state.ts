@@ -1,0 +1,60 @@
+import type { Queue } from 'bullmq';
+import type { RedisClient } from '../connection/open-client.ts';
+
+/** What a queue of BullMQ holds and who works on it; times in milliseconds on the clocks of the processes. */
+export interface QueueState {
+  readonly name: string;
+  /** No job is taken until the queue is resumed. */
+  readonly paused: boolean;
+  /** Number of jobs in each state. */
+  readonly jobs: Readonly<Record<(typeof jobStates)[number], number>>;
+  /** `late`: of how many the next job should have been taken ten seconds ago. */
+  readonly schedulers: { readonly count: number; readonly late: number };
+  /** Connections that wait for jobs, in all processes; null where Redis does not list its clients. */
+  readonly workers: number | null;
+  /** Since when the job that has waited longest could have been taken; null while none waits. */
+  readonly oldestWaitingAt: number | null;
+}
+
+const jobStates = ['waiting', 'active', 'delayed', 'failed'] as const;
+// Milliseconds: a killed process's job is taken over after 9 s.
+const lateMs = 10_000;
+
+/**
+ * Looks at a queue without changing it. The cost does not depend on the number of jobs and schedulers; the
+ * parts are read one after the other, so a job that moves meanwhile may be in two of them or in none. `now` is in
+ * milliseconds on this process's clock.
+ */
+export async function readQueueState(queue: Queue, redis: RedisClient, now: number): Promise<QueueState> {
+  const schedulers = queue.toKey('repeat');
+  const [counts, paused, [oldest], workers, count, late] = await Promise.all([
+    queue.getJobCounts(...jobStates),
+    queue.isPaused(),
+    queue.getWaiting(0, 0),
+    countWorkers(queue),
+    redis.zcard(schedulers),
+    // The score of a scheduler is when its next job is due.
+    redis.zcount(schedulers, '-inf', now - lateMs),
+  ]);
+  return {
+    name: queue.name,
+    paused,
+    jobs: { ...noJobs, ...counts },
+    schedulers: { count, late },
+    workers,
+    oldestWaitingAt: oldest === undefined ? null : oldest.timestamp + (oldest.opts.delay ?? 0),
+  };
+}
+
+const noJobs = { waiting: 0, active: 0, delayed: 0, failed: 0 };
+
+async function countWorkers(queue: Queue): Promise<number | null> {
+  try {
+    const workers = await queue.getWorkers();
+    // BullMQ makes up a worker without an address where Redis does not know CLIENT LIST.
+    return workers.every(({ addr }) => addr !== undefined) ? workers.length : null;
+  } catch {
+    // An access list forbids the command; without a connection the other readings fail too.
+    return null;
+  }
+}

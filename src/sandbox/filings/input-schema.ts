@@ -1,0 +1,67 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { filesMax, moneyMax, notesLengthMax, textLengthMax } from '../decisions.ts';
+import { filingTypes, paymentMethods } from './filing.ts';
+
+const notBlank = '\\S';
+const plainFileName = '^[^/\\\\\\x00-\\x1f\\x7f]+$';
+
+/** What a text that does not match one of the patterns is told. */
+export const patternMeanings: ReadonlyMap<unknown, string> = new Map([
+  [notBlank, 'must not be blank'],
+  [plainFileName, 'must be a file name without slashes and control characters'],
+]);
+
+const Text = Type.String({ maxLength: textLengthMax, pattern: notBlank });
+const Money = Type.Number({ minimum: 0, maximum: moneyMax });
+const CalendarDate = Type.String({ format: 'date' });
+
+/**
+ * The body of `POST /partner/calculate`; the fees and values are the sandbox's own reading of "optional
+ * fields: not shown".
+ */
+export const CalculateBody = Type.Object({
+  filingType: Type.Enum(filingTypes),
+  stateAbbr: Text,
+  premium: Money,
+  policyFee: Type.Optional(Money),
+  inspectionFee: Type.Optional(Money),
+  carriersFee: Type.Optional(Money),
+  lgtValue: Type.Optional(Money),
+  fmtValue: Type.Optional(Money),
+});
+
+/**
+ * The body of `POST /partner/create-filing` (partner specification, Endpoints); fields beyond these are
+ * ignored.
+ */
+export const CreateFilingBody = Type.Object({
+  filingType: Type.Enum(filingTypes),
+  filingStateId: Text,
+  policyNumber: Text,
+  insuredsName: Text,
+  carriersName: Text,
+  policyEffectiveDate: CalendarDate,
+  premium: Money,
+  files: Type.Array(Type.Object({ name: Text, fileName: Text, filePath: Type.String({ minLength: 1 }) }), {
+    maxItems: filesMax,
+  }),
+  endorsementNumber: Type.Optional(Text),
+  endorsementEffectiveDate: Type.Optional(CalendarDate),
+  policyFee: Type.Optional(Money),
+  inspectionFee: Type.Optional(Money),
+  carriersFee: Type.Optional(Money),
+  lgtValue: Type.Optional(Money),
+  fmtValue: Type.Optional(Money),
+  declaredPaymentMethod: Type.Optional(Type.Enum(paymentMethods)),
+  userNotes: Type.Optional(Type.String({ maxLength: notesLengthMax })),
+});
+
+/** The body of `POST /partner/upload-user-file`; a file name is no path. */
+export const UploadBody = Type.Object({
+  fileName: Type.String({ maxLength: textLengthMax, pattern: plainFileName }),
+  filingId: Type.Optional(Type.String({ minLength: 1 })),
+});
+
+/** A `create-filing` body that has the right fields and types. */
+export type CreateFilingInput = Static<typeof CreateFilingBody>;

@@ -1,0 +1,23 @@
+-- Registers a subscription, once per idempotency key.
+--
+-- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation
+-- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime
+--       (ms), most of an account
+-- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
+--       else the idempotency record of the
+--       request that came first.
+-- @include ../../events/log.lua
+if string.match(redis.call('GET', KEYS[6]) or '', '^closed ') then return 'gone' end
+local first = ARGV[4] ~= '' and redis.call('GET', KEYS[4])
+if first then return first end
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return 'full' end
+if ARGV[4] ~= '' then redis.call('SET', KEYS[4], ARGV[4], 'PX', ARGV[5]) end
+local cursor, timeline = read_head(KEYS[3])
+if ARGV[3] == 'earliest' then
+  -- Not simply 0: what retention took before the subscription existed is not missing.
+  cursor = (oldest_position(KEYS[5]) or cursor + 1) - 1
+  timeline = timeline_at(KEYS[3], KEYS[5], cursor)
+end
+redis.call('HSET', KEYS[2], 'version', 1, 'cursor', cursor, 'timeline', timeline, 'enabled', 1)
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return ''

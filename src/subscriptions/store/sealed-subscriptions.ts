@@ -1,0 +1,105 @@
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { replaceField } from '../../redis/replace-field.ts';
+import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
+import { parseShaped, toUnreadable } from '../../redis/unreadable-record.ts';
+import { defineScript } from '../../redis/scripts.ts';
+import type { SealedRecord } from '../../secrets/stored-secrets.ts';
+import { parseStored, subscriptionSealContext } from './stored-subscription.ts';
+import type { StoredSubscription } from './stored-subscription.ts';
+
+// KEYS 1 a string. ARGV expected value, new value. Replies 1, or 0 when it is no longer the expected one. It
+// lives as long as before.
+const replaceText = defineScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+return 1`);
+
+/**
+ * The sealed texts of these accounts' subscriptions, and those that are remembered with an idempotency key.
+ * Replacing them changes no setting, so running drains go on undisturbed.
+ */
+export async function listSealedSubscriptions(
+  redis: RedisClient,
+  keys: Keys,
+  accounts: readonly string[],
+): Promise<SealedRecord[]> {
+  const current = await Promise.all(accounts.map(async (account) => listOfAccount(redis, keys, account)));
+  const remembered: SealedRecord[] = [];
+  const pattern = `${escapeGlob(keys.prefix)}:{*}:idempotency:*`;
+  for await (const found of scanKeys(redis, pattern)) {
+    const records = await Promise.all(found.keys.map(async (key) => readRemembered(redis, key)));
+    remembered.push(...records.filter((record) => record !== null));
+  }
+  return [...current.flat(), ...remembered];
+}
+
+async function listOfAccount(redis: RedisClient, keys: Keys, account: string): Promise<SealedRecord[]> {
+  const key = keys.account(account).subscriptions;
+  const all = await redis.hgetall(key).catch(nothingIfUnreadable);
+  return Object.entries<string>(all).flatMap(([id, text]) =>
+    sealedRecord(account, text, (value) => replaceField(redis, key, id, { expected: text, value })),
+  );
+}
+
+async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord | null> {
+  const account = /\{([^}]+)\}/.exec(key)?.[1];
+  const text = await redis
+    .get(key)
+    .catch((error: unknown) => (toUnreadable(error) === null ? Promise.reject(error) : null));
+  const found =
+    text === null
+      ? null
+      : tryRead(() => parseShaped<{ readonly subscription: string }>(text, { subscription: 'string' }));
+  if (account === undefined || text === null || found === null) return null;
+  const { subscription, ...rest } = found;
+  return (
+    sealedRecord(account, subscription, async (value) => {
+      const next = JSON.stringify({ ...rest, subscription: value });
+      return (await replaceText.run(redis, [key], [text, next])) === 1;
+    })[0] ?? null
+  );
+}
+
+// What cannot be read holds nothing that could be sealed anew; who works with it reports it.
+function nothingIfUnreadable(error: unknown): Record<string, string> {
+  if (toUnreadable(error) === null) throw error;
+  return {};
+}
+
+function tryRead<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+function sealedRecord(
+  account: string,
+  text: string,
+  replace: (text: string) => Promise<boolean>,
+): SealedRecord[] {
+  const stored = tryRead(() => parseStored(text, { key: '', field: null }));
+  return stored === null ? [] : [toSealed(account, stored, replace)];
+}
+
+function toSealed(
+  account: string,
+  stored: StoredSubscription,
+  replace: (text: string) => Promise<boolean>,
+): SealedRecord {
+  const hasSealedHeaders = typeof stored.headers === 'string';
+  return {
+    context: subscriptionSealContext(account),
+    texts: [
+      ...stored.secrets.map((secret) => secret.text),
+      ...(typeof stored.headers === 'string' ? [stored.headers] : []),
+    ],
+    replace(texts) {
+      const secrets = stored.secrets.map((secret, i) => ({ ...secret, text: texts[i] ?? secret.text }));
+      const headers = hasSealedHeaders ? (texts.at(-1) ?? stored.headers) : stored.headers;
+      return replace(JSON.stringify({ ...stored, headers, secrets }));
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { hash } from 'node:crypto';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { committing, loadScript } from '../../redis/scripts.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import { decodeRecord, isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
+import type { OnUnreadable } from '../../redis/unreadable-record.ts';
+import type { DeliveryState, Subscription } from '../subscription.ts';
+import { openSubscription, parseStored, sealSubscription } from './stored-subscription.ts';
+import type { ReadSubscription, SubscriptionRecord } from './stored-subscription.ts';
+import { createSubscriptionReads } from './subscription-reads.ts';
+
+/** As many subscriptions an account may have. */
+export const subscriptionsMax = 20_000;
+
+/** A page of subscriptions; `next` is null at the end of the list. */
+export interface SubscriptionPage {
+  readonly subscriptions: ReadSubscription[];
+  readonly next: string | null;
+}
+
+/** What became of a registration. */
+export type CreateResult =
+  | { readonly kind: 'created' | 'replayed'; readonly subscription: Subscription }
+  | { readonly kind: 'key_reused' } // the idempotency key came before with another request
+  | { readonly kind: 'gone' } // the account was removed meanwhile
+  | { readonly kind: 'full' }; // the account has as many as it may have
+
+/** What a change of a subscription writes beside its settings. */
+export interface SubscriptionChange {
+  readonly subscription: Subscription;
+  /** Undefined leaves it as it is. */
+  readonly enabled?: boolean;
+  /**
+   * Forget how the endpoint did, and try everything that waits at once: after enabling, or when it may answer
+   * otherwise now.
+   */
+  readonly release: boolean;
+}
+
+/** The subscriptions of all accounts. */
+export interface SubscriptionStore {
+  /** Registers it with its cursor where `from` says; atomic, once per idempotency key. */
+  create(
+    subscription: Subscription,
+    idempotency: { key: string; request: string } | null,
+  ): Promise<CreateResult>;
+  /** Null when there is none. Throws NewerFormatError and UnreadableRecordError. */
+  get(account: string, id: string): Promise<SubscriptionRecord | null>;
+  /**
+   * A page of an account's, oldest first; `after` is the `next` of the page before. Only those of the page
+   * are opened. Those that cannot be read come first, with nothing but their id and the reason.
+   */
+  list(account: string, after: string | null, limit: number): Promise<SubscriptionPage>;
+  /**
+   * What the subscriptions of an account ask for, without opening their secrets; in no order. Those that
+   * cannot be read are reported and left out.
+   */
+  filters(account: string): Promise<Pick<Subscription, 'id' | 'eventTypes' | 'states'>[]>;
+  /**
+   * Until when subscriptions rest, in milliseconds; Infinity while disabled. Those not in it, or only until
+   * now, may be called.
+   */
+  resting(account: string): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Delivery states of these subscriptions, in their order; undefined where one cannot be read: the next
+   * drain mends it.
+   */
+  deliveries(account: string, ids: readonly string[]): Promise<(DeliveryState | undefined)[]>;
+  /**
+   * Applies a change to what is stored, again if somebody else changed it meanwhile; null when there is none.
+   * Secrets and headers that could not be read stay sealed as they are, until the change sets others. A block
+   * ends with any change. Throws NewerFormatError and UnreadableRecordError.
+   */
+  update(
+    account: string,
+    id: string,
+    change: (record: SubscriptionRecord) => SubscriptionChange,
+  ): Promise<SubscriptionRecord | null>;
+  /**
+   * Removes it with its state, lanes, attempts, dead letters and replays; false when there is none. A running
+   * drain stops.
+   */
+  remove(account: string, id: string): Promise<boolean>;
+}
+
+const idempotencyMs = 24 * 3_600_000;
+
+/** Subscriptions in Redis, signing secrets and custom headers sealed. */
+export function createSubscriptionStore(
+  redis: RedisClient,
+  keys: Keys,
+  sealer: Sealer,
+  onUnreadable: OnUnreadable = () => undefined,
+): SubscriptionStore {
+  const createScript = committing(loadScript(new URL('create-subscription.lua', import.meta.url)));
+  const updateScript = committing(loadScript(new URL('update-subscription.lua', import.meta.url)));
+  const state = (account: string, id: string) => keys.account(account).subscription(id).state;
+
+  const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
+
+  return {
+    async create(subscription, idempotency) {
+      const { account, id, from = 'now' } = subscription;
+      const key = keys.account(account);
+      const text = sealSubscription(sealer, subscription);
+      const request = idempotency === null ? '' : hash('sha256', idempotency.request);
+      const remembered = key.idempotency(hash('sha256', idempotency?.key ?? ''));
+      const record = idempotency === null ? '' : JSON.stringify({ request, subscription: text });
+      const first = await createScript.run(
+        redis,
+        [key.subscriptions, state(account, id), key.head, remembered, key.events, key.incarnation],
+        [id, text, from, record, String(idempotencyMs), String(subscriptionsMax)],
+      );
+      if (first === '') return { kind: 'created', subscription };
+      if (first === 'gone' || first === 'full') return { kind: first };
+      const earlier = decodeRecord(remembered, null, String(first), (json) =>
+        parseShaped<{ request: string; subscription: string }>(json, {
+          request: 'string',
+          subscription: 'string',
+        }),
+      );
+      if (earlier.request !== request) return { kind: 'key_reused' };
+      return { kind: 'replayed', subscription: openSubscription(sealer, account, earlier.subscription) };
+    },
+    get: reads.one,
+    async list(account, after, limit) {
+      const following = (await reads.all(account))
+        .map(({ id, text, stored }) => ({
+          id,
+          text,
+          age: ageKey(stored instanceof Error ? { id, createdAt: 0 } : stored),
+        }))
+        .filter(({ age }) => after === null || age > after)
+        .toSorted((a, b) => (a.age < b.age ? -1 : 1));
+      const page = following.slice(0, limit);
+      return {
+        subscriptions: page.map(({ id, text }) => reads.listed(account, id, text)),
+        next: following.length > limit ? (page.at(-1)?.age ?? null) : null,
+      };
+    },
+    async filters(account) {
+      const key = keys.account(account).subscriptions;
+      try {
+        return (await redis.hvals(key)).map((text) => parseStored(text, { key, field: null }));
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        return (await reads.all(account)).flatMap(({ stored }) => (stored instanceof Error ? [] : [stored]));
+      }
+    },
+    async resting(account) {
+      const all = await redis.hgetall(keys.account(account).resting);
+      // What is no number is believed to rest no longer: a drain finds out.
+      const until = (text: string) => (text === 'disabled' ? Infinity : Number(text) || 0);
+      return new Map(Object.entries<string>(all).map(([id, text]) => [id, until(text)]));
+    },
+    async deliveries(account, ids) {
+      return Promise.all(ids.map((id) => reads.delivery(account, id)));
+    },
+    async update(account, id, change) {
+      for (;;) {
+        const before = await reads.one(account, id);
+        if (before === null) return null;
+        const { subscription, enabled, release } = change(before);
+        const written = await updateScript.run(
+          redis,
+          [keys.account(account).subscriptions, state(account, id), keys.account(account).resting],
+          [
+            id,
+            before.text,
+            sealSubscription(sealer, subscription, before),
+            enabled === undefined ? '' : String(Number(enabled)),
+            enabled === false ? 'by request' : '',
+            release ? '1' : '',
+          ],
+        );
+        if (written === 1) return reads.one(account, id);
+      }
+    },
+    async remove(account, id) {
+      const key = keys.account(account);
+      const own = key.subscription(id);
+      const [removed] = await Promise.all([
+        redis.hdel(key.subscriptions, id),
+        redis.hdel(key.resting, id),
+        redis.unlink(own.state, own.lanes, own.attempts, own.dead, own.replays, own.replayLanes),
+      ]);
+      return removed === 1;
+    },
+  };
+}
+
+// Sorts as text: by age, then by id.
+function ageKey({ createdAt, id }: Pick<Subscription, 'createdAt' | 'id'>): string {
+  return `${String(createdAt).padStart(15, '0')} ${id}`;
+}

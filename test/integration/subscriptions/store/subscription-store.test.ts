@@ -1,0 +1,57 @@
+import { afterAll, expect, test } from 'vitest';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { createSealer } from '../../../../src/secrets/seal.ts';
+import { createSubscriptionStore } from '../../../../src/subscriptions/store/subscription-store.ts';
+import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const client = redis.connect();
+const keys = createKeys(redis.prefix);
+const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 3) }]);
+const store = createSubscriptionStore(client, keys, sealer);
+
+const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
+const subscription: Subscription = {
+  id: 'sub_1',
+  account: 'acme',
+  url: 'https://example.com/hook',
+  eventTypes: ['filing.*'],
+  states: null,
+  description: null,
+  headers: { Authorization: 'Bearer of-the-receiver' },
+  format: 'standard',
+  payload: 'full',
+  secrets: [{ text: secret, expiresAt: null }],
+  createdAt: 1,
+  updatedAt: 1,
+};
+const stored = (id: string) => client.hget(keys.account('acme').subscriptions, id);
+
+test('keeps neither secrets nor header values in clear, and gives both back', async () => {
+  await store.create(subscription, { key: 'once', request: 'r' });
+  const values = await client.dump(keys.account('acme').subscriptions);
+  expect(await stored('sub_1')).not.toMatch(/of-the-receiver|Authorization/);
+  expect(values).not.toContain('of-the-receiver');
+  expect((await store.get('acme', 'sub_1'))?.subscription).toEqual(subscription);
+  const again = await store.create({ ...subscription, id: 'sub_x' }, { key: 'once', request: 'r' });
+  expect(again).toEqual({ kind: 'replayed', subscription });
+});
+
+test('reads what was stored with its headers in clear, and seals them with the next change', async () => {
+  const { account, ...rest } = subscription;
+  const sealed = { text: sealer.seal(secret, `subscription:${account}`), expiresAt: null };
+  const former = JSON.stringify({ v: 1, ...rest, id: 'sub_2', secrets: [sealed] });
+  await client.hset(keys.account('acme').subscriptions, 'sub_2', former);
+  expect((await store.get('acme', 'sub_2'))?.subscription).toEqual({ ...subscription, id: 'sub_2' });
+  await store.update('acme', 'sub_2', (found) => ({ subscription: found.subscription, release: false }));
+  expect(await stored('sub_2')).not.toContain('of-the-receiver');
+  expect((await store.get('acme', 'sub_2'))?.subscription.headers).toEqual(subscription.headers);
+});
+
+test('refuses what a newer version has stored, and says what to do', async () => {
+  await client.hset(keys.account('other').subscriptions, 'sub_3', JSON.stringify({ v: 3, secrets: [] }));
+  await expect(store.get('other', 'sub_3')).rejects.toThrow('run the newer filing-webhooks');
+});
