@@ -15,7 +15,7 @@ export interface ReadFiling {
 /** A read's time span and when it was compared. */
 export interface ComparedSpan extends ReadSpan {
   /**
-   * When it is compared, right after Redis was asked for its time; missing: by the clock that told start and
+   * When it is compared, right after Redis was asked for its time; missing: now, on the clock of start and
    * end.
    */
   readonly compared?: Compared;

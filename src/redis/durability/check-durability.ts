@@ -53,13 +53,13 @@ function findRoleProblem(role: string | null): string | null {
 function findPolicyProblem(policy: string | null): string | null {
   if (policy === 'noeviction') return null;
   const state =
-    policy === null ? 'Redis does not tell its maxmemory-policy' : `maxmemory-policy is ${policy}`;
+    policy === null ? 'Redis does not report its maxmemory-policy' : `maxmemory-policy is ${policy}`;
   return `${state}: Redis may throw away subscriptions and events when memory is short; set maxmemory-policy noeviction`;
 }
 
 function findAofProblem(enabled: boolean | null): string | null {
   if (enabled === true) return null;
-  const state = enabled === null ? 'Redis does not tell whether it keeps an' : 'Redis keeps no';
+  const state = enabled === null ? 'Redis does not report whether it keeps an' : 'Redis keeps no';
   return `${state} append-only file: a restart may lose what it was given; set appendonly yes`;
 }
 

@@ -6,8 +6,8 @@ const longestMs = 10_000;
 /**
  * Makes what expires of a BullMQ queue, whose keys begin with `queue`, expire as soon as it was meant to.
  * Redis expires by its wall clock: once that is set back by a day, jobs of a process that is gone stay its
- * own for that day, and nobody looks for them. A process that holds one extends it again and again. Safe to
- * repeat.
+ * own for that day, and no process looks for them. A process that holds one extends it again and again. Safe
+ * to repeat.
  */
 export async function shortenExpiries(redis: RedisClient, queue: string): Promise<void> {
   const active = await redis.lrange(`${queue}:active`, 0, -1);

@@ -23,9 +23,9 @@ describe('a Redis', () => {
     ['that is too old', { version: '6.2.14' }, /Redis 6\.2\.14 is too old: 7\.0 or newer/],
     ['that is a replica', { role: 'slave' }, /replica.*REDIS_URL/],
     ['that evicts', { maxmemoryPolicy: 'allkeys-lru' }, /is allkeys-lru.*set maxmemory-policy noeviction/],
-    ['that hides its policy', { maxmemoryPolicy: null }, /does not tell.*set maxmemory-policy noeviction/],
+    ['that hides its policy', { maxmemoryPolicy: null }, /does not report.*set maxmemory-policy noeviction/],
     ['without append-only file', { aofEnabled: false }, /keeps no append-only file.*set appendonly yes/],
-    ['that hides its append-only file', { aofEnabled: null }, /does not tell.*set appendonly yes/],
+    ['that hides its append-only file', { aofEnabled: null }, /does not report.*set appendonly yes/],
   ])('%s is a problem, with what to set', (_which, facts, problem) => {
     const problems = findProblems({ ...durable, ...facts });
     expect(problems).toHaveLength(1);
