@@ -7,6 +7,7 @@ import { createHostLookup } from '../egress/host-lookup.ts';
 import type { HostLookup } from '../egress/host-lookup.ts';
 import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
 import { createUnderWay } from './under-way.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
 
 /**
  * One callback to send. `headers` have been accepted by checkCustomHeaders or are our own, with lower-case
@@ -127,7 +128,7 @@ const targetsMax = 20_000;
  * Judges each URL once: the verdict on the same text stays the same, and judging costs as much as signing.
  */
 function rememberTargets(rules: UrlRules): (text: string) => Target {
-  const known = new Map<string, Target>();
+  const known = createBoundedMap<string, Target>(targetsMax);
   return (text) => {
     const judged = known.get(text);
     if (judged !== undefined) return judged;
@@ -135,7 +136,6 @@ function rememberTargets(rules: UrlRules): (text: string) => Target {
     const target = checked.ok
       ? { origin: checked.url.origin, path: checked.url.pathname + checked.url.search }
       : null;
-    if (known.size >= targetsMax) known.clear();
     known.set(text, target);
     return target;
   };

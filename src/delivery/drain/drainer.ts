@@ -12,6 +12,7 @@ import {
   type SendCallbackDeps,
   type Sent,
 } from '../../callbacks/send-callback.ts';
+import { createBoundedMap } from '../../memory/bounded-map.ts';
 
 /** Delivery to subscriptions by name. */
 export interface SubscriptionDrainer {
@@ -54,7 +55,7 @@ const cannotBlockMs = 5_000;
 
 /** A drainer that keeps the subscriptions it has seen ready to send. */
 export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): SubscriptionDrainer {
-  const opened = new Map<string, Opened>();
+  const opened = createBoundedMap<string, Opened>(openedMax);
   const keptLanes = createKeptLanes();
 
   function open(account: string, id: string, settings: string): Opened {
@@ -63,7 +64,6 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
     if (known?.settings === settings) return known;
     const subscription = openUsable(deps.sealer, account, id, settings);
     const made = { settings, subscription, send: createCallbackSender(deps, subscription) };
-    if (opened.size >= openedMax) opened.clear();
     opened.set(key, made);
     return made;
   }
