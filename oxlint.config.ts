@@ -33,7 +33,7 @@ const io = [
 
 // Imports go one way: polling → filings → events ← subscriptions ← delivery → callbacks → egress, with redis,
 // secrets, http and json below all of them.
-const below = ['redis', 'json'];
+const below = ['redis', 'json', 'memory'];
 const polling = [...below, 'waiting', 'filings', 'events', 'partner', 'accounts'];
 const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'waiting'];
 
@@ -43,6 +43,7 @@ const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'random.ts', 'sandb
 // Of several entries that match a file the last one applies: folders stand before the folders in them.
 const folders: Readonly<Record<string, Folder>> = {
   json: { may: [] },
+  memory: { may: [], pure: true },
   waiting: { may: [], pure: true },
   secrets: { may: [] },
   redis: { may: [], own: ['connection'], has: ['ioredis'] },
@@ -66,7 +67,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'polling/reads': { may: polling, own: ['list', 'beliefs', 'doubt', 'store', 'schedule'] },
   subscriptions: { may: [...below, 'events', 'secrets'] },
   egress: { may: [] },
-  callbacks: { may: ['egress', 'subscriptions', 'events', 'waiting', 'json'], has: ['undici'] },
+  callbacks: { may: ['egress', 'subscriptions', 'events', 'waiting', 'json', 'memory'], has: ['undici'] },
   delivery: { may: delivery },
   'delivery/schedule': {
     may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],

@@ -7,6 +7,7 @@ import { createHostLookup } from '../egress/host-lookup.ts';
 import type { HostLookup } from '../egress/host-lookup.ts';
 import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
 import { createUnderWay } from './under-way.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
 
 /**
  * One callback to send. `headers` have passed checkCustomHeaders, or are our own with names in lower case.
@@ -122,7 +123,7 @@ const targetsMax = 20_000;
 
 /** Judges each URL once: the verdict on a text never changes, and judging costs as much as signing. */
 function rememberTargets(rules: UrlRules): (text: string) => Target {
-  const known = new Map<string, Target>();
+  const known = createBoundedMap<string, Target>(targetsMax);
   return (text) => {
     const judged = known.get(text);
     if (judged !== undefined) return judged;
@@ -130,7 +131,6 @@ function rememberTargets(rules: UrlRules): (text: string) => Target {
     const target = checked.ok
       ? { origin: checked.url.origin, path: checked.url.pathname + checked.url.search }
       : null;
-    if (known.size >= targetsMax) known.clear();
     known.set(text, target);
     return target;
   };

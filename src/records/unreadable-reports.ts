@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../monitoring/metrics.ts';
 import type { OnUnreadable, Remedy, UnreadableFinding } from '../redis/unreadable-record.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
 
 /**
  * Reports the records that this process could not read: in the log and a metric, and for the health of their
@@ -31,14 +32,13 @@ export function createUnreadableReports(
   metrics: Pick<Metrics, 'unreadableRecords'>,
   now: () => number,
 ): UnreadableReports {
-  const loggedAt = new Map<string, number>();
+  const loggedAt = createBoundedMap<string, number>(rememberedMax);
   const untaken = new Map<string, Set<string>>();
 
   function isNew({ key, field, reason, remedy }: UnreadableFinding): boolean {
     const name = JSON.stringify([key, field, reason, remedy]);
     const last = loggedAt.get(name) ?? -Infinity;
     if (now() - last < sparinglyMs) return false;
-    if (loggedAt.size >= rememberedMax) loggedAt.clear();
     loggedAt.set(name, now());
     return true;
   }

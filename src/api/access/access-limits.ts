@@ -3,6 +3,7 @@ import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps, ApiLimits } from '../deps.ts';
 import { Problem } from '../shared/problem.ts';
 import { addressKey, createRateLimiter } from './rate-limit.ts';
+import { createBoundedMap } from '../../memory/bounded-map.ts';
 
 /**
  * The limits where `limits` sets no other; docs/configuration.md names them. A client with a valid token
@@ -38,20 +39,18 @@ export function createAccessLimits({ limits }: Pick<ApiDeps, 'limits'>): AccessL
   const { failures, token } = { ...defaultLimits, ...limits };
   const failed = createRateLimiter(failures, () => performance.now());
   const used = createRateLimiter(token, () => performance.now());
-  const worked = new Set<string>();
+  const worked = createBoundedMap<string, true>(workedMax);
 
   return {
     beforeToken({ ip }, digest) {
-      if (digest !== null && worked.has(digest)) return;
+      if (digest !== null && worked.get(digest) === true) return;
       refuseFor(
         failed.waitMs(addressKey(ip)),
         'Too many requests without a valid token came from your address.',
       );
     },
     tokenWorked(digest) {
-      if (worked.has(digest)) return;
-      if (worked.size >= workedMax) worked.clear();
-      worked.add(digest);
+      worked.set(digest, true);
     },
     tokenFailed({ ip }, digest) {
       if (digest !== null) worked.delete(digest);

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { createBoundedMap } from '../../memory/bounded-map.ts';
 
 /** How often something may happen: `burst` times at once, and `perSecond` times a second in the long run. */
 export interface Rate {
@@ -28,11 +29,8 @@ const keysMax = 10_000;
 export function createRateLimiter({ burst, perSecond }: Rate, now: () => number): RateLimiter {
   const stepMs = 1000 / perSecond;
   const roomMs = (burst - 1) * stepMs;
-  /**
-   * When everything that was counted under a key has lapsed, in milliseconds; in the order of the latest
-   * count.
-   */
-  const fullAt = new Map<string, number>();
+  /** When everything that was counted under a key is forgotten, in milliseconds. */
+  const fullAt = createBoundedMap<string, number>(keysMax);
 
   const waitMs = (key: string) => Math.max(0, (fullAt.get(key) ?? 0) - now() - roomMs);
   return {
@@ -41,9 +39,7 @@ export function createRateLimiter({ burst, perSecond }: Rate, now: () => number)
       const wait = waitMs(key);
       if (wait > 0) return wait;
       const from = Math.max(fullAt.get(key) ?? 0, now());
-      fullAt.delete(key);
       fullAt.set(key, from + stepMs);
-      if (fullAt.size > keysMax) fullAt.delete(fullAt.keys().next().value ?? '');
       return 0;
     },
   };

@@ -7,7 +7,12 @@ import { blockAfter, isLasting, UnusableSettingsError } from '../blocked/block-p
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
 import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
-import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
+import {
+  createCallbackSender,
+  type SendCallbackDeps,
+  type Sent,
+} from '../../callbacks/send-callback.ts';
+import { createBoundedMap } from '../../memory/bounded-map.ts';
 
 /** Delivery to subscriptions by name. */
 export interface SubscriptionDrainer {
@@ -47,7 +52,7 @@ const cannotBlockMs = 5_000;
 
 /** A drainer that keeps the subscriptions it has seen ready to send. */
 export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): SubscriptionDrainer {
-  const opened = new Map<string, KeptReady>();
+  const opened = createBoundedMap<string, KeptReady>(openedMax);
   const laneCache = createLaneCache();
 
   function open(account: string, id: string, settings: string): ReadySubscription {
@@ -56,7 +61,6 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
     if (known?.settings === settings) return known;
     const subscription = openUsable(deps.sealer, account, id, settings);
     const made = { settings, subscription, send: createCallbackSender(deps, subscription) };
-    if (opened.size >= openedMax) opened.clear();
     opened.set(key, made);
     return made;
   }
