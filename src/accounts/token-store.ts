@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash as digest, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { NewerFormatError } from '../redis/newer-format-error.ts';
@@ -104,7 +104,7 @@ export function createTokenStore(
   return {
     async create(account, { name, readOnly, expiresAt }, now) {
       const text = `fwa_${randomBytes(32).toString('base64url')}.${account}`;
-      const hash = sha256(text);
+      const hash = digest('sha256', text);
       const stored: StoredToken = { v: 1, hash, name, readOnly, createdAt: now, expiresAt, lastUsedAt: null };
       const { tokens, incarnation } = keys.account(account);
       const added = await addScript.run(redis, [tokens, incarnation], [idOf(hash), JSON.stringify(stored)]);
@@ -118,7 +118,7 @@ export function createTokenStore(
     async find(text, now) {
       const account = textPattern.exec(text)?.[1];
       if (account === undefined) return null;
-      const hash = sha256(text);
+      const hash = digest('sha256', text);
       const found = await redis.hget(tokensOf(account), idOf(hash));
       if (found === null) return null;
       const stored = parse(account, idOf(hash), found);
@@ -162,8 +162,4 @@ function idOf(hash: string): string {
 
 function byAge(a: AccountToken, b: AccountToken): number {
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

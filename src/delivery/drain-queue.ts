@@ -58,7 +58,6 @@ export function createDrainQueue(
       for (let from = 0; from < subscriptions.length; from += wakeUpsAtOnce) {
         const part = subscriptions.slice(from, from + wakeUpsAtOnce);
         // One after the other is the point.
-        // oxlint-disable-next-line no-await-in-loop
         await queue.addBulk(part.map((subscription) => wakeUp(account, subscription)));
       }
     },

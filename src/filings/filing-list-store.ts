@@ -1,10 +1,10 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { createEventLog } from '../events/event-log.ts';
+import { isIndexed } from '../partner/filing-statuses.ts';
 import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../redis/unreadable-record.ts';
 import type { FilingDetails } from './detection/filing-details.ts';
-import { StoredState } from './commit/filing-commit.ts';
-import { decodeState, isPlainState, type FilingState } from './detection/filing-state.ts';
+import { decodeState, isPlainState, type FilingState, StoredState } from './detection/filing-state.ts';
 import { createNewest } from './detection/newest.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
 
@@ -186,7 +186,7 @@ export function createFilingListStore(
       return { id, state: decodeState(readable), details: readDetails(account, id, details) };
     },
     async list(account, status, after, limit) {
-      if (status !== null && status !== 'COMPLETED') return listIndexed(account, status, after, limit);
+      if (status !== null && isIndexed(status)) return listIndexed(account, status, after, limit);
       return scan(account, status, after === null ? { cursor: '0', shownTo: null } : readPlace(after), limit);
     },
   };

@@ -1,8 +1,8 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { loadScript } from '../redis/scripts.ts';
-import { StoredState, type ReadStates } from './commit/filing-commit.ts';
-import { isPlainState } from './detection/filing-state.ts';
+import { type ReadStates } from './commit/filing-commit.ts';
+import { isPlainState, StoredState } from './detection/filing-state.ts';
 import type { UnreadableStates } from './repair/unreadable-states.ts';
 
 // Minimum ids that are read by the script.

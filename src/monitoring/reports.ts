@@ -15,7 +15,7 @@ import type { Block, Subscription } from '../subscriptions/subscription.ts';
  */
 export function reportPoll(logger: Logger, metrics: Metrics): (report: PollReport) => void {
   return ({ account, outcome, durationMs, requests }) => {
-    if (outcome.kind === 'backing_off' || outcome.kind === 'crowded') return;
+    if (outcome.kind === 'backing_off' || outcome.kind === 'no_place') return;
     const mode = outcome.kind === 'complete' ? outcome.mode : 'none';
     metrics.pollDuration.observe({ mode, outcome: outcome.kind }, durationMs / 1000);
     const line = { account, ...outcome, durationMs: Math.round(durationMs), requests };

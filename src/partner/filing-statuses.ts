@@ -29,13 +29,16 @@ export const knownStatuses: readonly string[] = filingStatuses.map(({ status }) 
 /** The statuses in which a filing is expected to move on. */
 export const unsettledStatuses = namesWhere(({ settled }) => !settled);
 
+/** The statuses whose filings stand in no index. */
+export const unindexedStatuses = namesWhere(({ indexed }) => !indexed);
+
 /** The statuses in which a filing is expected to stay. */
 export const settledStatuses = namesWhere(({ settled }) => settled);
 
 const known = new Set(knownStatuses);
 const unsettled = new Set(unsettledStatuses);
 const settled = new Set(settledStatuses);
-const unindexed = new Set(namesWhere(({ indexed }) => !indexed));
+const unindexed = new Set(unindexedStatuses);
 
 /** Whether the partner service is known to use this status. */
 export function isKnownStatus(status: string): boolean {

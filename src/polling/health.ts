@@ -1,7 +1,8 @@
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
 import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';
-import type { PolledAccount, PollOutcome } from './poll.ts';
+import type { PolledAccount } from './poll.ts';
+import type { PollOutcome } from './poll-outcome.ts';
 import type { PollingMarks } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
 

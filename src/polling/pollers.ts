@@ -12,10 +12,11 @@ import {
   type OnUnreadable,
   type UnreadableError,
 } from '../redis/unreadable-record.ts';
-import type { CountDoubts } from './beliefs/count-differences.ts';
+import type { CountDifferences } from './beliefs/count-differences.ts';
 import type { DoubtLimits } from './doubt/doubt-policy.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
-import { pollAccount, type PollOutcome } from './poll.ts';
+import { pollAccount, type MeasuredPoll } from './poll.ts';
+import type { PollOutcome } from './poll-outcome.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { RefusedLists } from './list/refused-lists.ts';
@@ -23,11 +24,8 @@ import { reportHealth } from './health.ts';
 import { withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */
-export interface PollReport {
+export interface PollReport extends MeasuredPoll {
   readonly account: string;
-  readonly outcome: PollOutcome;
-  readonly durationMs: number;
-  readonly requests: number;
 }
 
 export interface AccountPollerDeps {
@@ -73,7 +71,7 @@ interface Connection {
   readonly client: PartnerClient;
   readonly budget: RequestBudget;
   readonly requestsSent: () => number;
-  readonly doubts: CountDoubts;
+  readonly differences: CountDifferences;
   readonly refused: RefusedLists;
 }
 
@@ -88,7 +86,7 @@ export function createAccountPoller(
   deps: AccountPollerDeps,
 ): (job: PollJob, signal: AbortSignal) => Promise<boolean> {
   const connections = new Map<string, Connection>();
-  const takeLargeRead = createPlaces(largeReadsMax);
+  const tryTakePlace = createPlaces(largeReadsMax);
 
   return async (job, signal) => {
     const [account] = await Promise.all([findAccount(job.account), deps.clock.synchronise()]);
@@ -130,7 +128,7 @@ export function createAccountPoller(
   async function pollKnown(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<boolean> {
     try {
       const { kind } = await pollAndReport(account, job, signal);
-      return kind !== 'crowded';
+      return kind !== 'no_place';
     } catch (error) {
       if (!(error instanceof SnapshotLostError)) throw error;
       // Removed, or emptied and begun anew, while it was polled: what was read of it is void.
@@ -161,9 +159,9 @@ export function createAccountPoller(
         handOn,
         client: createPatientClient({ ...deps, ...connection }),
         now,
-        takeLargeRead,
+        tryTakePlace,
         largeFrom: largeAccountFilings,
-        onInterlude: (poll) => report(account, poll),
+        onPollInBetween: (poll) => report(account, poll),
       },
       account,
       request,
@@ -179,10 +177,7 @@ export function createAccountPoller(
     await failureOf(() => deps.wakeMatching(account, events));
   }
 
-  async function report(
-    account: KeyedAccount,
-    poll: Pick<PollReport, 'outcome' | 'durationMs' | 'requests'>,
-  ): Promise<void> {
+  async function report(account: KeyedAccount, poll: MeasuredPoll): Promise<void> {
     const { outcome } = poll;
     const told = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
     if (told !== null) await handOn(account.account, [told]);
@@ -219,13 +214,13 @@ export function createAccountPoller(
       },
     });
     const requestsSent = () => sent;
-    const memory = { doubts: new Map(), refused: new Map() };
+    const memory = { differences: new Map(), refused: new Map() };
     return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, ...memory };
   }
 }
 
 function isNothingRead({ kind }: PollOutcome): boolean {
-  return kind === 'backing_off' || kind === 'early' || kind === 'crowded';
+  return kind === 'backing_off' || kind === 'early' || kind === 'no_place';
 }
 
 function createPlaces(max: number): () => (() => void) | null {

@@ -1,23 +1,32 @@
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
-import { isLarge } from './schedule/plan.ts';
+import type { PollInBetween } from './list/list-scan.ts';
 import { readDelta } from './reads/delta.ts';
-import type { ReadDeps, ReadOutcome } from './reads/full.ts';
-import { createPollRun, type PollRun, type PollRunDeps, type PollRunInput } from './reads/poll-reads.ts';
+import type { ReadOutcome } from './reads/full.ts';
+import type { PollInput, ReadDeps } from './reads/poll-input.ts';
+import { createPollReads, type PollReads } from './reads/poll-reads.ts';
+import { isLarge } from './schedule/plan.ts';
+
+export interface PollInBetweenDeps extends ReadDeps {
+  readonly largeFrom: number;
+  readonly requestsSent: () => number;
+}
+
+const never: PollInBetween = { isDue: () => false, pollIfDue: async () => undefined };
 
 /**
- * A full read of a large account takes longer than a poll interval. So that nobody waits for it, a delta poll
- * is made between two of its pages whenever one is due. Asked for the next such interlude, the result is null
- * while none is due or one is under way; called when somebody else has made it meanwhile, it does nothing.
- * `onRead` is told what each has come to, and how many requests it took.
+ * A full read of a large account takes longer than a poll interval. Meanwhile a delta poll is made between
+ * two of its pages whenever one is due, at most one at a time. `onRead` gets the result of each, and the
+ * number of its requests.
  */
-export function createInterludes(
-  deps: PollRunDeps & ReadDeps & { readonly largeFrom: number; readonly requestsSent: () => number },
-  input: Omit<PollRunInput, 'interlude'>,
-  onRead: (run: PollRun, read: ReadOutcome, requests: number) => Promise<void>,
-): PollRunInput['interlude'] {
+export function createPollInBetween(
+  deps: PollInBetweenDeps,
+  input: Omit<PollInput, 'inBetween'>,
+  onRead: (reads: PollReads, read: ReadOutcome, requests: number) => Promise<void>,
+): PollInBetween {
   const { account, pollIntervalMs } = input.account;
-  // By the monotonic clock, which nobody sets back.
+  // On the monotonic clock, which is never set back.
   let dueAt = performance.now() + pollIntervalMs;
+  const isDue = () => performance.now() >= dueAt;
 
   async function pollDelta(): Promise<void> {
     const counts = await deps.snapshot.counts(account);
@@ -26,28 +35,28 @@ export function createInterludes(
     const sentBefore = deps.requestsSent();
     const marks = await deps.polling.read(account);
     if (marks.generation !== input.marks.generation) throw new SnapshotLostError(account);
-    const misses = await deps.polling.misses(account);
-    const missed = [...misses.keys()];
+    const missedReads = await deps.polling.missedReads(account);
+    const missedBefore = [...missedReads.keys()];
     const known = await deps.snapshot.known(account);
-    const run = createPollRun(deps, { ...input, known, marks, misses, startedAt, interlude: () => null });
-    const read = await readDelta(run, deps);
-    // What is back is not missing to the poll under way either.
-    for (const id of missed) if (!misses.has(id)) input.misses.delete(id);
-    // Null calls for a sweep, which is what is under way. What polls without a baseline come to is told at
-    // their end.
-    if (read !== null && marks.baselined) await onRead(run, read, deps.requestsSent() - sentBefore);
+    const own = { ...input, known, marks, missedReads, startedAt, inBetween: never };
+    const reads = createPollReads(deps, own);
+    const read = await readDelta(reads, deps);
+    // A filing that this poll has read is not missed by the long one either.
+    for (const id of missedBefore) if (!missedReads.has(id)) input.missedReads.delete(id);
+    // Null calls for a sweep, which is what is under way. Without a baseline the long poll's end reports all.
+    if (read !== null && marks.baselined) await onRead(reads, read, deps.requestsSent() - sentBefore);
   }
 
-  return () => {
-    if (performance.now() < dueAt) return null;
-    return async () => {
-      if (performance.now() < dueAt) return;
+  return {
+    isDue,
+    async pollIfDue() {
+      if (!isDue()) return;
       dueAt = Infinity;
       try {
         await pollDelta();
       } finally {
         dueAt = performance.now() + pollIntervalMs;
       }
-    };
+    },
   };
 }

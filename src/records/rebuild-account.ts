@@ -1,6 +1,7 @@
 import type { EventLog } from '../events/event-log.ts';
 import type { FilingState } from '../filings/detection/filing-state.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import { isIndexed } from '../partner/filing-statuses.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { AccountKeys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
@@ -63,7 +64,7 @@ export async function rebuildIndex(
         const status = statusOf(state);
         if (status === null) return [];
         found.set(id, status);
-        return status === 'COMPLETED' ? [] : [0, `${status}\0${id}`];
+        return isIndexed(status) ? [0, `${status}\0${id}`] : [];
       });
       if (listed.length > 0)
         await redis

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { EventLog } from '../../events/event-log.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -59,7 +60,7 @@ export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
 
 // The others are too many to be put in order for each page.
 function statusOfNewest(status: string | null): string {
-  if (status !== null && status !== 'COMPLETED') return status;
+  if (status !== null && isIndexed(status)) return status;
   throw invalidRequest([{ path: 'order', message: 'newest goes with a status other than COMPLETED' }]);
 }
 

@@ -1,9 +1,8 @@
 import type { BlockStore } from '../blocked/block-store.ts';
-import type { Claim } from '../store/delivery-store.ts';
-import { createDrainRun, entriesAtOnce, type DrainRunDeps, type Stop } from './drain-session.ts';
-import type { KeptLanes, LanesOfDrain } from '../schedule/lane-cache.ts';
-import { createLaneSet } from '../schedule/lane-set.ts';
-import type { Lane } from '../schedule/lanes.ts';
+import { createLanes, type Lane } from '../schedule/lanes.ts';
+import type { Claim } from '../store/replies.ts';
+import { entriesAtOnce, openSession, type SessionDeps, type Stop } from './drain-session.ts';
+import type { LaneCache, LanesOfDrain } from './lane-cache.ts';
 
 /**
  * A drain's end: when the subscription wants to be drained again (milliseconds), or null when nothing is left
@@ -13,10 +12,10 @@ export interface DrainResult {
   readonly wakeAt: number | null;
 }
 
-export interface DrainDeps extends DrainRunDeps {
+export interface DrainDeps extends SessionDeps {
   /** True when other subscriptions wait for this one's place. */
   readonly othersWait: () => Promise<boolean>;
-  readonly keptLanes: KeptLanes;
+  readonly laneCache: LaneCache;
   readonly blocks: BlockStore;
 }
 
@@ -39,11 +38,10 @@ export async function drainSubscription(
   id: string,
   signal: AbortSignal,
 ): Promise<DrainResult> {
-  const kept = deps.keptLanes.take(account, id);
+  const kept = deps.laneCache.remove(account, id);
   const claim = await deps.store.claim(account, id, entriesAtOnce(deps), kept);
   if (claim === null || !claim.delivery.enabled) return { wakeAt: null };
-  const { lanes, replay } = standingOf(claim, kept);
-  const run = createDrainRun(deps, account, id, claim, { lanes, replay });
+  const session = openSession(deps, account, id, claim, lanesOf(claim, kept));
   if (claim.delivery.blocked !== null) await deps.blocks.set(account, id, claim.settings, null);
   const isOver = createTimeSlice(deps);
   let stop: Stop | null = null;
@@ -51,30 +49,30 @@ export async function drainSubscription(
     for (;;) {
       stop ??= signal.aborted ? 'shutdown' : (await isOver()) ? 'slice_over' : null;
       if (stop === null) {
-        stop = await run.readOn();
-        if (stop === null) run.startAll();
+        stop = await session.readOn();
+        if (stop === null) session.startAll();
       }
-      if (run.isIdle()) {
-        const fence = run.fence();
-        if (fence !== null) deps.keptLanes.keep(account, id, { ...fence, lanes, replay: run.replay() });
-        return { wakeAt: run.wakeAt(stop) };
+      if (session.isIdle()) {
+        const left = session.leave();
+        if (left !== null) deps.laneCache.keep(account, id, left);
+        return { wakeAt: session.wakeAt(stop) };
       }
-      await run.waitForResults();
-      stop = (await run.settle()) ?? stop;
+      await session.waitForResults();
+      stop = (await session.settle()) ?? stop;
     }
   } catch (error) {
-    await run.untilLanded();
+    await session.untilSettled();
     throw error;
   }
 }
 
-function standingOf(
+function lanesOf(
   { lanes, delivery }: Claim,
   kept: LanesOfDrain | null,
 ): Pick<LanesOfDrain, 'lanes' | 'replay'> {
   return lanes === null && kept !== null
     ? kept
-    : { lanes: createLaneSet(lanes ?? new Map<string, Lane>(), delivery.releasedAt), replay: null };
+    : { lanes: createLanes(lanes ?? new Map<string, Lane>(), delivery.releasedAt), replay: null };
 }
 
 // By the monotonic clock: one that is set back would give the drain its place for as long.

@@ -5,13 +5,9 @@ import type { Block, Subscription } from '../../subscriptions/subscription.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { blockAfter, isLasting, UnusableSettingsError } from '../blocked/block-policy.ts';
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
-import { createKeptLanes } from '../schedule/lane-cache.ts';
-import {
-  createCallbackSender,
-  type CallbackSender,
-  type SendCallbackDeps,
-  type Sent,
-} from '../../callbacks/send-callback.ts';
+import type { ReadySubscription } from './drain-session.ts';
+import { createLaneCache } from './lane-cache.ts';
+import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 
 /** Delivery to subscriptions by name. */
 export interface SubscriptionDrainer {
@@ -30,7 +26,7 @@ export interface SubscriptionDrainer {
 }
 
 export interface SubscriptionDrainerDeps
-  extends Omit<DrainDeps, 'open' | 'othersWait' | 'keptLanes'>, SendCallbackDeps {
+  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache'>, SendCallbackDeps {
   readonly sealer: Sealer;
   /** Mends what is stored of a subscription and its account; returns how many records were mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
@@ -38,10 +34,8 @@ export interface SubscriptionDrainerDeps
   readonly onBlocked: (account: string, id: string, block: Block) => void;
 }
 
-interface Opened {
+interface KeptReady extends ReadySubscription {
   readonly settings: string;
-  readonly subscription: Subscription;
-  readonly send: CallbackSender;
 }
 
 // Opening a subscription's secrets costs more than signing a callback; those of so many subscriptions are
@@ -54,10 +48,10 @@ const cannotBlockMs = 5_000;
 
 /** A drainer that keeps the subscriptions it has seen ready to send. */
 export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): SubscriptionDrainer {
-  const opened = new Map<string, Opened>();
-  const keptLanes = createKeptLanes();
+  const opened = new Map<string, KeptReady>();
+  const laneCache = createLaneCache();
 
-  function open(account: string, id: string, settings: string): Opened {
+  function open(account: string, id: string, settings: string): ReadySubscription {
     const key = `${account}/${id}`;
     const known = opened.get(key);
     if (known?.settings === settings) return known;
@@ -118,7 +112,7 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   return {
     async drain(account, id, signal, othersWait) {
       try {
-        return await drainSubscription({ ...deps, open, othersWait, keptLanes }, account, id, signal);
+        return await drainSubscription({ ...deps, open, othersWait, laneCache }, account, id, signal);
       } catch (error) {
         if (error instanceof UnusableSettingsError) return holdBackOrMend(account, id, error);
         const unreadable = toUnreadable(error);

@@ -1,69 +1,70 @@
 import type { EventLog, LogEntry, LogRead, OutlinedEntry } from '../../events/event-log.ts';
-import type { Matchable } from '../../subscriptions/matches-event.ts';
 import { mayFollow, type Checkpoint } from '../../events/timeline.ts';
-import { toExpiredLetter, toUnreadableLetter } from '../store/delivery-records.ts';
-import type { DeadLetter } from '../store/delivery-records.ts';
-import type { DrainWindow } from '../schedule/scheduler.ts';
 import type { Cursor } from '../../subscriptions/cursor.ts';
+import type { Matchable } from '../../subscriptions/matches-event.ts';
+import type { SendScheduler } from '../schedule/scheduler.ts';
+import { toExpiredLetter, toUnreadableLetter, type DeadLetter } from '../store/delivery-records.ts';
 
 /** A stretch of the log, and the newest event as it was known before reading. */
-export interface FedRead extends LogRead {
+export interface LogStretch extends LogRead {
   readonly head: Checkpoint;
 }
 
-/** Brings the log into a drain's window, entry by entry. */
-export interface LogFeed {
-  /** There is more to read and the window has room for it. */
+/** Brings the log into a drain's scheduler, entry by entry. */
+export interface LogReader {
+  /** Whether there is more to read and the scheduler has room for it. */
   mayRead(): boolean;
-  /** Reads what comes next, without taking it in. */
-  read(): Promise<FedRead>;
+  /** Reads the next stretch, without accepting it. */
+  read(): Promise<LogStretch>;
   /**
    * Whether all of a stretch was in the log when the head was last heard of, on the timeline of what was
-   * taken in.
+   * accepted.
    */
-  isKnown(read: FedRead): boolean;
+  isKnown(stretch: LogStretch): boolean;
   /**
-   * Takes a stretch in. Redis must not have been set back since before it was read: a settle or a look
+   * Accepts a stretch. Redis must not have been set back since before it was read: a settle or a look
    * afterwards finds that out.
    */
-  takeIn(read: FedRead): void;
-  /** The newest event that was taken in or found trimmed away. */
+  accept(stretch: LogStretch): void;
+  /** The newest event that was accepted or found trimmed away. */
   known(): Checkpoint;
-  /** The newest event in the log when that was last found in it; null when it was not yet. */
+  /** The newest event in the log when `known` was last found in it; null when it was not yet. */
   foundAt(): Checkpoint | null;
-  /** The newest event in the log, which holds what was taken in. */
+  /** The newest event in the log, which holds what was accepted. */
   headIs(head: Checkpoint): void;
-  /** The timeline of a cursor; null when it was not taken in. The positions before it are forgotten. */
-  timelineOf(cursor: number): string | null;
-  /** Takes what it found trimmed away since the last call: given up, to be written. */
-  takeExpired(): DeadLetter[];
+  /** The timeline at a position; null when it was not accepted. The positions before it are forgotten. */
+  timelineAt(position: number): string | null;
+  /** Removes and returns the events found trimmed away or unreadable: given up, to be written. */
+  removeGivenUp(): DeadLetter[];
 }
 
-export interface LogFeedDeps {
+export interface LogReaderDeps {
   readonly log: EventLog;
   readonly account: string;
-  readonly window: DrainWindow;
+  readonly scheduler: SendScheduler;
   readonly cursor: Cursor;
   /** Whether the subscription asks for the event. */
   readonly wants: (entry: Matchable) => boolean;
-  /** Entries read at a time. */
+  /** Number of entries read at a time. */
   readonly batch: number;
+  /** Milliseconds on Redis's clock. */
   readonly now: () => number;
 }
 
-/** Reads on from a subscription's cursor. */
-export function createLogFeed(deps: LogFeedDeps, start: Checkpoint): LogFeed {
-  const { window, cursor, batch } = deps;
+/** Reads on from where a subscription's cursor starts. */
+export function createLogReader(deps: LogReaderDeps, start: Checkpoint): LogReader {
+  const { scheduler, cursor, batch } = deps;
   let head = start;
   let known = start;
   let found = start;
-  let expired: DeadLetter[] = [];
-  // What was taken in, from the cursor on.
+  let givenUp: DeadLetter[] = [];
+  // The checkpoints accepted, from the cursor on.
   const trail = [start];
 
-  function knowTo(checkpoint: Checkpoint): void {
-    known = checkpoint;
-    trail.push(checkpoint);
+  // Not the entry itself: a filing in flight for long would keep the bodies of all that follow in memory.
+  function knowTo({ position, timeline }: Checkpoint): void {
+    known = { position, timeline };
+    trail.push(known);
   }
 
   // Positions are given out without gaps: those that are not in the log any more were trimmed away.
@@ -72,17 +73,24 @@ export function createLogFeed(deps: LogFeedDeps, start: Checkpoint): LogFeed {
     const events = cursor.markRange(known.position + 1, position);
     knowTo({ position, timeline });
     if (events > 0)
-      expired.push(toExpiredLetter({ position, filingId: '', attempts: 0 }, events, deps.now()));
+      givenUp.push(toExpiredLetter({ position, filingId: '', attempts: 0 }, events, deps.now()));
   }
 
-  // Nobody knows what was to be sent.
-  function giveUp(entry: OutlinedEntry): void {
-    cursor.markRange(entry.position, entry.position);
-    if (deps.wants(entry)) expired.push(toUnreadableLetter(entry, deps.now()));
+  function acceptEntry(entry: LogEntry | OutlinedEntry): void {
+    const { position } = entry;
+    if (position > known.position + 1) expireTo({ position: position - 1, timeline: '' });
+    knowTo(entry);
+    if (cursor.isDone(position)) return;
+    const wanted = deps.wants(entry);
+    if ('body' in entry) return scheduler.live.accept(entry, wanted);
+    // What was to be sent cannot be read any more.
+    cursor.markDone(position);
+    if (wanted) givenUp.push(toUnreadableLetter(entry, deps.now()));
   }
 
   return {
-    mayRead: () => head.position > known.position && window.hasRoom() && !window.isPaused(deps.now()),
+    mayRead: () =>
+      head.position > known.position && scheduler.live.hasRoom() && !scheduler.isPaused(deps.now()),
     async read() {
       const before = head;
       return { ...(await deps.log.readAfter(deps.account, known, batch)), head: before };
@@ -93,14 +101,8 @@ export function createLogFeed(deps: LogFeedDeps, start: Checkpoint): LogFeed {
       if (first === undefined || last === undefined) return false;
       return last.position <= before.position && mayFollow(known, first);
     },
-    takeIn({ entries, lost = [], more, head: before }) {
-      for (const entry of lost.length === 0 ? entries : inOrder(entries, lost)) {
-        expireTo({ position: entry.position - 1, timeline: '' });
-        knowTo(entry);
-        if (cursor.isDone(entry.position)) continue;
-        if ('body' in entry) window.take(entry, deps.wants(entry));
-        else giveUp(entry);
-      }
+    accept({ entries, lost, more, head: before }) {
+      for (const entry of lost === undefined ? entries : inOrder(entries, lost)) acceptEntry(entry);
       if (!more) expireTo(before);
     },
     known: () => known,
@@ -109,15 +111,15 @@ export function createLogFeed(deps: LogFeedDeps, start: Checkpoint): LogFeed {
       head = newest;
       found = known;
     },
-    timelineOf(position) {
+    timelineAt(position) {
       while ((trail[0]?.position ?? Infinity) < position) trail.shift();
       const [first] = trail;
       return first?.position === position ? first.timeline : null;
     },
-    takeExpired() {
-      const taken = expired;
-      expired = [];
-      return taken;
+    removeGivenUp() {
+      const removed = givenUp;
+      givenUp = [];
+      return removed;
     },
   };
 }

@@ -1,68 +1,68 @@
-/** Work under way whose results are collected in batches. */
-export interface Flights<T> {
-  launch(task: Promise<T>): void;
-  /** The results since the last call. Throws what a task was rejected with. */
+/** Tasks in flight whose results are collected in batches. */
+export interface ResultBatches<T> {
+  add(task: Promise<T>): void;
+  /** Removes and returns the results so far. Throws the error of a task that was rejected. */
   collect(): T[];
-  /** Nothing is under way and nothing waits to be collected. */
-  areOver(): boolean;
+  /** True when no task is in flight and no result waits to be collected. */
+  isEmpty(): boolean;
   /**
-   * Resolves when there is something to collect, at once if nothing is under way, or after `timeoutMs`. From
-   * the first result on it waits a moment for others, until half of what was under way is there: writing
-   * results together is what makes them cheap.
+   * Resolves when there is a result to collect, at once if no task is in flight, or after `timeoutMs`. From the
+   * first result on it waits a moment for others, until half of what was in flight is there: writing results
+   * together is what makes them cheap.
    */
   waitForResult(timeoutMs: number): Promise<void>;
-  /** Resolves when nothing is under way any more, whatever comes of it. */
-  untilLanded(): Promise<void>;
+  /** Resolves when no task is in flight any more, however they end. */
+  untilSettled(): Promise<void>;
 }
 
-// A result has to wait no longer for others.
+// Maximum milliseconds for which a result waits for others.
 const gatherMs = 2;
 
-/** Nothing under way yet. */
-export function createFlights<T>(): Flights<T> {
+/** No tasks yet. */
+export function createResultBatches<T>(): ResultBatches<T> {
   let results: T[] = [];
-  let underWay = 0;
+  let inFlight = 0;
   let failure: { readonly error: unknown } | null = null;
   let onResult: (() => void) | null = null;
-  let onLanded: (() => void) | null = null;
+  let onSettled: (() => void) | null = null;
 
-  function land(): void {
-    underWay -= 1;
+  function end(): void {
+    inFlight -= 1;
     onResult?.();
-    if (underWay === 0) onLanded?.();
+    if (inFlight === 0) onSettled?.();
   }
 
   function succeed(result: T): void {
     results.push(result);
-    land();
+    end();
   }
 
   function fail(error: unknown): void {
     failure ??= { error };
-    land();
+    end();
   }
 
-  const isThere = (count: number) => results.length >= count || underWay === 0 || failure !== null;
+  const has = (count: number) => results.length >= count || inFlight === 0 || failure !== null;
 
-  // What comes in the same turn of the event loop as the last one waited for is collected with it.
+  // Results of the same turn of the event loop as the last one waited for are collected with it.
   function waitFor(count: number, timeoutMs: number): Promise<void> {
-    if (isThere(count)) return Promise.resolve();
+    if (has(count)) return Promise.resolve();
     return new Promise((resolve) => {
-      const end = (): void => {
+      const stop = (): void => {
         onResult = null;
         clearTimeout(timer);
         setImmediate(resolve);
       };
-      const timer = setTimeout(end, timeoutMs);
+      const timer = setTimeout(stop, timeoutMs);
       onResult = () => {
-        if (isThere(count)) end();
+        if (has(count)) stop();
       };
     });
   }
 
   return {
-    launch(task) {
-      underWay += 1;
+    add(task) {
+      inFlight += 1;
       task.then(succeed, fail);
     },
     collect() {
@@ -71,16 +71,16 @@ export function createFlights<T>(): Flights<T> {
       results = [];
       return collected;
     },
-    areOver: () => underWay === 0 && results.length === 0 && failure === null,
+    isEmpty: () => inFlight === 0 && results.length === 0 && failure === null,
     async waitForResult(timeoutMs) {
-      const half = (underWay + results.length) / 2;
+      const half = (inFlight + results.length) / 2;
       await waitFor(1, timeoutMs);
       if (results.length > 0) await waitFor(half, gatherMs);
     },
-    untilLanded: () =>
+    untilSettled: () =>
       new Promise((resolve) => {
-        if (underWay === 0) resolve();
-        else onLanded = resolve;
+        if (inFlight === 0) resolve();
+        else onSettled = resolve;
       }),
   };
 }

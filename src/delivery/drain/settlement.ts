@@ -1,11 +1,27 @@
+import type { CallbackOutcome } from '../../callbacks/outcome.ts';
+import type { Sent } from '../../callbacks/send-callback.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import type { CallbackOutcome } from '../../callbacks/outcome.ts';
-import { toAttempt, toDeadLetter, toExpiredLetter } from '../store/delivery-records.ts';
-import type { Attempt, DeadLetter } from '../store/delivery-records.ts';
-import type { DrainWindow, Work } from '../schedule/scheduler.ts';
-import type { ReplayFeed } from '../replay/replay-source.ts';
-import type { Sent } from '../../callbacks/send-callback.ts';
+import { buildDisabledEvent, buildFellBehindEvent } from '../operational-events.ts';
+import type { ReplayCounts } from '../replay/replay-source.ts';
+import { disablingReason, type EndpointHealth } from '../schedule/endpoint-health.ts';
+import type { Lane } from '../schedule/lanes.ts';
+import type { Work } from '../schedule/track.ts';
+import {
+  nextAttemptAfter,
+  verdictOn,
+  verdictOnUnsent,
+  type Verdict,
+  type VerdictRules,
+} from '../schedule/verdict.ts';
+import {
+  toAttempt,
+  toDeadLetter,
+  toExpiredLetter,
+  type Attempt,
+  type DeadLetter,
+} from '../store/delivery-records.ts';
+import type { Settlement } from '../store/settle-arguments.ts';
 
 /** One attempt with everything about it, for logs and metrics. */
 export interface AttemptReport {
@@ -18,93 +34,158 @@ export interface AttemptReport {
   readonly nextAttemptAt: number | null;
 }
 
-/**
- * An event that was in flight: sent to the subscription as it was then, or found to be trimmed away or
- * unwanted.
- */
-export type Landed =
-  | {
-      readonly kind: 'sent';
-      readonly work: Work;
-      readonly entry: LogEntry;
-      readonly sent: Sent;
-      readonly subscription: Subscription;
-    }
-  | { readonly kind: 'expired' | 'unwanted'; readonly work: Work };
-
-/** What a batch of landed events comes to. */
-export interface Account {
-  readonly reports: readonly AttemptReport[];
-  readonly deadLetters: readonly DeadLetter[];
-  /** Ids of dead letters that a replay has delivered. */
-  readonly recovered: readonly string[];
-  /** The outcomes that say something about the endpoint as it is now. */
-  readonly judged: readonly CallbackOutcome[];
+/** A callback that was sent, to the subscription as it was then. */
+interface SentResult {
+  readonly kind: 'sent';
+  readonly work: Work;
+  readonly entry: LogEntry;
+  readonly sent: Sent;
+  readonly subscription: Subscription;
 }
 
-/** Settles a batch in the window, and in the replay it belongs to, and tells what is to be written of it. */
-export function accountFor(
-  landed: readonly Landed[],
-  window: DrainWindow,
-  replays: ReplayFeed,
-  now: number,
-): Account {
-  const accounts = landed.map((each) =>
-    each.kind === 'sent' ? accountForSent(each, window, replays, now) : accountForUnsent(each, window, now),
-  );
-  return {
-    reports: accounts.flatMap(({ report }) => report ?? []),
-    deadLetters: accounts.flatMap(({ deadLetter }) => deadLetter ?? []),
-    recovered: accounts.flatMap(({ recovered }) => recovered ?? []),
-    judged: accounts.flatMap(({ judged }) => judged ?? []),
-  };
+/** The event was in flight, but found to be trimmed away or no longer wanted. */
+interface UnsentResult {
+  readonly kind: 'expired' | 'unwanted';
+  readonly work: Work;
 }
 
-interface AccountOfOne {
+/** The result of an event in flight. */
+export type SendResult = SentResult | UnsentResult;
+
+/** What a batch of results is judged by. */
+export interface BatchState {
+  readonly health: EndpointHealth;
+  readonly rules: VerdictRules;
+  /** The lane of an event in flight, undefined on its first try. */
+  readonly laneOf: (work: Work) => Lane | undefined;
+  /** Id of the replay that is worked on; null when there is none. */
+  readonly replay: string | null;
+  /** Id of the dead letter that a delivery of the replayed event at a position makes up for, or null. */
+  readonly letterAt: (position: number) => string | null;
+  /** Milliseconds without any success after which a failure disables the subscription. */
+  readonly disableAfterMs: number;
+}
+
+/** What one result means. */
+export interface ResultOfOne {
+  readonly work: Work;
+  readonly verdict: Verdict;
   readonly report: AttemptReport | null;
   readonly deadLetter: DeadLetter | null;
+  /** Id of a dead letter whose event a replay has delivered. */
   readonly recovered: string | null;
-  readonly judged: CallbackOutcome | null;
 }
 
-function accountForSent(
-  { work, entry, sent, subscription }: Landed & { kind: 'sent' },
-  window: DrainWindow,
-  replays: ReplayFeed,
+/** What a batch of results means, to be put into effect. */
+export interface BatchResult {
+  readonly nextState: {
+    /** The endpoint's health after all of them. */
+    readonly health: EndpointHealth;
+    /** For the scheduler, in their order. */
+    readonly verdicts: readonly Pick<ResultOfOne, 'work' | 'verdict'>[];
+    /** For the replay that is worked on. */
+    readonly replayed: ReplayCounts;
+  };
+  readonly writes: {
+    readonly attempts: readonly Attempt[];
+    readonly deadLetters: readonly DeadLetter[];
+    readonly recovered: readonly string[];
+    /** Why the subscription is to be disabled, or null. */
+    readonly disablingReason: string | null;
+  };
+  readonly notices: readonly AttemptReport[];
+}
+
+/** Concludes what results mean, each in the light of those before it. Decides only, and changes nothing. */
+export function concludeBatch(results: readonly SendResult[], state: BatchState, now: number): BatchResult {
+  const verdicts: ResultOfOne[] = [];
+  const attempts: Attempt[] = [];
+  const deadLetters: DeadLetter[] = [];
+  const recovered: string[] = [];
+  const notices: AttemptReport[] = [];
+  const judged: CallbackOutcome[] = [];
+  const replayed = { delivered: 0, failed: 0 };
+  let { health } = state;
+  for (const result of results) {
+    const one =
+      result.kind === 'sent' ? concludeSent(result, health, state, now) : concludeUnsent(result, health, now);
+    const { report, verdict } = one;
+    ({ health } = verdict);
+    verdicts.push(one);
+    if (one.deadLetter !== null) deadLetters.push(one.deadLetter);
+    if (one.recovered !== null) recovered.push(one.recovered);
+    if (report === null) continue;
+    notices.push(report);
+    attempts.push(report.attempt);
+    if (verdict.judged) judged.push(report.sent.outcome);
+    if (result.work.track === 'replay' && verdict.fate === 'done') replayed.delivered += 1;
+    if (result.work.track === 'replay' && verdict.fate === 'given_up') replayed.failed += 1;
+  }
+  const reason = disablingReason(judged, health, now, state.disableAfterMs);
+  return {
+    nextState: { health, verdicts, replayed },
+    writes: { attempts, deadLetters, recovered, disablingReason: reason },
+    // A subscription that is disabled tries nothing again.
+    notices: reason === null ? notices : notices.map((notice) => ({ ...notice, nextAttemptAt: null })),
+  };
+}
+
+function concludeSent(
+  { work, entry, sent, subscription }: SentResult,
+  health: EndpointHealth,
+  { rules, laneOf, replay, letterAt }: BatchState,
   now: number,
-): AccountOfOne {
-  const { givenUp, judged } = window.settle(work, sent.outcome, now);
+): ResultOfOne {
+  const lane = laneOf(work);
+  const verdict = verdictOn(work, sent.outcome, { health, lane }, rules, now);
+  const nextAttemptAt = nextAttemptAfter(verdict, work, lane);
   const isReplay = work.track === 'replay';
-  const attempt = toAttempt(work, entry, sent, now, isReplay ? replays.current() : null);
-  const deadLetter = givenUp && !isReplay ? toDeadLetter(work, entry, sent, now) : null;
-  const ended = sent.outcome.kind === 'delivered' ? 'delivered' : givenUp ? 'failed' : null;
+  const attempt = toAttempt(work, entry, sent, now, isReplay ? replay : null);
+  const deadLetter = verdict.fate === 'given_up' && !isReplay ? toDeadLetter(work, entry, sent, now) : null;
   return {
-    report: {
-      subscription,
-      entry,
-      attempt,
-      sent,
-      deadLetter: deadLetter !== null,
-      nextAttemptAt: window.nextAttemptAt(work),
-    },
+    work,
+    verdict,
+    report: { subscription, entry, attempt, sent, deadLetter: deadLetter !== null, nextAttemptAt },
     deadLetter,
-    recovered: isReplay && ended !== null ? replays.count(work.position, ended) : null,
-    judged: judged ? sent.outcome : null,
+    recovered: verdict.fate === 'done' && isReplay ? letterAt(work.position) : null,
   };
 }
 
-function accountForUnsent(
-  { work, kind }: Landed & { kind: 'expired' | 'unwanted' },
-  window: DrainWindow,
-  now: number,
-): AccountOfOne {
-  window.drop(work, now);
+function concludeUnsent({ work, kind }: UnsentResult, health: EndpointHealth, now: number): ResultOfOne {
   const { position, filingId, attempt, track } = work;
-  const lost = kind === 'expired' && track === 'live';
+  const isLost = kind === 'expired' && track === 'live';
   return {
+    work,
+    verdict: verdictOnUnsent('done', health),
     report: null,
-    deadLetter: lost ? toExpiredLetter({ position, filingId, attempts: attempt - 1 }, 1, now) : null,
+    deadLetter: isLost ? toExpiredLetter({ position, filingId, attempts: attempt - 1 }, 1, now) : null,
     recovered: null,
-    judged: null,
   };
+}
+
+/** The events about a subscription that its log is to hold: it fell behind, or is disabled under this version. */
+export function operationalNotices(
+  subscription: Subscription,
+  version: number,
+  deadLetters: readonly DeadLetter[],
+  reason: string | null,
+  at: number,
+): Pick<Settlement, 'announced' | 'disabling'> {
+  const expired = expiredOf(deadLetters);
+  return {
+    announced: expired.events === 0 ? null : { event: buildFellBehindEvent(subscription, expired, at), at },
+    disabling:
+      reason === null ? null : { reason, event: buildDisabledEvent(subscription, reason, version, at), at },
+  };
+}
+
+/** Number of events that retention took before the subscription got them, and the position of the last. */
+export function expiredOf(letters: readonly DeadLetter[]): { events: number; position: number } {
+  let [events, position] = [0, 0];
+  for (const letter of letters) {
+    if (letter.lastOutcome !== 'expired') continue;
+    events += letter.events;
+    position = Math.max(position, letter.position);
+  }
+  return { events, position };
 }

@@ -1,57 +1,72 @@
 import type { EventLog, LogEntry } from '../../events/event-log.ts';
-import type { ReplayChanges } from '../store/delivery-store.ts';
-import type { DeliveryTrack } from '../schedule/track.ts';
-import type { DrainWindow } from '../schedule/scheduler.ts';
-import { isAtRest, type ReplayState } from './replay.ts';
-import { createReplayRun, openReplay, type OpenReplay, type ReplayRun } from './replay-run.ts';
-import type { ReplayStore } from './replay-store.ts';
+import { createCursor } from '../../subscriptions/cursor.ts';
+import { createLanes, type Lane, type Lanes } from '../schedule/lanes.ts';
+import type { SendScheduler } from '../schedule/scheduler.ts';
 import { correctedLane } from '../schedule/stepped-clock.ts';
+import type { ReplayChanges } from '../store/settle-arguments.ts';
+import { isAskedFor, isAtRest, type ReplayState } from './replay.ts';
+import type { ReplayRecord, ReplayStore, StoredReplayState } from './replay-store.ts';
 
-/** Brings the events of a subscription's replays into a drain's window, one replay after the other. */
-export interface ReplayFeed {
+/** A replay with its lanes, as a drain works on it. */
+export interface OpenReplay extends ReplayRecord {
+  readonly lanes: Lanes;
+}
+
+/** Events of a replay that have come to their end. */
+export interface ReplayCounts {
+  readonly delivered: number;
+  /** Given up once more. */
+  readonly failed: number;
+}
+
+/** Brings the events of a subscription's replays into a drain's scheduler, one replay after the other. */
+export interface ReplaySource {
   /** The unfinished replays, oldest first. */
   set(ids: readonly string[]): void;
-  /**
-   * Redis's clock was ahead by so much (milliseconds) when replays were last written: what is opened from now
-   * on was decided by it.
-   */
+  /** Redis's clock was ahead by `aheadMs` when what is opened from now on was last written. */
   setBack(aheadMs: number): void;
-  /** Reads on in the current replay while the window has room; true when it took anything in. */
+  /** Reads on in the current replay while there is room; true when it accepted any event. */
   readOn(): Promise<boolean>;
-  /** Counts an event's end. Returns the id of the dead letter that a delivery has made up for, or null. */
-  count(position: number, outcome: 'delivered' | 'failed'): string | null;
   /** Id of the current replay, or null. */
   current(): string | null;
-  /** What changed of the current replay since the last call, to be written; null when there is none. */
-  changes(): ReplayChanges | null;
-  /** What `changes` returned is written: a finished replay makes room for the next one. */
+  /** Id of the dead letter that a delivery of the event at `position` makes up for, or null. */
+  letterAt(position: number): string | null;
+  /** Counts events of the current replay that have come to their end. */
+  count(ended: ReplayCounts): void;
+  /** The changes of the current replay since the last call, to be written; null when there is none. */
+  removeChanges(): ReplayChanges | null;
+  /** What `removeChanges` returned is written: a finished replay makes room for the next one. */
   written(changes: ReplayChanges | null): void;
   /** The current replay for the next drain, once all of it is written; null when there is none. */
   leave(): OpenReplay | null;
 }
 
-export interface ReplayFeedDeps {
+export interface ReplaySourceDeps {
   readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
   readonly account: string;
   readonly subscription: string;
-  /** Whether the subscription asks for the event and has been through with it. */
+  /** Whether the subscription asks for the event and no longer waits for it anyway. */
   readonly wants: (entry: LogEntry) => boolean;
-  readonly window: DrainWindow;
-  /** Entries read at a time. */
+  readonly scheduler: SendScheduler;
+  /** Number of entries read at a time. */
   readonly batch: number;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
 }
 
-/** A feed without replays; `kept` is what an earlier drain left, if nothing else was written since. */
-export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null): ReplayFeed {
-  const { replays, account, subscription, window, now } = deps;
-  let waiting: readonly string[] = [];
+/** The source of these unfinished replays; `kept` is what an earlier drain left, if still true. */
+export function createReplaySource(
+  deps: ReplaySourceDeps,
+  ids: readonly string[],
+  kept: OpenReplay | null,
+): ReplaySource {
+  const { replays, account, subscription, scheduler, now } = deps;
+  let waiting = ids;
   let unused = kept;
   let resting: { readonly id: string; readonly state: ReplayState } | null = null;
   let aheadMs = 0;
-  let current: { readonly run: ReplayRun; readonly track: DeliveryTrack } | null = null;
+  let current: ReplayReader | null = null;
 
   // A replay whose lanes are all due later is left alone until then: it may have thousands of them.
   async function rests(id: string): Promise<boolean> {
@@ -59,19 +74,20 @@ export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null):
       const state = await replays.state(account, subscription, id);
       resting = state === null ? null : { id, state };
     }
-    if (resting === null || aheadMs > 0 || !isAtRest(resting.state, window.releasedAt(), now())) return false;
-    window.restReplay(resting.state.restsUntil);
+    if (resting === null || aheadMs > 0) return false;
+    if (!isAtRest(resting.state, scheduler.releasedAt(), now())) return false;
+    scheduler.restReplay(resting.state.restsUntil);
     return true;
   }
 
   async function open(id: string): Promise<OpenReplay | null> {
-    if (unused?.replay.id === id) return upToDate(unused, window.releasedAt());
+    if (unused?.replay.id === id) return upToDate(unused, scheduler.releasedAt());
     if (await rests(id)) return null;
     const [record, lanes] = await Promise.all([
       replays.load(account, subscription, id),
       replays.lanes(account, subscription),
     ]);
-    return record === null ? null : openReplay(record, lanes, window.releasedAt());
+    return record === null ? null : openReplay(record, lanes, scheduler.releasedAt());
   }
 
   async function begin(): Promise<void> {
@@ -80,41 +96,134 @@ export function createReplayFeed(deps: ReplayFeedDeps, kept: OpenReplay | null):
     unused = null;
     if (opened === null) return;
     if (aheadMs > 0) opened.lanes.correct((lane) => correctedLane(lane, aheadMs, now()));
-    const run = createReplayRun(deps, opened);
-    const track = window.replay(run);
-    current = track === null ? null : { run, track };
+    current = readReplay(deps, opened);
   }
 
   return {
-    set(ids) {
-      waiting = ids;
+    set(unfinished) {
+      waiting = unfinished;
     },
     setBack(ms) {
       aheadMs = ms;
     },
     async readOn() {
-      if (waiting.length === 0 || window.isPaused(now())) return false;
+      if (waiting.length === 0 || scheduler.isPaused(now())) return false;
       if (current === null) await begin();
-      return current === null ? false : current.run.read(current.track);
+      return current === null ? false : current.read();
     },
-    count: (position, outcome) => current?.run.count(position, outcome) ?? null,
-    current: () => current?.run.id ?? null,
-    changes: () =>
-      current?.run.changes({
-        restsUntil: window.replayRestsUntil(),
-        releasedAt: window.releasedAt(),
-      }) ?? null,
+    current: () => current?.id ?? null,
+    letterAt: (position) => current?.letterAt(position) ?? null,
+    count: (ended) => current?.count(ended),
+    removeChanges: () => current?.removeChanges() ?? null,
     written(changes) {
       if (changes?.finished !== true) return;
       waiting = waiting.filter((id) => id !== changes.id);
       current = null;
-      window.replay(null);
+      scheduler.endReplay();
     },
-    leave: () => current?.run.leave() ?? unused,
+    leave: () => (current === null ? unused : current.leave()),
   };
 }
 
-// The subscription may have been released since the replay was kept.
+// Everything may have been made due at once since the replay was kept.
 function upToDate(kept: OpenReplay, releasedAt: number): OpenReplay {
   return kept.state.releasedAt === releasedAt ? kept : openReplay(kept, kept.lanes.all(), releasedAt);
+}
+
+function openReplay(record: ReplayRecord, stored: ReadonlyMap<string, Lane>, releasedAt: number): OpenReplay {
+  const lanes = createLanes(stored, releasedAt);
+  // Put one by one they count as changed, so that they move to where they are kept now.
+  for (const [filingId, lane] of record.state.lanes ?? []) lanes.put(filingId, lane);
+  return { ...record, lanes };
+}
+
+type ReplayReader = ReturnType<typeof readReplay>;
+
+// Begins to send one replay from where its state left it.
+function readReplay(
+  { log, account, wants, batch, scheduler }: ReplaySourceDeps,
+  { replay, state, lanes }: OpenReplay,
+) {
+  const { id, first, last, positions, letters } = replay;
+  const cursor = createCursor(state.cursor, state.done);
+  const intake = scheduler.startReplay({ cursor, lanes });
+  let { delivered, failed } = state;
+  let readTo = Math.max(state.cursor, first - 1);
+  let current: StoredReplayState = state;
+  let written = JSON.stringify(state);
+
+  // The next entries, and the position up to which no others are to be delivered: those between were trimmed.
+  async function readBatch(): Promise<{ entries: readonly LogEntry[]; upTo: number }> {
+    if (positions === null) {
+      const { entries, more } = await log.readAfter(account, { position: readTo, timeline: '' }, batch);
+      const end = more ? (entries.at(-1)?.position ?? readTo) : last;
+      return { entries: entries.filter(({ position }) => position <= last), upTo: Math.min(end, last) };
+    }
+    const start = indexOfFirst(positions, readTo + 1);
+    const next = positions.slice(start, start + batch);
+    const { entries, more } = await log.readAt(account, next);
+    if (more) return { entries, upTo: entries.at(-1)?.position ?? readTo };
+    return { entries, upTo: next.length < batch ? last : (next.at(-1) ?? last) };
+  }
+
+  function passOver(to: number): void {
+    if (to > readTo) cursor.markRange(readTo + 1, to);
+    readTo = Math.max(readTo, to);
+  }
+
+  function stateNow(): ReplayState {
+    const isRead = cursor.position() >= last;
+    return {
+      cursor: cursor.position(),
+      done: cursor.done(),
+      delivered,
+      failed,
+      finished: isRead && lanes.all().size === 0,
+      restsUntil: isRead ? scheduler.replayRestsUntil() : 0,
+      releasedAt: scheduler.releasedAt(),
+    };
+  }
+
+  return {
+    id,
+    async read(): Promise<boolean> {
+      if (readTo >= last || !intake.hasRoom()) return false;
+      const { entries, upTo } = await readBatch();
+      for (const entry of entries) {
+        passOver(entry.position - 1);
+        readTo = entry.position;
+        if (!cursor.isDone(entry.position))
+          intake.accept(entry, isAskedFor(replay.request, entry) && wants(entry));
+      }
+      passOver(upTo);
+      return true;
+    },
+    letterAt: (position: number) =>
+      positions === null ? null : (letters?.[indexOfFirst(positions, position)] ?? null),
+    count(ended: ReplayCounts): void {
+      delivered += ended.delivered;
+      failed += ended.failed;
+    },
+    removeChanges(): ReplayChanges {
+      current = stateNow();
+      const text = JSON.stringify(current);
+      const isNew = text !== written;
+      written = text;
+      return { id, state: isNew ? text : null, lanes: lanes.removeChanges(), finished: current.finished };
+    },
+    // Null while its lanes are stored in the former way.
+    leave: () => (current.lanes === undefined ? { replay, state: current, lanes } : null),
+  };
+}
+
+// Index of the first of these positions, which are in order, that is at `position` or later.
+function indexOfFirst(positions: readonly number[], position: number): number {
+  let low = 0;
+  let high = positions.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((positions[middle] ?? 0) < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

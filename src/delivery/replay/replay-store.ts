@@ -3,7 +3,8 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord, parseShaped } from '../../redis/unreadable-record.ts';
-import { parseLane, type Lane } from '../schedule/lanes.ts';
+import type { Lane } from '../schedule/lanes.ts';
+import { parseLane } from '../store/delivery-records.ts';
 import { newReplayState, requestText, type Replay, type ReplayState } from './replay.ts';
 
 /** A replay and how far it has got. */

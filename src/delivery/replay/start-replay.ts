@@ -154,7 +154,6 @@ async function selectRange(
       break;
     }
     // Each page begins where the one before ended.
-    // oxlint-disable-next-line no-await-in-loop
     const page = await outline(subscription.account, position, pageSize);
     const matching = page.filter(
       (entry) => entry.position <= delivery.cursor && matches(subscription, request, entry),
@@ -193,9 +192,7 @@ async function selectDeadLetters(
   let before: string | null = null;
   do {
     // Each page begins where the one before ended.
-    // oxlint-disable-next-line no-await-in-loop
     const page: Listed<ListedDeadLetter> = await deps.delivery.deadLetters(account, id, before, deadPageSize);
-    // oxlint-disable-next-line no-await-in-loop
     const entries = await deps.log.outlineAt(
       account,
       page.items.map(({ position }) => position),

@@ -24,29 +24,31 @@ export interface Evidence {
   readonly probe: boolean;
   /** When it was sent, milliseconds. */
   readonly startedAt: number;
-  /** The event is known to fail although the endpoint works, see `isProven`. */
-  readonly proven: boolean;
+  /** The event fails although the endpoint works, see `isEventAtFault`. */
+  readonly eventAtFault: boolean;
 }
 
 export interface PauseRules {
-  /** Before the first probe, in milliseconds; doubled for each one in vain, up to five minutes. */
+  /** Milliseconds before the first probe; doubled for each one in vain, up to five minutes. */
   readonly firstDelayMs: number;
   /**
-   * In [0, 1); shortens each delay by up to a fifth, so that the subscriptions of one endpoint do not probe
-   * as one.
+   * A number in [0, 1). It shortens each delay by up to a fifth, so that the subscriptions of one endpoint do
+   * not probe at the same time.
    */
   readonly random: () => number;
 }
 
-// Failures in a row that are about so many filings are the endpoint's doing; fewer may be those filings' own.
+// Number of filings that fail in a row because their endpoint is down; fewer may fail by themselves.
 const filingsOfDownEndpoint = 3;
-/** An endpoint that may be down is tried at least so often, in milliseconds. */
+/** Maximum milliseconds between two attempts at an endpoint that may be down. */
 export const probeDelayMsMax = 5 * 60_000;
 const probeSpread = { less: 0.2 };
-// Milliseconds; the longest pause, and what clocks may be corrected by meanwhile.
+// Maximum milliseconds of a pause, with what clocks may be corrected by meanwhile.
 const pauseMsMax = retryAfterMaxMs + 60_000;
 
-/** The endpoint's health out of more; pure. */
+const noFilings: readonly string[] = [];
+
+/** The endpoint's health, out of a delivery state. */
 export function healthOf(state: EndpointHealth): EndpointHealth {
   const {
     failures,
@@ -60,13 +62,13 @@ export function healthOf(state: EndpointHealth): EndpointHealth {
   return { failures, failedFilings, failingSince, lastSuccessAt, workedAt, pausedUntil: until, probes };
 }
 
-/** Health of which nothing bad is known, as after a release; pure. */
-export function healthyAgain(health: EndpointHealth): EndpointHealth {
+/** Health without any failure, as when everything is due at once. */
+export function healthyAgain({ lastSuccessAt }: EndpointHealth): EndpointHealth {
   return {
-    ...health,
     failures: 0,
-    failedFilings: [],
+    failedFilings: noFilings,
     failingSince: 0,
+    lastSuccessAt,
     workedAt: 0,
     pausedUntil: 0,
     probes: 0,
@@ -74,8 +76,8 @@ export function healthyAgain(health: EndpointHealth): EndpointHealth {
 }
 
 /**
- * Whether callbacks are to wait now; pure. A pause that ends later than any may last was decided by a clock
- * that was ahead: it is `impossible`, and nothing waits for it.
+ * Whether callbacks are to wait now. A pause that ends later than any may last was decided by a clock that was
+ * ahead: it is `impossible`, and no callback waits for it.
  */
 export function pauseAt(
   { pausedUntil: until }: Pick<EndpointHealth, 'pausedUntil'>,
@@ -85,57 +87,56 @@ export function pauseAt(
   return until > now + pauseMsMax ? 'impossible' : 'pausing';
 }
 
-/**
- * Whether the endpoint counts as down: one probe at a time is sent, and failures cost no retry budget; pure.
- */
+/** Whether the endpoint counts as down: one probe at a time is sent, and failures cost no retries. */
 export function isDown(health: EndpointHealth): boolean {
   return health.probes > 0;
 }
 
-/**
- * Whether an attempt failed for a reason that cannot lie in the event: nothing of it was sent, or it is ours;
- * pure.
- */
-export function isBlameless(outcome: CallbackOutcome): boolean {
+/** Whether an attempt failed for a reason outside the event: nothing of it was sent, or the fault is ours. */
+export function isFaultElsewhere(outcome: CallbackOutcome): boolean {
   return outcome.kind === 'retry' && (!outcome.sent || outcome.code === 'sender_error');
 }
 
 /**
- * The endpoint's health after an attempt; pure. Several filings failing in a row pause the whole
- * subscription, and so does a failure after another one if nothing could be sent; each probe in vain doubles
- * the pause; a success ends that. `Retry-After` pauses it for as long as it says, also if callbacks that were
- * under way succeed meanwhile.
+ * The endpoint's health after an attempt. Several filings that fail in a row pause the whole subscription, and
+ * so does a second failure if nothing could be sent. Each probe in vain doubles the pause; a success ends it.
+ * `Retry-After` pauses the subscription for as long as it says, even if callbacks in flight succeed meanwhile.
  */
 export function healthAfter(
   health: EndpointHealth,
-  { outcome, filingId, probe, startedAt, proven }: Evidence,
+  { outcome, filingId, probe, startedAt, eventAtFault }: Evidence,
   now: number,
   rules: PauseRules,
 ): EndpointHealth {
   if (outcome.kind === 'delivered') {
     const askedUntil = isDown(health) || health.pausedUntil <= now ? 0 : health.pausedUntil;
     const workedAt = Math.max(health.workedAt, startedAt);
-    return { ...healthyAgain(health), lastSuccessAt: now, workedAt, pausedUntil: askedUntil };
+    return {
+      failures: 0,
+      failedFilings: noFilings,
+      failingSince: 0,
+      lastSuccessAt: now,
+      workedAt,
+      pausedUntil: askedUntil,
+      probes: 0,
+    };
   }
   const failed: EndpointHealth = {
     ...health,
     failures: health.failures + 1,
-    failedFilings: proven ? health.failedFilings : withFiling(health.failedFilings, filingId),
+    failedFilings: eventAtFault ? health.failedFilings : withFiling(health.failedFilings, filingId),
     failingSince: health.failingSince || now,
   };
   if (outcome.kind === 'slow_down') return pausedUntil(failed, now + outcome.retryAfterMs);
   const unreachable =
-    health.failures > 0 && isBlameless(outcome) && !(proven && outcome.code === 'sender_error');
+    health.failures > 0 && isFaultElsewhere(outcome) && !(eventAtFault && outcome.code === 'sender_error');
   const goesDown = !isDown(health) && (unreachable || failed.failedFilings.length >= filingsOfDownEndpoint);
   if (!goesDown && !probe) return failed;
   const probes = health.probes + 1;
   return pausedUntil({ ...failed, probes }, now + nextProbeMs(probes, rules));
 }
 
-/**
- * Why a subscription is to be disabled after this, or null; pure. An endpoint that failed only in the past is
- * not judged again.
- */
+/** Why a subscription is to be disabled after these outcomes, or null. Without a failure among them it is not. */
 export function disablingReason(
   outcomes: readonly CallbackOutcome[],
   { failingSince }: EndpointHealth,
@@ -157,7 +158,7 @@ function withFiling(filings: readonly string[], filingId: string): readonly stri
   return filings.includes(filingId) ? filings : [...filings, filingId].slice(0, filingsOfDownEndpoint);
 }
 
-/** How long to wait after so many probes in vain; pure. */
+/** Milliseconds to wait after a number of probes in vain. */
 export function nextProbeMs(probes: number, { firstDelayMs, random }: PauseRules): number {
   const delayMs = Math.min(firstDelayMs * 2 ** Math.min(probes - 1, 30), probeDelayMsMax);
   return jitter(delayMs, probeSpread, random);

@@ -1,6 +1,3 @@
-import { parseShaped } from '../../redis/unreadable-record.ts';
-import { nextAttemptMs } from './retry-schedule.ts';
-
 /**
  * Events of one filing that wait behind a failed one, oldest first. The operational events share the lane ''.
  */
@@ -14,81 +11,195 @@ export interface Lane {
   /** When the first position may be tried again, milliseconds on Redis's clock. */
   readonly dueAt: number;
   /**
-   * Whether the endpoint is known to have worked between two failed attempts of the first position: then
-   * these are the event's own fault, and no recovery of the endpoint is a reason to try it earlier.
+   * True when the first position itself is at fault: the endpoint worked between two of its failed attempts.
+   * A recovery of the endpoint is no reason to try it earlier.
    */
   readonly proven?: boolean;
-  /** When `dueAt` was decided; a release of the whole subscription after that makes the lane due at once. */
+  /** When `dueAt` was decided; a `retryNow` of the whole subscription after that makes the lane due. */
   readonly decidedAt: number;
 }
 
-/** A lane from its JSON; null where it is none. Throws where it is not even JSON. */
-export function parseLane(text: string): Lane | null {
-  const lane = parseShaped<Lane>(text, {
-    positions: 'object',
-    spent: 'number',
-    tried: 'number',
-    dueAt: 'number',
-    decidedAt: 'number',
-  });
-  const isLane = lane !== null && Array.isArray(lane.positions) && lane.positions.every(Number.isSafeInteger);
-  return isLane && lane.positions.length > 0 ? lane : null;
+/** An event is tried again. */
+export interface Wait {
+  /** Milliseconds on Redis's clock. */
+  readonly dueAt: number;
+  /** Whether the failed attempt costs one of the event's retries. */
+  readonly charged: boolean;
+  /** Whether the event itself is at fault, see `isEventAtFault`. */
+  readonly eventAtFault: boolean;
 }
 
-/** A lane after a failed attempt that counts. */
-export interface FailedLane {
-  /** Null when nothing waits in it any more. */
-  readonly lane: Lane | null;
-  /** True when the first position was given up. */
-  readonly exhausted: boolean;
-}
-
-/** A lane of events none of which has been tried; pure. */
+/** A lane of events none of which has been tried. */
 export function newLane(positions: readonly number[], now: number): Lane {
   return { positions, spent: 0, tried: 0, dueAt: now, decidedAt: now };
 }
 
-/**
- * The lane after a failed attempt of its first position that is charged to the schedule; pure. When the
- * schedule is exhausted the position is given up and the next one is due at once.
- */
-export function laneAfterFailure(
-  lane: Lane,
-  now: number,
-  scheduleMs: readonly number[],
-  random: () => number,
-): FailedLane {
-  const spent = lane.spent + 1;
-  const delayMs = nextAttemptMs(scheduleMs, spent, random);
-  if (delayMs === null) return { lane: laneAfterHead(lane, now), exhausted: true };
-  return { lane: { ...laneKept(lane, now, now + delayMs), spent }, exhausted: false };
+/** The lane after a failed attempt of its first position, which is to be tried again. */
+export function laneAfterFailure(lane: Lane, { dueAt, charged, eventAtFault }: Wait, now: number): Lane {
+  const { spent, tried } = lane;
+  const next = { ...lane, spent: charged ? spent + 1 : spent, tried: tried + 1, dueAt, decidedAt: now };
+  return eventAtFault ? { ...next, proven: true } : next;
+}
+
+/** The lane without its first position, due at once; null when that was the last. */
+export function laneAfterHead(lane: Lane, now: number): Lane | null {
+  return lane.positions.length > 1 ? newLane(lane.positions.slice(1), now) : null;
 }
 
 /**
- * The lane after an attempt that is not the event's fault (a down or busy endpoint) and costs it nothing;
- * pure.
+ * The lane once the endpoint is found to work again, due at once. Retries that it spent before are given back
+ * to it, unless its event is at fault.
  */
-export function laneKept(lane: Lane, now: number, dueAt: number): Lane {
-  return { ...lane, tried: lane.tried + 1, dueAt, decidedAt: now };
-}
-
-/**
- * The lane once the endpoint is found to work again, due at once; pure. What it spent while that was in doubt
- * comes back to it, unless its event is proven to be at fault.
- */
-export function laneReleased(lane: Lane, now: number): Lane {
+export function laneRetriedNow(lane: Lane, now: number): Lane {
   return { ...lane, spent: lane.proven === true ? lane.spent : 0, dueAt: Math.min(lane.dueAt, now) };
 }
 
 /**
- * Whether failing now proves the event to be at fault; pure. `workedAt` is when the newest callback that the
- * endpoint accepted was sent, milliseconds.
+ * Whether a failure now is the fault of the lane's first event. `workedAt` is when the newest callback that
+ * the endpoint accepted was sent, milliseconds.
  */
-export function isProven(lane: Lane | undefined, workedAt: number): boolean {
+export function isEventAtFault(lane: Lane | undefined, workedAt: number): boolean {
   return lane !== undefined && (lane.proven === true || (lane.tried > 0 && workedAt > lane.decidedAt));
 }
 
-/** The lane once its first position is done with, null when that was the last; pure. */
-export function laneAfterHead(lane: Lane, now: number): Lane | null {
-  return lane.positions.length > 1 ? newLane(lane.positions.slice(1), now) : null;
+/** A lane whose first event is due. */
+export interface DueLane {
+  readonly filingId: string;
+  readonly lane: Lane;
+}
+
+/**
+ * The lanes of a subscription or of a replay, in the order in which they are due. A lane that was started is
+ * in flight until it is put back.
+ */
+export interface Lanes {
+  get(filingId: string): Lane | undefined;
+  /** Puts a new event behind the others of a filing that has a lane. */
+  append(filingId: string, position: number): void;
+  /** Puts back a lane that was started, or in a new one; null when no event waits in it any more. */
+  put(filingId: string, lane: Lane | null): void;
+  /** Starts the lane due first at `now` among those whose filing is not busy; null when there is none. */
+  start(now: number, isBusy: (filingId: string) => boolean): DueLane | null;
+  /**
+   * Makes every lane due, see `laneRetriedNow`. It is written by way of `releasedAt`, not as a change of each
+   * lane.
+   */
+  retryNow(now: number): void;
+  /** Makes one lane due, unless it is in flight. */
+  retryOneNow(filingId: string, now: number): void;
+  /** Replaces each lane for which `change` returns another one, except those in flight. */
+  correct(change: (lane: Lane) => Lane): void;
+  /** When the first of those not in flight is due, in milliseconds; null when there is none. */
+  nextDueAt(): number | null;
+  /**
+   * Until when no lane has anything to do, in milliseconds; 0 while one is in flight, and when there is none.
+   */
+  restsUntil(): number;
+  /** Number of events in all lanes. */
+  parked(): number;
+  /** Removes and returns the changes since the last call; null where a lane is empty now. */
+  removeChanges(): ReadonlyMap<string, Lane | null>;
+  all(): ReadonlyMap<string, Lane>;
+}
+
+interface Due {
+  readonly dueAt: number;
+  readonly filingId: string;
+}
+
+const noChanges: ReadonlyMap<string, Lane | null> = new Map();
+
+/** Lanes as stored. Those decided before `releasedAt` (milliseconds, 0 = never) are due since then. */
+export function createLanes(stored: ReadonlyMap<string, Lane>, releasedAt: number): Lanes {
+  const lanes = new Map<string, Lane>();
+  let changed = new Map<string, Lane | null>();
+  let parked = 0;
+  // Of the lanes not in flight, first due first.
+  const queue: Due[] = [];
+
+  for (const [filingId, lane] of stored) {
+    const current = lane.decidedAt < releasedAt ? laneRetriedNow(lane, releasedAt) : lane;
+    lanes.set(filingId, current);
+    queue.push({ dueAt: current.dueAt, filingId });
+    parked += lane.positions.length;
+  }
+  queue.sort((a, b) => a.dueAt - b.dueAt);
+
+  function store(filingId: string, lane: Lane | null): void {
+    parked += (lane?.positions.length ?? 0) - (lanes.get(filingId)?.positions.length ?? 0);
+    if (lane === null) lanes.delete(filingId);
+    else lanes.set(filingId, lane);
+    changed.set(filingId, lane);
+  }
+
+  function put(filingId: string, lane: Lane | null): void {
+    store(filingId, lane);
+    if (lane !== null) queue.splice(indexAfter(queue, lane.dueAt), 0, { dueAt: lane.dueAt, filingId });
+  }
+
+  return {
+    get: (filingId) => lanes.get(filingId),
+    append(filingId, position) {
+      const lane = lanes.get(filingId);
+      if (lane !== undefined) store(filingId, { ...lane, positions: [...lane.positions, position] });
+    },
+    put,
+    start(now, isBusy) {
+      for (let i = 0; i < queue.length; i += 1) {
+        const due = queue[i];
+        if (due === undefined || due.dueAt > now) return null;
+        const lane = lanes.get(due.filingId);
+        if (lane === undefined || isBusy(due.filingId)) continue;
+        queue.splice(i, 1);
+        return { filingId: due.filingId, lane };
+      }
+      return null;
+    },
+    retryNow(now) {
+      for (const [i, { dueAt, filingId }] of queue.entries()) {
+        queue[i] = { dueAt: Math.min(dueAt, now), filingId };
+        const lane = lanes.get(filingId);
+        if (lane !== undefined) lanes.set(filingId, laneRetriedNow(lane, now));
+      }
+    },
+    retryOneNow(filingId, now) {
+      const index = queue.findIndex((due) => due.filingId === filingId);
+      const lane = lanes.get(filingId);
+      if (index < 0 || lane === undefined) return;
+      queue.splice(index, 1);
+      put(filingId, laneRetriedNow(lane, now));
+    },
+    correct(change) {
+      for (const [i, { filingId }] of queue.entries()) {
+        const lane = lanes.get(filingId);
+        const next = lane === undefined ? undefined : change(lane);
+        if (next === undefined || next === lane) continue;
+        store(filingId, next);
+        queue[i] = { dueAt: next.dueAt, filingId };
+      }
+      queue.sort((a, b) => a.dueAt - b.dueAt);
+    },
+    nextDueAt: () => queue[0]?.dueAt ?? null,
+    restsUntil: () => (queue.length === lanes.size ? (queue[0]?.dueAt ?? 0) : 0),
+    parked: () => parked,
+    removeChanges() {
+      if (changed.size === 0) return noChanges;
+      const removed = changed;
+      changed = new Map();
+      return removed;
+    },
+    all: () => lanes,
+  };
+}
+
+// Index at which a lane is queued: behind all that are due as early.
+function indexAfter(queue: readonly Due[], dueAt: number): number {
+  let low = 0;
+  let high = queue.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((queue[middle]?.dueAt ?? 0) <= dueAt) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

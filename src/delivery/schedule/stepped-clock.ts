@@ -2,21 +2,20 @@ import { clockStepMsMin } from '../../redis/clock.ts';
 import type { Lane } from './lanes.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 
-// Milliseconds by which an attempt may be later than it was due, for the processes were busy, and count as
-// failing nevertheless.
+// Milliseconds by which busy processes may make an attempt late; up to then the time counts as failing.
 const lateMsMax = 10 * 60_000;
 
 /**
- * By how much Redis's clock was ahead (milliseconds) when a drain last wrote at `settledAt`, where that lies
- * in the future; 0 otherwise, and for what a correction by NTP explains; pure.
+ * Milliseconds by which Redis's clock was ahead when a drain last wrote, at `settledAt`. 0 unless that lies
+ * further in the future than a correction by NTP explains.
  */
 export function aheadMsOf(settledAt: number, now: number): number {
   return settledAt > now + clockStepMsMin ? settledAt - now : 0;
 }
 
 /**
- * The endpoint's health as it would be had Redis's clock not been ahead by so much when it was written; pure.
- * A pause keeps what was left of it.
+ * The endpoint's health as it would be if Redis's clock had not been ahead by `aheadMs` when it was written. A
+ * pause keeps the time that was left of it.
  */
 export function correctedHealth(health: EndpointHealth, aheadMs: number, now: number): EndpointHealth {
   const { pausedUntil, failingSince, workedAt, lastSuccessAt } = health;
@@ -29,7 +28,7 @@ export function correctedHealth(health: EndpointHealth, aheadMs: number, now: nu
   };
 }
 
-/** The same for a lane; pure. One that was decided before, by a clock that was right, stays as it is. */
+/** The same for a lane. One that was decided before, by a clock that was right, stays as it is. */
 export function correctedLane(lane: Lane, aheadMs: number, now: number): Lane {
   if (lane.decidedAt <= now + clockStepMsMin) return lane;
   const byMs = Math.max(aheadMs, lane.decidedAt - now);
@@ -37,9 +36,8 @@ export function correctedLane(lane: Lane, aheadMs: number, now: number): Lane {
 }
 
 /**
- * The endpoint's health when something was to be tried at `expectedAt` and it is `now`; pure. What lies
- * between beyond ten minutes does not count as failing: nothing was tried then, for no process ran or Redis's
- * clock went ahead.
+ * The endpoint's health when an event was to be tried at `expectedAt` and is tried `now`. Beyond ten minutes the
+ * time between does not count as failing: no process ran then, or Redis's clock went ahead.
  */
 export function healthAfterGap(health: EndpointHealth, expectedAt: number, now: number): EndpointHealth {
   const idleMs = now - expectedAt - lateMsMax;

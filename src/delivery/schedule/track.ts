@@ -1,8 +1,6 @@
 import type { LogEntry } from '../../events/event-log.ts';
-import { createFirstTries } from './first-tries.ts';
-import { isProven, laneAfterFailure, laneAfterHead, laneKept, newLane } from './lanes.ts';
-import type { LaneSet } from './lane-set.ts';
 import type { Cursor } from '../../subscriptions/cursor.ts';
+import { laneAfterFailure, laneAfterHead, newLane, type Lane, type Lanes, type Wait } from './lanes.ts';
 
 /** An event whose turn it is to be sent. */
 export interface Turn {
@@ -14,116 +12,204 @@ export interface Turn {
   readonly attempt: number;
 }
 
+/** An event in flight. */
+export interface Work extends Turn {
+  readonly track: 'live' | 'replay';
+  /** True when it is to find out whether a down endpoint is back. */
+  readonly probe: boolean;
+  /** Milliseconds on Redis's clock. */
+  readonly startedAt: number;
+  /** How often everything had been made due at once when it was started. */
+  readonly round: number;
+}
+
 /**
- * What a failed attempt costs the event: one of its retries, or nothing but the wait until `dueAt`
- * (milliseconds), because the endpoint is to blame and not the event.
+ * What becomes of an event after its attempt: it is `done` (delivered, or no longer wanted), left `undone` for
+ * the next drain, given up after its last retry, or tried again.
  */
-export type Charge = 'retry' | { readonly dueAt: number };
+export type Fate = 'done' | 'undone' | 'given_up' | Wait;
+
+/** Where events come in, in the order of the log. */
+export interface Intake {
+  /** Accepts the next event; one that is not wanted is done with. */
+  accept(entry: LogEntry, wanted: boolean): void;
+  /** Whether another event fits into memory. */
+  hasRoom(): boolean;
+}
 
 /**
  * Events on their way to a subscription in the order of the log: those of the log itself, or those of a
- * replay. Order per filing holds because whoever starts a turn keeps the filing busy until `free`, and
- * because nothing of a filing is started while another one of it waits in its lane.
+ * replay. Order per filing holds for two reasons: a filing is busy from the start of a turn until `unblock`,
+ * and no event of a filing is started while another one of it waits in its lane.
  */
-export interface DeliveryTrack {
-  /** Takes in the next entry; one that is not wanted is done with. */
-  take(entry: LogEntry, wanted: boolean): void;
+export interface Track extends Intake {
   startFirst(): Turn | null;
-  /** The lane due first at `now`; every lane when `now` is Infinity. */
+  /** Starts the lane due first at `now`; when `now` is Infinity, any lane. */
   startRetry(now: number): Turn | null;
-  /** The event is delivered, given up or no longer wanted. */
-  finish(turn: Turn, now: number): void;
-  /** Whether failing now proves the event itself to be at fault, see `isProven`. */
-  isProven(turn: Turn, workedAt: number): boolean;
-  /**
-   * The event was not delivered: it goes to its filing's lane with those behind it. True when that exhausts
-   * its retries.
-   */
-  fail(turn: Turn, failure: { readonly charge: Charge; readonly proven: boolean }, now: number): boolean;
-  /** When an event that failed may be tried again, in milliseconds; null when it is not tried again. */
-  dueAt(turn: Turn): number | null;
-  /** The outcome of the filing's event in flight is written: the next one may go. */
-  free(filingId: string): void;
-  /** Whether another event fits into memory. */
-  hasRoom(): boolean;
-  ready(): number;
+  /** Puts an attempt's result into effect. An event to be tried again waits in its lane, the later ones behind it. */
+  settle(turn: Turn, fate: Fate, now: number): void;
+  /** The result of the filing's event in flight is written: its next event may go. */
+  unblock(filingId: string): void;
 }
 
-export interface DeliveryTrackDeps {
+export interface TrackDeps {
   readonly cursor: Cursor;
-  readonly lanes: LaneSet;
+  readonly lanes: Lanes;
   /** Whether an event of the filing is in flight, on this track or another one of the subscription. */
   readonly isBusy: (filingId: string) => boolean;
-  readonly retryMs: readonly number[];
-  readonly random: () => number;
+  /** Maximum number of events ready to be sent. */
   readonly readyMax: number;
-  /** How many could be started now. */
+  /** Number of events that could be started now. */
   readonly places: () => number;
 }
 
-// Maximum of events behind others of their filing. What was delivered between them is written with each
-// outcome, range by range.
+// Maximum number of events behind others of their filing. With each result the events delivered between them
+// are written, range by range.
 const followersMax = 1_000;
-// Maximum of bytes of bodies that wait for a place in flight.
+// Maximum bytes of bodies that wait for a place in flight.
 const readyBytesMax = 1024 * 1024;
+// Maximum bytes of bodies kept of followers; beyond that a follower costs a number.
+const keptBytesMax = 1024 * 1024;
 
 /** A track at the place where its cursor and lanes are. */
-export function createDeliveryTrack(deps: DeliveryTrackDeps): DeliveryTrack {
-  const { cursor, lanes, isBusy, retryMs, random, readyMax, places } = deps;
-  const untried = createFirstTries();
+export function createTrack({ cursor, lanes, isBusy, readyMax, places }: TrackDeps): Track {
+  const untried = createUntriedEvents();
 
-  function laneOfFailed({ filingId, position }: Turn, now: number) {
+  // An event that fails for the first time takes those behind it into a lane of their own.
+  function laneOfFailed({ filingId, position }: Turn, now: number): Lane {
     const lane = lanes.get(filingId);
     if (lane !== undefined) return lane;
-    const positions = [position, ...untried.leaveFollowers(filingId)];
+    const positions = [position, ...untried.removeFollowers(filingId)];
     for (const each of positions) cursor.markDone(each);
     return newLane(positions, now);
   }
 
+  function finish({ filingId, position }: Turn, now: number): void {
+    const lane = lanes.get(filingId);
+    if (lane === undefined) cursor.markDone(position);
+    else lanes.put(filingId, laneAfterHead(lane, now));
+  }
+
   return {
-    take(entry, wanted) {
+    accept(entry, wanted) {
       const { position, filingId } = entry;
       const lane = wanted ? lanes.get(filingId) : undefined;
-      if (wanted && lane === undefined) return untried.add(entry, isBusy(filingId));
+      if (wanted && lane === undefined) return untried.accept(entry, isBusy(filingId));
       cursor.markDone(position);
       if (lane !== undefined) lanes.append(filingId, position);
     },
-    startFirst() {
-      const first = untried.take(isBusy);
-      return first === null ? null : { ...first, attempt: 1 };
-    },
-    startRetry(now) {
-      const due = lanes.take(now, isBusy);
-      if (due === null) return null;
-      const { filingId, lane } = due;
-      return { position: lane.positions[0] ?? 0, entry: null, filingId, attempt: lane.tried + 1 };
-    },
-    finish({ filingId, position }, now) {
-      const lane = lanes.get(filingId);
-      if (lane === undefined) cursor.markDone(position);
-      else lanes.put(filingId, laneAfterHead(lane, now));
-    },
-    isProven: ({ filingId }, workedAt) => isProven(lanes.get(filingId), workedAt),
-    fail(turn, { charge, proven }, now) {
-      const former = laneOfFailed(turn, now);
-      const lane = proven ? { ...former, proven } : former;
-      if (charge !== 'retry') {
-        lanes.put(turn.filingId, laneKept(lane, now, charge.dueAt));
-        return false;
-      }
-      const failed = laneAfterFailure(lane, now, retryMs, random);
-      lanes.put(turn.filingId, failed.lane);
-      return failed.exhausted;
-    },
-    dueAt({ filingId, position }) {
-      const lane = lanes.get(filingId);
-      return lane?.positions[0] === position ? lane.dueAt : null;
-    },
-    free: untried.free,
     hasRoom: () =>
       untried.followers() < followersMax &&
       untried.ready() < readyMax &&
       (untried.readyBytes() < readyBytesMax || untried.ready() < places()),
-    ready: untried.ready,
+    startFirst() {
+      const first = untried.start(isBusy);
+      return first === null ? null : { ...first, attempt: 1 };
+    },
+    startRetry(now) {
+      const due = lanes.start(now, isBusy);
+      if (due === null) return null;
+      const { filingId, lane } = due;
+      return { position: lane.positions[0] ?? 0, entry: null, filingId, attempt: lane.tried + 1 };
+    },
+    settle(turn, fate, now) {
+      if (fate === 'undone') return;
+      if (fate === 'done') return finish(turn, now);
+      const lane = laneOfFailed(turn, now);
+      const next = fate === 'given_up' ? laneAfterHead(lane, now) : laneAfterFailure(lane, fate, now);
+      lanes.put(turn.filingId, next);
+    },
+    unblock: untried.unblock,
+  };
+}
+
+/** An event that has not been tried yet. */
+interface Untried {
+  readonly position: number;
+  readonly filingId: string;
+  /** Null when its body was not kept: it has to be read from the log again. */
+  readonly entry: LogEntry | null;
+}
+
+/**
+ * Events read from the log and not sent yet. At most one of a filing is ready; its followers wait behind it, or
+ * behind the one that is in flight, in the order of the log.
+ */
+interface UntriedEvents {
+  /** Accepts the next event; `busy` when another one of its filing is in flight. */
+  accept(entry: LogEntry, busy: boolean): void;
+  /** Starts the oldest that is ready and whose filing is not busy; null when there is none. */
+  start(isBusy: (filingId: string) => boolean): Untried | null;
+  /** Removes the followers of the filing's event in flight and returns their positions. */
+  removeFollowers(filingId: string): number[];
+  /** The filing's event in flight is settled: its next one gets ready. */
+  unblock(filingId: string): void;
+  ready(): number;
+  /** Bytes of the bodies of those that are ready. */
+  readyBytes(): number;
+  followers(): number;
+}
+
+/** No events yet. */
+export function createUntriedEvents(): UntriedEvents {
+  const ready: Untried[] = [];
+  const readyFilings = new Set<string>();
+  const behind = new Map<string, Untried[]>();
+  let followers = 0;
+  let keptBytes = 0;
+  let readyBytes = 0;
+
+  function addBehind(entry: LogEntry): void {
+    const { position, filingId, bytes } = entry;
+    const keep = keptBytes + bytes <= keptBytesMax;
+    if (keep) keptBytes += bytes;
+    followers += 1;
+    const queue = behind.get(filingId);
+    const follower: Untried = { position, filingId, entry: keep ? entry : null };
+    if (queue === undefined) behind.set(filingId, [follower]);
+    else queue.push(follower);
+  }
+
+  function noLongerBehind({ entry }: Untried): void {
+    followers -= 1;
+    keptBytes -= entry?.bytes ?? 0;
+  }
+
+  return {
+    accept(entry, busy) {
+      const { position, filingId, bytes } = entry;
+      if (busy || readyFilings.has(filingId) || behind.has(filingId)) return addBehind(entry);
+      ready.push({ position, filingId, entry });
+      readyBytes += bytes;
+      readyFilings.add(filingId);
+    },
+    start(isBusy) {
+      const index = ready.findIndex(({ filingId }) => !isBusy(filingId));
+      const [first] = index < 0 ? [] : ready.splice(index, 1);
+      if (first === undefined) return null;
+      readyFilings.delete(first.filingId);
+      readyBytes -= first.entry?.bytes ?? 0;
+      return first;
+    },
+    removeFollowers(filingId) {
+      const queue = behind.get(filingId) ?? [];
+      behind.delete(filingId);
+      for (const each of queue) noLongerBehind(each);
+      return queue.map(({ position }) => position);
+    },
+    unblock(filingId) {
+      const queue = behind.get(filingId);
+      if (queue === undefined || readyFilings.has(filingId)) return;
+      const first = queue.shift();
+      if (queue.length === 0) behind.delete(filingId);
+      if (first === undefined) return;
+      noLongerBehind(first);
+      ready.unshift(first);
+      readyBytes += first.entry?.bytes ?? 0;
+      readyFilings.add(filingId);
+    },
+    ready: () => ready.length,
+    readyBytes: () => readyBytes,
+    followers: () => followers,
   };
 }

@@ -1,6 +1,8 @@
 import type { LogEntry } from '../../events/event-log.ts';
-import type { Turn } from '../schedule/track.ts';
 import type { Sent } from '../../callbacks/send-callback.ts';
+import { parseShaped } from '../../redis/unreadable-record.ts';
+import type { Lane } from '../schedule/lanes.ts';
+import type { Turn } from '../schedule/track.ts';
 
 /** One attempt to deliver an event, as the attempts list shows it. */
 export interface Attempt {
@@ -105,4 +107,22 @@ export function toExpiredLetter(
   now: number,
 ): DeadLetter {
   return { eventId: '', eventType: '', ...lost, lastOutcome: 'expired', events, at: now };
+}
+
+/** An attempt or a dead letter from its JSON; null where it is neither. Throws where it is not even JSON. */
+export function parseListed(text: string): object | null {
+  return parseShaped<{ eventId: string; at: number }>(text, { eventId: 'string', at: 'number' });
+}
+
+/** A lane from its JSON; null where it is none. Throws where it is not even JSON. */
+export function parseLane(text: string): Lane | null {
+  const lane = parseShaped<Lane>(text, {
+    positions: 'object',
+    spent: 'number',
+    tried: 'number',
+    dueAt: 'number',
+    decidedAt: 'number',
+  });
+  const isLane = lane !== null && Array.isArray(lane.positions) && lane.positions.every(Number.isSafeInteger);
+  return isLane && lane.positions.length > 0 ? lane : null;
 }

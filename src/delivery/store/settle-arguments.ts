@@ -1,48 +1,118 @@
 import type { NewEvent } from '../../events/event.ts';
-import type { Settlement } from './delivery-store.ts';
+import type { DeliveryState } from '../../subscriptions/subscription.ts';
+import type { Lane } from '../schedule/lanes.ts';
+import type { Attempt, DeadLetter } from './delivery-records.ts';
 
-/**
- * A settlement as settle.lua takes it, from the length of the progress on; null is nothing to write. Pure.
- */
-export function settleArguments(settlement: Settlement | null): (string | number)[] {
-  if (settlement === null) return [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-  const { progress, endpoint, lanes, attempts, deadLetters, recovered, replay, announced, disabling } =
-    settlement;
-  const [progressFields, endpointFields] = [fields(progress), fields(endpoint)];
-  const lists: (string | number)[][] = [
-    laneFields(lanes),
-    attempts.map((attempt) => JSON.stringify(attempt)),
-    deadLetters.map((letter) => JSON.stringify(letter)),
-    [...recovered],
-    replay === null ? [] : laneFields(replay.lanes),
-    replay === null ? [] : [replay.id, replay.state ?? '', replay.finished ? '1' : ''],
-    announced === null ? [] : eventFields(announced),
-    disabling === null ? [] : [disabling.reason, ...eventFields(disabling)],
-  ];
-  return [
-    progressFields.length,
-    endpointFields.length,
-    ...progressFields,
-    ...endpointFields,
-    ...lists.flatMap((values) => [values.length, ...values]),
-  ];
+/** The part of the delivery state that says how far delivery has got. */
+export type ProgressFields = Pick<DeliveryState, 'cursor' | 'done' | 'parked'> & {
+  /** Of the cursor; null where the drain does not know it, and the log has it looked up. */
+  readonly timeline: string | null;
+};
+
+/** The part that says how the endpoint does, and whether its lanes are still to be tried at once. */
+export type EndpointFields = Pick<
+  DeliveryState,
+  | 'failures'
+  | 'failedFilings'
+  | 'failingSince'
+  | 'lastSuccessAt'
+  | 'workedAt'
+  | 'pausedUntil'
+  | 'probes'
+  | 'nextAttemptAt'
+  | 'release'
+  | 'releasedAt'
+  | 'settledAt'
+>;
+
+/** An event about the subscription itself, for the account's log. */
+export interface OperationalNotice {
+  readonly event: NewEvent;
+  /** Milliseconds on Redis's clock. */
+  readonly at: number;
 }
 
-function laneFields(lanes: Settlement['lanes']): string[] {
-  return [...lanes].flatMap(([filing, lane]) => [filing, lane === null ? '' : JSON.stringify(lane)]);
+/** What a drain writes in one step. */
+export interface Settlement {
+  /** Fields that changed. */
+  readonly progress: Partial<ProgressFields>;
+  /** Fields that changed; left out if the endpoint is no longer of the version that the drain knows. */
+  readonly endpoint: Partial<EndpointFields>;
+  /** Lanes that changed; null where a lane is empty now. */
+  readonly lanes: ReadonlyMap<string, Lane | null>;
+  readonly attempts: readonly Attempt[];
+  readonly deadLetters: readonly DeadLetter[];
+  /** Ids of dead letters whose event was delivered by a replay: they leave the list. */
+  readonly recovered: readonly string[];
+  /** Changes of the replay that is worked on. */
+  readonly replay: ReplayChanges | null;
+  /** Appended to the account's log; null = none. */
+  readonly announced: OperationalNotice | null;
+  /** Disables the subscription and appends the notice, if the endpoint is still of that version. */
+  readonly disabling: (OperationalNotice & { readonly reason: string }) | null;
 }
 
-function eventFields({ event, at }: { readonly event: NewEvent; readonly at: number }): (string | number)[] {
-  return [event.id, event.type, at, event.body];
+/** The part of a settlement that is about a replay. */
+export interface ReplayChanges {
+  readonly id: string;
+  /** Its state as JSON; null when it is as before. */
+  readonly state: string | null;
+  /** Those of its lanes that changed; null where a lane is empty now. */
+  readonly lanes: ReadonlyMap<string, Lane | null>;
+  readonly finished: boolean;
 }
 
-function fields(values: object): (string | number)[] {
-  return Object.entries(values).flatMap(([name, value]: [string, unknown]) =>
-    value === null ? [] : [name, fieldText(value)],
-  );
+type Values = (string | number)[];
+
+/** A settlement as settle.lua takes it, from the length of the progress on; null writes nothing. */
+export function settleArguments(settlement: Settlement | null): readonly (string | number)[] {
+  if (settlement === null) return nothing;
+  const { replay, announced, disabling } = settlement;
+  const values: Values = [0, 0];
+  values[0] = pushFields(values, settlement.progress);
+  values[1] = pushFields(values, settlement.endpoint);
+  pushLanes(values, settlement.lanes);
+  pushRecords(values, settlement.attempts);
+  pushRecords(values, settlement.deadLetters);
+  pushList(values, settlement.recovered);
+  if (replay === null) values.push(0, 0);
+  else {
+    pushLanes(values, replay.lanes);
+    values.push(3, replay.id, replay.state ?? '', replay.finished ? '1' : '');
+  }
+  pushList(values, announced === null ? [] : eventValues(announced));
+  pushList(values, disabling === null ? [] : [disabling.reason, ...eventValues(disabling)]);
+  return values;
 }
 
-function fieldText(value: unknown): string | number {
+const nothing: readonly number[] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+// Fields and values; returns how many of both there are. A field without a value is left out.
+function pushFields(values: Values, fields: Partial<ProgressFields> | Partial<EndpointFields>): number {
+  const { length } = values;
+  for (const [name, value] of Object.entries(fields)) if (value !== null) values.push(name, fieldText(value));
+  return values.length - length;
+}
+
+function fieldText(value: number | string | boolean | readonly string[]): string | number {
   if (typeof value === 'boolean') return value ? 1 : 0;
-  return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'object' ? JSON.stringify(value) : value;
+}
+
+function pushLanes(values: Values, lanes: ReadonlyMap<string, Lane | null>): void {
+  values.push(2 * lanes.size);
+  for (const [filing, lane] of lanes) values.push(filing, lane === null ? '' : JSON.stringify(lane));
+}
+
+function pushRecords(values: Values, records: readonly (Attempt | DeadLetter)[]): void {
+  values.push(records.length);
+  for (const record of records) values.push(JSON.stringify(record));
+}
+
+function pushList(values: Values, list: readonly (string | number)[]): void {
+  values.push(list.length, ...list);
+}
+
+function eventValues({ event, at }: OperationalNotice): Values {
+  return [event.id, event.type, at, event.body];
 }

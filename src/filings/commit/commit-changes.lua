@@ -1,28 +1,25 @@
 -- Writes new states of filings of one account and appends their events to its log, in one atomic step.
 --
--- KEYS  1 filings  2 index  3 details  4 counts  5 head  6 events  7 bodies  8 filing-events  9 polling
--- ARGV  the generation of the account's snapshot that the caller decided on, the newest position of the log
---       that the caller knows and its
---       timeline ('' = none), then for each filing eleven values:
---       id, expected state ('' = unknown), next state, status before ('' = in no index), status after ('' =
---       likewise),
---       details ('' = none, '=' = as they are), event id ('' = no event), event type, state abbreviation,
---       recorded at (ms), body
--- Reply { results, head, its timeline }. A result for each filing: the event's position in the log (1 and
---       up), 0 = written without an event,
---       -1 = conflict: the stored state is not the expected one and nothing was written for this filing,
---       -2 = the filing was to be taken in silently, but the baseline is complete and has left out no more
---       filings than have come
---            to light since (`hidden` of the marks, counted down here): nothing was written for this filing.
---       Removals are counted in `removals` of the marks.
---       Nil instead of a list: the snapshot is of another generation (emptied, or the account was removed
---       meanwhile);
---       nothing was written at all. 0: so it is because the log is not the one that the caller knows, Redis
---       was set back.
+-- KEYS   1 filings  2 index  3 details  4 counts  5 head  6 events  7 bodies  8 filing-events  9 polling
+-- ARGV   1 the generation of the account's snapshot that the caller decided on
+--        2 the newest position of the log that the caller knows  3 its timeline ('' = none)
+--        4 statuses without an index, separated by newlines
+--        then eleven values for each filing: id, expected state ('' = never seen), next state, status before
+--        ('' = in no index), status after ('' = likewise), details ('' = none, '=' = as they are), event id
+--        ('' = no event), event type, state abbreviation, recorded at (ms), body
+-- Reply  { results, head, its timeline }, or nil: the snapshot is of another generation (it was emptied, or
+--        the account was removed meanwhile), or 0: the log is not the one that the caller knows (Redis was
+--        set back). Nothing is written after nil or 0.
+--        Each filing has one result: the event's position in the log (1 and up), 0 = written without an
+--        event, -1 = conflict: the stored state is not the expected one, -2 = the filing was to be added
+--        without an event, but the baseline is complete and leaves out no more filings. Nothing is written
+--        for the filing after -1 or -2.
 --
--- The event is appended before the state is written: should a write be refused (out of memory), then the
--- change is
--- still to be seen by the next poll.
+-- The baseline leaves out `hidden` filings (a mark of polling): each that comes to light counts it down.
+-- Removals are counted in the mark `removals`.
+--
+-- The event is appended before the state is written: should a write be refused (out of memory), the next poll
+-- still sees the change.
 -- @include ../../events/log.lua
 local filings, index, details, counts, head, events, bodies, of_filing, polling = unpack(KEYS)
 if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end
@@ -34,7 +31,9 @@ redis.call('XLEN', events)
 local baselined = redis.call('HGET', polling, 'baselined') == 'true'
 local hidden = tonumber(redis.call('HGET', polling, 'hidden') or 0)
 local reply = {}
-for i = 4, #ARGV, 11 do
+local unindexed = {}
+for status in string.gmatch(ARGV[4], '[^\n]+') do unindexed[status] = true end
+for i = 5, #ARGV, 11 do
   local id, expected, state, before, after = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
   local known, event_id = ARGV[i + 5], ARGV[i + 6]
   local counts_as_hidden = expected == '' and event_id == '' and after ~= '' and baselined
@@ -63,7 +62,7 @@ for i = 4, #ARGV, 11 do
         redis.call('ZREM', index, before .. '\0' .. id)
         if after == '' then redis.call('HINCRBY', polling, 'removals', 1) end
       end
-      if after ~= '' and after ~= 'COMPLETED' then redis.call('ZADD', index, 0, after .. '\0' .. id) end
+      if after ~= '' and not unindexed[after] then redis.call('ZADD', index, 0, after .. '\0' .. id) end
     end
     if known == '' then redis.call('HDEL', details, id)
     elseif known ~= '=' then redis.call('HSET', details, id, known) end

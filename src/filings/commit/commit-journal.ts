@@ -4,7 +4,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { connectAnew } from '../../redis/connection/switch-watch.ts';
 import { toUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
-import type { FilingCommit } from './filing-commit.ts';
+import type { FilingCommit } from '../detection/decide-commit.ts';
 
 /** A filing's event as other processes than the one that committed it know it. */
 export interface WitnessedEvent {

@@ -1,10 +1,12 @@
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
+import { unindexedStatuses } from '../../partner/filing-statuses.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
 import type { CommitJournal } from './commit-journal.ts';
 import { commitArguments, inBatches, toResult } from './filing-commit.ts';
-import type { CommitResult, FilingCommit } from './filing-commit.ts';
+import type { CommitResult } from './filing-commit.ts';
+import type { FilingCommit } from '../detection/decide-commit.ts';
 
 /**
  * The snapshot was emptied or its account removed while another process worked on it: what that process knows
@@ -59,7 +61,13 @@ export function createCommitWriter(redis: RedisClient, keys: Keys, journal: Comm
         key.filingEvents,
         key.polling,
       ],
-      [generation, known.position, known.timeline, ...batch.flatMap((commit) => commitArguments(commit, at))],
+      [
+        generation,
+        known.position,
+        known.timeline,
+        unindexedStatuses.join('\n'),
+        ...batch.flatMap((commit) => commitArguments(commit, at)),
+      ],
     )) as [number[], number, string] | 0 | null;
     if (reply === null) throw new SnapshotLostError(account);
     if (reply === 0) return null;

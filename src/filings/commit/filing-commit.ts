@@ -1,32 +1,6 @@
-import type { NewEvent } from '../../events/event.ts';
 import { bodiesAtOnceMax } from '../../events/event-log.ts';
-import { NewerFormatError } from '../../redis/newer-format-error.ts';
-import type { FilingDetails } from '../detection/filing-details.ts';
-import { decodeState, encodeState, type FilingState } from '../detection/filing-state.ts';
-
-/** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
-export class StoredState {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  /** Throws NewerFormatError. */
-  get state(): FilingState {
-    return decodeState(this.text);
-  }
-
-  /** Null where it is of a newer format: whoever only wants to know leaves such a filing alone. */
-  get known(): FilingState | null {
-    try {
-      return this.state;
-    } catch (error) {
-      if (error instanceof NewerFormatError) return null;
-      throw error;
-    }
-  }
-}
+import type { FilingCommit } from '../detection/decide-commit.ts';
+import { encodeState, type FilingState, type StoredState } from '../detection/filing-state.ts';
 
 /**
  * States of filings in the order of their ids; null for filings never seen. A round trip per thousand, each of
@@ -34,18 +8,6 @@ export class StoredState {
  * is, and throws when it is decoded.
  */
 export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
-
-/** One filing's step: written only if the stored state is still `previous`. */
-export interface FilingCommit {
-  readonly id: string;
-  readonly previous: StoredState | null;
-  readonly next: FilingState;
-  /**
-   * Null where none are to be kept; those kept before are dropped then, unless they are to stay as they are.
-   */
-  readonly details: FilingDetails | null | 'kept';
-  readonly event: NewEvent | null;
-}
 
 /** What became of one commit. */
 export type CommitResult =

@@ -1,5 +1,6 @@
 import type { FilingEventType } from '../../events/event-types.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
+import { filingStatuses, isSettled } from '../../partner/filing-statuses.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import type { FilingState } from './filing-state.ts';
 import { isSameInstant } from './same-instant.ts';
@@ -149,19 +150,14 @@ function isOutdated({ readAt }: FilingState, { start, compared }: ComparedSpan):
   return start < compared.steadySince || (start <= readAt && readAt <= compared.at + clockStepMsMin);
 }
 
-const typeOfStatus: ReadonlyMap<string, FilingEventType> = new Map([
-  ['UNPAID', 'filing.unpaid'],
-  ['PAID', 'filing.paid'],
-  ['PENDING', 'filing.pending'],
-  ['COMPLETED', 'filing.completed'],
-  ['REJECTED', 'filing.rejected'],
-]);
+const typeOfStatus: ReadonlyMap<string, FilingEventType> = new Map(
+  filingStatuses.map(({ status, event }) => [status, event]),
+);
 
 function eventType(before: string, after: string, statusMoved: boolean): FilingEventType | null {
-  const type = typeOfStatus.get(after);
-  if (!statusMoved) return type === 'filing.completed' || type === 'filing.rejected' ? type : null;
-  if (before === 'COMPLETED' && after === 'PENDING') return 'filing.reopened';
-  return type ?? 'filing.status_changed';
+  const type = typeOfStatus.get(after) ?? 'filing.status_changed';
+  if (!statusMoved) return isSettled(after) ? type : null;
+  return before === 'COMPLETED' && after === 'PENDING' ? 'filing.reopened' : type;
 }
 
 // `completedAt` is set when the status becomes COMPLETED (partner specification, States and transitions):

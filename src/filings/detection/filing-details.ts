@@ -1,4 +1,5 @@
 import { stateAbbreviation } from '../../events/event.ts';
+import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingState } from './filing-state.ts';
 
 /** What people recognise a filing by; see `isLookedFor` for which it is kept. */
@@ -17,7 +18,7 @@ const textLengthMax = 200;
  * nobody looks through them.
  */
 export function isLookedFor({ status, removed }: Pick<FilingState, 'status' | 'removed'>): boolean {
-  return status !== 'COMPLETED' && !removed;
+  return isIndexed(status) && !removed;
 }
 
 /**

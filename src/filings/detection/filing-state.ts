@@ -1,3 +1,4 @@
+import { filingStatuses } from '../../partner/filing-statuses.ts';
 import { NewerFormatError } from '../../redis/newer-format-error.ts';
 
 /**
@@ -36,14 +37,8 @@ const restateMark = 'restate';
 const restateEnd = `"${restateMark}"]`;
 
 // Maps, because a status may be called `__proto__`.
-const short = new Map([
-  ['UNPAID', 'U'],
-  ['PAID', 'A'],
-  ['PENDING', 'P'],
-  ['COMPLETED', 'C'],
-  ['REJECTED', 'R'],
-]);
-const long = new Map([...short].map(([status, letter]) => [letter, status]));
+const codeOf = new Map<string, string>(filingStatuses.map(({ status, code }) => [status, code]));
+const statusOf = new Map<string, string>(filingStatuses.map(({ status, code }) => [code, status]));
 
 /**
  * The state as stored: a JSON array that starts with the format's version, about 75 bytes. Equal states
@@ -52,7 +47,7 @@ const long = new Map([...short].map(([status, letter]) => [letter, status]));
 export function encodeState(state: FilingState): string {
   return JSON.stringify([
     format,
-    short.get(state.status) ?? `=${state.status}`,
+    codeOf.get(state.status) ?? `=${state.status}`,
     state.completedAt,
     state.rejectionReason,
     state.sequence,
@@ -69,7 +64,7 @@ export function encodeState(state: FilingState): string {
  */
 export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
   if (!text.startsWith(codeStart) || text.endsWith(removedEnd) || text.endsWith(restateEnd)) return false;
-  const code = short.get(status);
+  const code = codeOf.get(status);
   if (code === undefined || !text.startsWith(`${code}",`, codeStart.length)) return false;
   const end = endOf(text, codeStart.length + 3, completedAt);
   return end > 0 && endOf(text, end, rejectionReason) > 0;
@@ -124,7 +119,7 @@ export function decodeState(text: string): FilingState {
     version === format && typeof status === 'string' && isText(completedAt) && isText(rejectionReason);
   if (!isState || !numbers.every(Number.isFinite)) throw new SyntaxError('not a filing state');
   return {
-    status: long.get(status) ?? status.slice(1),
+    status: statusOf.get(status) ?? status.slice(1),
     completedAt,
     rejectionReason,
     sequence: Number(sequence),
@@ -134,6 +129,30 @@ export function decodeState(text: string): FilingState {
     removed: removed === 1,
     ...(restate === restateMark ? { restate: true } : {}),
   };
+}
+
+/** A filing's state as stored: the text that a later commit compares against, decoded when asked for. */
+export class StoredState {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Throws NewerFormatError. */
+  get state(): FilingState {
+    return decodeState(this.text);
+  }
+
+  /** Null where it is of a newer format: whoever only wants to know leaves such a filing alone. */
+  get known(): FilingState | null {
+    try {
+      return this.state;
+    } catch (error) {
+      if (error instanceof NewerFormatError) return null;
+      throw error;
+    }
+  }
 }
 
 function isText(value: unknown): value is string | null {

@@ -1,14 +1,14 @@
--- Mends an account's log where half a transaction was carried out: the head is the newest entry's, entries
--- whose bodies are of other events go, and the
--- filings of a stretch stand in the indexes as their states say.
+-- Repairs an account's log where half a transaction was carried out: the head becomes that of the newest
+-- entry, entries whose bodies belong to other events go, and the filings of a stretch stand in the indexes as
+-- their states say.
 --
--- KEYS  1 head  2 events  3 bodies  4 filing-events  5 filings  6 index  7 counts
--- ARGV  head as it was found, first and last position of the stretch, number of positions that go, these,
---       then for each filing four values:
---       id, its state as it was found ('' = none), its status in the index ('' = in none), its positions in
---       the stretch, separated by commas
--- Reply { the head's position, whether the counts are those of the index }; nil, with nothing written, when
---       the log has moved on meanwhile.
+-- KEYS   1 head  2 events  3 bodies  4 filing-events  5 filings  6 index  7 counts
+-- ARGV   1 the head as it was found  2 first and  3 last position of the stretch
+--        4 statuses without an index, separated by newlines  5 number of entries that go
+--        then the positions of these, then four values for each filing: id, its state as it was found
+--        ('' = none), its status in the index ('' = in none), its positions in the stretch, separated by commas
+-- Reply  { the head's position, 1 where the counts are those of the index, otherwise 0 }; nil, with nothing
+--        written, when the log has moved on meanwhile.
 local head, events, bodies, of_filing, filings, index, counts = unpack(KEYS)
 local found = redis.call('GET', head) or '0'
 if found ~= ARGV[1] then return nil end
@@ -23,8 +23,11 @@ if newest_position >= position and newest and newest[2][11] == 'timeline' then
   position = newest_position
 end
 
-local at = 5
-for i = at, at + tonumber(ARGV[4]) - 1 do
+local unindexed = {}
+for status in string.gmatch(ARGV[4], '[^\n]+') do unindexed[status] = true end
+
+local at = 6
+for i = at, at + tonumber(ARGV[5]) - 1 do
   redis.call('XDEL', events, ARGV[i] .. '-0')
   redis.call('HDEL', bodies, ARGV[i])
   at = i + 1
@@ -34,7 +37,7 @@ local function index_as(id, own)
   for _, status in ipairs(redis.call('HKEYS', counts)) do
     if status ~= own then redis.call('ZREM', index, status .. '\0' .. id) end
   end
-  if own ~= '' and own ~= 'COMPLETED' then redis.call('ZADD', index, 0, own .. '\0' .. id) end
+  if own ~= '' and not unindexed[own] then redis.call('ZADD', index, 0, own .. '\0' .. id) end
 end
 
 local function list_as(id, own)
@@ -58,10 +61,10 @@ for i = at, #ARGV, 4 do
   list_as(ARGV[i], ARGV[i + 3])
 end
 
--- Each filing stands in the index, but for those that are COMPLETED.
+-- Each filing stands in the index, unless its status has none.
 local fit = 1
 for status in pairs(statuses) do
-  if status ~= 'COMPLETED' then
+  if not unindexed[status] then
     local listed = redis.call('ZLEXCOUNT', index, '[' .. status .. '\0', '(' .. status .. '\1')
     if listed ~= tonumber(redis.call('HGET', counts, status) or 0) then fit = 0 end
   end

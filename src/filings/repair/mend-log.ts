@@ -1,11 +1,13 @@
 import { toCheckpoint, type EventLog } from '../../events/event-log.ts';
 import { toOutline, type OutlinedEntry, type StreamEntry } from '../../events/log-entry.ts';
+import { unindexedStatuses } from '../../partner/filing-statuses.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord } from '../../redis/unreadable-record.ts';
 import type { WitnessedEvent } from '../commit/commit-journal.ts';
-import { indexStatus, type ReadStates, type StoredState } from '../commit/filing-commit.ts';
+import { indexStatus, type ReadStates } from '../commit/filing-commit.ts';
+import type { StoredState } from '../detection/filing-state.ts';
 import { around, findTear, readTold, type Tear, type ToldEvent } from './find-tear.ts';
 
 /** What was found torn in a log, and mended. */
@@ -147,6 +149,7 @@ export function createLogMender(deps: LogMenderDeps): LogMender {
         head,
         entries[0]?.position ?? 0,
         entries.at(-1)?.position ?? 0,
+        unindexedStatuses.join('\n'),
         mixed.length,
         ...mixed,
         ...[...states].flatMap(([id, stored]) => [

@@ -1,4 +1,5 @@
 import type { OutlinedEntry } from '../../events/event-log.ts';
+import { isSettled } from '../../partner/filing-statuses.ts';
 import type { FilingState } from '../detection/filing-state.ts';
 
 /** What the store still says of a filing whose state cannot be read. */
@@ -32,7 +33,7 @@ export function recoverState({ newest, indexed, eventsMax }: Evidence): FilingSt
   const status = indexed ?? 'COMPLETED';
   const known = { status, completedAt: null, rejectionReason: null, sequence: eventsMax };
   const times = { since: 0, readFrom: 0, readAt: 0 };
-  const isInDoubt = newest !== null || status === 'COMPLETED' || status === 'REJECTED';
+  const isInDoubt = newest !== null || isSettled(status);
   return { ...known, ...times, removed: false, ...(isInDoubt ? { restate: true } : {}) };
 }
 

@@ -1,9 +1,10 @@
 import type { EventLog } from '../../events/event-log.ts';
 import { isSameCheckpoint, type Checkpoint } from '../../events/timeline.ts';
 import type { CommitJournal, WitnessedEvent } from '../commit/commit-journal.ts';
-import type { FilingState } from '../detection/filing-state.ts';
+import type { FilingState, StoredState } from '../detection/filing-state.ts';
 import type { CommitWriter } from '../commit/commit-writer.ts';
-import type { FilingCommit, ReadStates, StoredState } from '../commit/filing-commit.ts';
+import type { ReadStates } from '../commit/filing-commit.ts';
+import type { FilingCommit } from '../detection/decide-commit.ts';
 
 /** What became of commits that Redis had lost. */
 export interface Restoration {

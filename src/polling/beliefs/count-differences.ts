@@ -1,78 +1,83 @@
 /**
- * What one account's polls make of a difference between the service's count of a list and ours. A difference
- * may be a change between two requests, a filing to be found, or nothing that ever goes away (a record that
- * cannot be read, a service that counts wrongly). Kept in memory; losing it costs one needless search.
+ * What the polls of an account remember of a difference between the service's count of a list and ours. A
+ * difference may be a change between two requests, a filing to be found, or permanent (a record that cannot
+ * be read, a service that counts wrongly). Kept in memory; losing it costs one needless search.
  */
-export interface CountDoubt {
+export interface CountDifference {
   /** The difference that a search has left over: it means nothing any more. */
   readonly explained: number;
-  /** Polls in a row that met another difference. */
-  readonly sights: number;
-  /** So many such polls lead to a search. */
+  /** Number of polls in a row that met another difference. */
+  readonly polls: number;
+  /** Number of such polls that lead to a search. */
   readonly needed: number;
 }
 
-// One sight may be a change between two requests of the same poll.
+// A single poll may have met a change between two of its requests.
 const neededMin = 2;
 const neededMax = 64;
 
 /** Nothing met so far. */
-export const noDoubt: CountDoubt = { explained: 0, sights: 0, needed: neededMin };
+export const noDifference: CountDifference = { explained: 0, polls: 0, needed: neededMin };
 
-/** What to do about a difference. */
-export type DoubtVerdict = 'nothing' | 'wait' | 'search';
+/** What a poll does about a difference. */
+export type DifferenceVerdict = 'nothing' | 'wait' | 'search';
 
-/** Takes one poll's difference (the service's count less ours) into account; pure. */
+/** Judges one poll's difference: the service's count less ours. */
 export function weighDifference(
-  doubt: CountDoubt,
+  memory: CountDifference,
   difference: number,
-): { readonly doubt: CountDoubt; readonly verdict: DoubtVerdict } {
-  if (difference === 0) return { doubt: noDoubt, verdict: 'nothing' };
-  if (difference === doubt.explained) return { doubt: { ...doubt, sights: 0 }, verdict: 'nothing' };
-  const sights = doubt.sights + 1;
-  return { doubt: { ...doubt, sights }, verdict: sights >= doubt.needed ? 'search' : 'wait' };
+): { readonly memory: CountDifference; readonly verdict: DifferenceVerdict } {
+  if (difference === 0) return { memory: noDifference, verdict: 'nothing' };
+  if (difference === memory.explained) return { memory: { ...memory, polls: 0 }, verdict: 'nothing' };
+  const polls = memory.polls + 1;
+  return { memory: { ...memory, polls }, verdict: polls >= memory.needed ? 'search' : 'wait' };
 }
 
-/** Notes what a search has left over; pure. Each search in vain doubles the patience, up to 64 polls. */
-export function concludeSearch(doubt: CountDoubt, left: number, fruitful: boolean): CountDoubt {
-  if (left === 0) return noDoubt;
-  const needed = fruitful ? neededMin : Math.min(doubt.needed * 2, neededMax);
-  return { explained: left, sights: 0, needed };
+/** Remembers what a search has left over. Each search in vain doubles the patience, up to 64 polls. */
+export function concludeSearch(memory: CountDifference, left: number, fruitful: boolean): CountDifference {
+  if (left === 0) return noDifference;
+  const needed = fruitful ? neededMin : Math.min(memory.needed * 2, neededMax);
+  return { explained: left, polls: 0, needed };
 }
 
-/** The doubts of one account, by status; the empty string is the unfiltered list. */
-export type CountDoubts = Map<string, CountDoubt>;
+/** The differences of one account, by status; the empty string is the unfiltered list. */
+export type CountDifferences = Map<string, CountDifference>;
 
 /**
- * Weighs one poll's difference in a list and says whether to search now; `atOnce` where a search is cheap.
- * Null, when the service's count is not to be relied on, changes nothing.
+ * Whether to search for one poll's difference in a list now; `atOnce` where a search is cheap. Null, when the
+ * service's count is not reliable, changes nothing.
  */
 export function isSearchDue(
-  doubts: CountDoubts,
+  differences: CountDifferences,
   status: string,
   difference: number | null,
   atOnce: boolean,
 ): boolean {
   if (difference === null) return false;
-  const { doubt, verdict } = weighDifference(doubts.get(status) ?? noDoubt, difference);
-  doubts.set(status, doubt);
-  return verdict === 'search' || (verdict === 'wait' && atOnce && doubt.needed === neededMin);
+  const { memory, verdict } = weighDifference(differences.get(status) ?? noDifference, difference);
+  differences.set(status, memory);
+  return verdict === 'search' || (verdict === 'wait' && atOnce && memory.needed === neededMin);
 }
 
 /**
- * Notes what a search in a list has left over; `fruitful` when it found something or what is left is
+ * Remembers what a search in a list has left over; `fruitful` when it found something or the rest is
  * accounted for.
  */
 export function concludeListSearch(
-  doubts: CountDoubts,
+  differences: CountDifferences,
   status: string,
   left: number | null,
   fruitful: boolean,
 ): void {
-  if (left !== null) doubts.set(status, concludeSearch(doubts.get(status) ?? noDoubt, left, fruitful));
+  if (left !== null)
+    differences.set(status, concludeSearch(differences.get(status) ?? noDifference, left, fruitful));
 }
 
 /** Whether a difference is one that an earlier search has left over. */
-export function isExplained(doubts: CountDoubts, status: string, difference: number | null): boolean {
-  return difference === null || difference === (doubts.get(status) ?? noDoubt).explained;
+export function isExplained(
+  differences: CountDifferences,
+  status: string,
+  difference: number | null,
+): boolean {
+  return difference === null || difference === (differences.get(status) ?? noDifference).explained;
 }

@@ -1,7 +1,7 @@
 import type { FilingState } from '../../filings/detection/filing-state.ts';
-import type { FilingDocument } from '../../filings/observe-filings.ts';
+import type { FilingDocument } from '../../filings/detection/decide-commit.ts';
 import { createdAtOf } from '../../partner/filing-schema.ts';
-import type { Miss } from './missed-reads.ts';
+import type { MissedRead } from './missed-reads.ts';
 import { isUnsettled } from '../../partner/filing-statuses.ts';
 
 /** The marks that polls earn by what they have provably seen; the store says what each of them means. */
@@ -16,14 +16,14 @@ export interface SeenMarks {
  * Latest time (ms, Redis's clock) at which a filing is known to have been as stored, the `observed.notBefore`
  * of its next change; pure. 0 when nothing is known.
  */
-export function knownUntil(
+export function notBefore(
   marks: SeenMarks,
-  miss: Miss | undefined,
+  missed: MissedRead | undefined,
   previous: FilingState | null,
   document: FilingDocument,
 ): number {
-  if (previous === null) return unknownUntil(marks, document);
-  if (miss !== undefined) return Math.max(miss.knownUntil, previous.readFrom);
+  if (previous === null) return notBeforeOfUnknown(marks, document);
+  if (missed !== undefined) return Math.max(missed.notBefore, previous.readFrom);
   // Nobody asks for removed filings.
   if (previous.removed) return previous.readFrom;
   const { unsettledSeenAt, allSeenAt } = marks;
@@ -34,7 +34,7 @@ export function knownUntil(
 
 // Matching counts alone do not prove that a filing was not there (another may have gone); with its own
 // createdAt they do.
-function unknownUntil({ bornSeenAt, countedAt }: SeenMarks, document: FilingDocument): number {
+function notBeforeOfUnknown({ bornSeenAt, countedAt }: SeenMarks, document: FilingDocument): number {
   const createdAt = createdAtOf(document);
   return Number.isNaN(createdAt) ? bornSeenAt : Math.max(bornSeenAt, Math.min(countedAt, createdAt));
 }

@@ -1,16 +1,31 @@
-import type { Observation } from '../../filings/observe-filings.ts';
+import type { Observation } from '../../filings/detection/decide-commit.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
-import type { Absence, FilingReader } from '../reads/filing-reader.ts';
+import type { MissedRead } from '../beliefs/missed-reads.ts';
 import type { ListGuard } from './list-guard.ts';
-import type { Miss } from '../beliefs/missed-reads.ts';
 
-/** Reads filings by themselves, and removes those that are gone, as far as the poll's lists are believed. */
+/** A known filing that answered 404 on two polls, with the span of the second read. */
+export interface Absence {
+  readonly id: string;
+  readonly span: ReadSpan;
+}
+
+/** Reads filings one by one. */
+export interface SingleReads {
+  /**
+   * Requests each filing that is not to be left alone yet. One that cannot be read is counted and the others
+   * go on; several in a row reject with the last PartnerError, as does a refusal of the whole account.
+   */
+  read(ids: readonly string[]): Promise<void>;
+  /** Filings whose second 404 was read since the last call. */
+  collectAbsences(): readonly Absence[];
+}
+
+/** Reads filings by themselves, and removes the absent ones, as far as the poll's lists are believed. */
 export interface CarefulReads {
   /**
-   * Reads filings one by one. Of those that need not be the account's to ask for any more (its lists are
-   * doubted, or too many answer 404 already) a few are asked for, and the others only when one of them
-   * answers.
+   * Reads filings one by one. Filings that may not be the account's any more (its lists are doubted, or too
+   * many answer 404 already) are sampled: a few are requested, and the others only when one of these answers.
    */
   read(ids: readonly string[]): Promise<void>;
   /**
@@ -20,32 +35,35 @@ export interface CarefulReads {
   removeAbsent(): Promise<void>;
 }
 
-export interface CarefulReadsDeps {
-  readonly reader: FilingReader;
-  readonly guard: ListGuard;
-  readonly misses: ReadonlyMap<string, Miss>;
-  /** Whether an earlier poll's findings are held back yet. */
-  readonly isHeldBack: boolean;
-  readonly random: () => number;
-  readonly observe: (observations: readonly Observation[], span: ReadSpan) => Promise<unknown>;
-  readonly forget: (ids: readonly string[]) => Promise<void>;
+export interface CarefulReadsParts {
+  readonly reader: SingleReads;
+  readonly guard: Pick<ListGuard, 'isClosed' | 'isListDoubted' | 'holdsRemovals'>;
+  readonly missed: {
+    get(id: string): MissedRead | undefined;
+    forget(ids: readonly string[]): Promise<void>;
+  };
+  readonly observer: {
+    observe(observations: readonly Observation[], span: ReadSpan): Promise<unknown>;
+  };
 }
 
-// Maximum number of such filings asked for in vain in one poll.
+// Maximum number of sampled filings requested in vain in one poll.
 const samplesMax = 20;
 const removedAtOnce = 8;
 
-/** The reads of one poll. */
-export function createCarefulReads(deps: CarefulReadsDeps): CarefulReads {
-  const { reader, guard, misses } = deps;
-
+/** The reads of one poll; `isHeldBack` says whether an earlier poll's findings are still held back. */
+export function createCarefulReads(
+  { random }: { readonly random: () => number },
+  { isHeldBack }: { readonly isHeldBack: boolean },
+  { reader, guard, missed, observer }: CarefulReadsParts,
+): CarefulReads {
   function isSuspect(id: string): boolean {
-    return guard.isListDoubted() || (deps.isHeldBack && misses.get(id)?.gone === true);
+    return guard.isListDoubted() || (isHeldBack && missed.get(id)?.gone === true);
   }
 
   async function remove({ id, span }: Absence): Promise<void> {
-    await deps.observe([{ id, filing: null }], span);
-    await deps.forget([id]);
+    await observer.observe([{ id, filing: null }], span);
+    await missed.forget([id]);
   }
 
   return {
@@ -53,14 +71,14 @@ export function createCarefulReads(deps: CarefulReadsDeps): CarefulReads {
       if (guard.isClosed()) return;
       const suspects = ids.filter(isSuspect);
       if (suspects.length <= samplesMax) return reader.read(ids);
-      const from = Math.floor(deps.random() * suspects.length);
+      const from = Math.floor(random() * suspects.length);
       const turned = [...suspects.slice(from), ...suspects.slice(0, from)];
       const sample = turned.slice(0, samplesMax);
       await reader.read([...ids.filter((id) => !isSuspect(id)), ...sample]);
-      if (sample.some((id) => !misses.has(id))) await reader.read(turned.slice(samplesMax));
+      if (sample.some((id) => missed.get(id) === undefined)) await reader.read(turned.slice(samplesMax));
     },
     async removeAbsent() {
-      const absences = reader.takeAbsences();
+      const absences = reader.collectAbsences();
       if (guard.holdsRemovals()) return;
       for (let from = 0; from < absences.length; from += removedAtOnce)
         // oxlint-disable-next-line no-await-in-loop

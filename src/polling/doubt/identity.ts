@@ -2,29 +2,43 @@ import type { PartnerClient } from '../../partner/partner-client.ts';
 import { PartnerError } from '../../partner/partner-error.ts';
 import { standingDoubt } from './doubt.ts';
 import { doubtedFrom } from './doubt-policy.ts';
-import type { PollRunInput } from '../reads/poll-reads.ts';
-import type { MarksUpdate } from '../store/marks.ts';
 
-/** Who the partner service says the account is. */
+/** Which account the partner service says this is. */
 export interface SeenIdentity {
   /** False when there was no need to ask. */
   readonly asked: boolean;
-  /** Null when the service named nobody, or did not answer. */
+  /** Null when the service named none, or did not answer. */
   readonly digest: string | null;
-  /** What a poll that is not doubted keeps of it. */
-  readonly earned: MarksUpdate;
+  /** The marks of it that a poll without a doubt keeps. */
+  readonly earned: { readonly identity?: string; readonly identityAt?: number };
 }
+
+/** What decides whether to ask, and whether the answer is the account's own. */
+export interface IdentityInput {
+  readonly account: { readonly sweepIntervalMs: number };
+  readonly marks: {
+    readonly baselined: boolean;
+    readonly doubt: string;
+    readonly identity: string;
+    readonly identityAt: number;
+  };
+  readonly known: number;
+  readonly startedAt: number;
+  readonly signal: AbortSignal;
+}
+
+type IdentityClient = Pick<PartnerClient, 'checkAccount'>;
 
 const notAsked: SeenIdentity = { asked: false, digest: null, earned: {} };
 
 /**
- * Asks `GET /partner/me` who the account is, where that is due: the first time, once in a sweep interval, and
- * in each poll while findings are doubted. A service that does not answer it is asked again when it is due
+ * Asks `GET /partner/me` which account this is, where that is due: the first time, once in a sweep interval,
+ * and in each poll while findings are doubted. A service that does not answer is asked again when that is due
  * again. Rejects only when the signal aborts.
  */
 export async function askIdentity(
-  client: Pick<PartnerClient, 'checkAccount'>,
-  { account, marks, known, startedAt, signal }: PollRunInput,
+  client: IdentityClient,
+  { account, marks, known, startedAt, signal }: IdentityInput,
 ): Promise<SeenIdentity> {
   const isDue = startedAt - marks.identityAt >= account.sweepIntervalMs || standingDoubt(marks) !== null;
   if (!isDue) return notAsked;
@@ -42,10 +56,7 @@ export async function askIdentity(
  * Digest of the account that `GET /partner/me` names; null when it names none, or is not answered. Rejects
  * only when the signal aborts.
  */
-export async function readIdentity(
-  client: Pick<PartnerClient, 'checkAccount'>,
-  signal: AbortSignal,
-): Promise<string | null> {
+export async function readIdentity(client: IdentityClient, signal: AbortSignal): Promise<string | null> {
   try {
     return await client.checkAccount(signal);
   } catch (error) {

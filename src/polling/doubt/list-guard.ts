@@ -1,5 +1,5 @@
-import type { Doubt } from './doubt.ts';
-import { standingDoubt } from './doubt.ts';
+import type { PartnerClient } from '../../partner/partner-client.ts';
+import { standingDoubt, type Doubt } from './doubt.ts';
 import {
   doubtedFrom,
   isWaitNeeded,
@@ -8,34 +8,35 @@ import {
   type DoubtLimits,
   type DoubtReason,
 } from './doubt-policy.ts';
-import type { PollingMarks } from '../store/marks.ts';
+import { readIdentity } from './identity.ts';
 
 /**
- * Keeps one poll from telling what it has read of lists that are not the account's own. Filings never seen
- * before wait, as long as more of them than known ones have come, until the lists have been read and weighed;
- * filings that answer 404 wait for the end of the poll.
+ * Holds back what one poll has read of lists that are not the account's own. Filings never seen before wait,
+ * as long as more of them than known ones have come, until the lists have been read and weighed; filings that
+ * answer 404 wait for the end of the poll.
  */
 export interface ListGuard {
-  /** Counts what a page has shown for the first time; true: what was never seen before is to be kept back. */
+  /** Counts what a page has shown for the first time. True: filings never seen before are held back. */
   count(known: number, unknown: number, counted: number | null): boolean;
-  /** Whether what was never seen before is to be kept back now. */
+  /** Whether filings never seen before are held back now. */
   keepsBack(): boolean;
-  /** Takes filings that are kept back; `tell` is called when the lists turn out to be the account's own. */
-  keep(filings: number, tell: () => Promise<unknown>): void;
-  /** Tells what was kept back, if there is no reason to wait any more. */
+  /** Keeps filings that are held back; `announce` is called when the lists prove to be the account's own. */
+  keep(filings: number, announce: () => Promise<unknown>): void;
+  /** Announces the kept filings if there is no reason to wait any more. */
   release(): Promise<void>;
   /** Whether a delta poll has to look closer before it ends. */
   isOpen(): boolean;
   /**
-   * Weighs the lists read, which must have shown so many known filings if they are the account's own. Null:
-   * they are, and what was kept back is told. Asks for the account's identity where there is a doubt.
+   * Weighs the lists read; as the account's own they must have shown `expected` known filings. Null: they are
+   * the account's own, and the kept filings are announced. Asks for the account's identity where there is a
+   * doubt. Rejects as `announce` does, and when the signal aborts.
    */
   weigh(expected: number): Promise<DoubtReason | null>;
-  /** Nothing that the lists alone have shown is told in this poll. */
+  /** From now on nothing that the lists alone have shown is announced in this poll. */
   doubt(reason: DoubtReason): void;
-  /** Whether filings found gone are not to be removed in this poll. */
+  /** Whether absent filings must not be removed in this poll. */
   holdsRemovals(): boolean;
-  /** Takes note of what `GET /partner/me` names; null is nobody. */
+  /** Takes note of the account that `GET /partner/me` names; null where it names none. */
   noteAccount(digest: string | null): void;
   /** True when another account answers: then nothing of the poll counts. */
   isClosed(): boolean;
@@ -46,38 +47,41 @@ export interface ListGuard {
   /** True when something would be held back had the operator not accepted it. */
   isOverridden(): boolean;
   /**
-   * True when more was kept back than can be kept, and the lists are the account's own: they are to be read
+   * True when more was held back than can be kept, and the lists are the account's own: they are to be read
    * again.
    */
   isToBeRepeated(): boolean;
 }
 
-export interface ListGuardDeps {
-  readonly limits: DoubtLimits;
-  readonly marks: Pick<PollingMarks, 'baselined' | 'doubt' | 'identity'>;
+/** What the guard knows of the poll at its beginning. */
+export interface GuardInput {
+  readonly marks: { readonly baselined: boolean; readonly doubt: string; readonly identity: string };
   /** Known filings before the poll. */
   readonly known: number;
   /** True in a second read of lists that are the account's own. */
-  readonly isTrusted: boolean;
-  /** Known filings that were 404 when last asked for. */
-  readonly gone: () => number;
-  /**
-   * Digest of the account that `GET /partner/me` names; null when it names none. Does not reject but for an
-   * abort.
-   */
-  readonly askAccount: () => Promise<string | null>;
+  readonly isTrusted?: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface ListGuardDeps {
+  readonly client: Pick<PartnerClient, 'checkAccount'>;
+  readonly doubtLimits: DoubtLimits;
 }
 
 // Maximum number of filings that wait in memory, with the pages that they stand on.
 const keptMax = 1_000;
 
-/** A guard for one poll. */
-export function createListGuard(deps: ListGuardDeps): ListGuard {
-  const { limits, marks, known } = deps;
+/** A guard for one poll; `missed.gone` is the number of known filings that answered 404 when last read. */
+export function createListGuard(
+  { client, doubtLimits: limits }: ListGuardDeps,
+  { marks, known, isTrusted = false, signal }: GuardInput,
+  missed: { gone(): number },
+): ListGuard {
   const standing = standingDoubt(marks);
   const isArmed = marks.baselined && known >= doubtedFrom;
-  let isOurs = !isArmed || deps.isTrusted;
-  let sighted = { known, shown: 0, unknown: 0, counted: 0 };
+  const isAccepted = standing?.accepted === true;
+  let isOurs = !isArmed || isTrusted;
+  let shownSoFar = { known, shown: 0, unknown: 0, counted: 0 };
   let kept: (() => Promise<unknown>)[] = [];
   let keptFilings = 0;
   let hasDropped = false;
@@ -86,9 +90,8 @@ export function createListGuard(deps: ListGuardDeps): ListGuard {
   let isOverridden = false;
   let seen: string | null | undefined;
 
-  const isAccepted = standing?.accepted === true;
-  const keepsBack = () => listReason !== null || (!isOurs && !isAccepted && isWaitNeeded(sighted, limits));
-  const evidence = () => ({ ...sighted, gone: deps.gone(), isDoubted: standing !== null });
+  const keepsBack = () => listReason !== null || (!isOurs && !isAccepted && isWaitNeeded(shownSoFar, limits));
+  const evidence = () => ({ ...shownSoFar, gone: missed.gone(), isDoubted: standing !== null });
 
   function noteAccount(digest: string | null): void {
     seen = digest;
@@ -96,48 +99,49 @@ export function createListGuard(deps: ListGuardDeps): ListGuard {
       listReason = 'other_account';
   }
 
-  async function tellKept(): Promise<void> {
-    const told = kept;
+  async function announceKept(): Promise<void> {
+    const announced = kept;
     kept = [];
     keptFilings = 0;
     // In the order of the pages.
     // oxlint-disable-next-line no-await-in-loop
-    for (const tell of told) await tell();
+    for (const announce of announced) await announce();
   }
 
   async function weigh(expected: number): Promise<DoubtReason | null> {
     if (isOurs) return null;
     const reason = listDoubt({ ...evidence(), expected }, limits);
-    if (seen === undefined && (reason !== null || kept.length > 0)) noteAccount(await deps.askAccount());
+    if (seen === undefined && (reason !== null || kept.length > 0))
+      noteAccount(await readIdentity(client, signal));
     if (listReason !== null) return listReason;
     if (reason !== null && !isAccepted) return reason;
     isOverridden ||= reason !== null;
     isOurs = true;
-    await tellKept();
+    await announceKept();
     return null;
   }
 
   return {
     count(shown, unknown, counted) {
-      sighted = {
+      shownSoFar = {
         known,
-        shown: sighted.shown + shown,
-        unknown: sighted.unknown + unknown,
-        counted: Math.max(sighted.counted, counted ?? 0),
+        shown: shownSoFar.shown + shown,
+        unknown: shownSoFar.unknown + unknown,
+        counted: Math.max(shownSoFar.counted, counted ?? 0),
       };
       return keepsBack();
     },
     keepsBack,
-    keep(filings, tell) {
+    keep(filings, announce) {
       if (keptFilings + filings > keptMax || listReason !== null) {
         hasDropped = true;
         return;
       }
       keptFilings += filings;
-      kept.push(tell);
+      kept.push(announce);
     },
     async release() {
-      if (kept.length > 0 && !keepsBack()) await tellKept();
+      if (kept.length > 0 && !keepsBack()) await announceKept();
     },
     isOpen: () => isArmed && (kept.length > 0 || hasDropped || standing !== null),
     weigh,

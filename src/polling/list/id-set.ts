@@ -1,9 +1,9 @@
 /** Whether an id was new to the set, to the part of it only, or to neither. */
-export type Sight = 'new' | 'elsewhere' | 'again';
+export type Membership = 'new' | 'elsewhere' | 'again';
 
 /** A part of a set, told apart from the rest until it is ended. */
 export interface IdPart {
-  add(id: string): Sight;
+  add(id: string): Membership;
   /** Its ids stay in the set. */
   end(): void;
 }
@@ -40,7 +40,7 @@ export function createIdSet(): IdSet {
     return slot;
   }
 
-  function add(id: string, bit: number): Sight {
+  function add(id: string, bit: number): Membership {
     const hash = hashOf(id);
     const slot = slotOf(hash);
     const known = slots[slot] === hash;

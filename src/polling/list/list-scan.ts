@@ -1,50 +1,49 @@
-import type { ListQuery, PageAnswer } from '../../partner/partner-client.ts';
+import { pageSize } from '../../partner/page-size.ts';
+import type { PageAnswer, PartnerClient } from '../../partner/partner-client.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import type { IdPart, IdSet } from './id-set.ts';
-import { createPageWork } from './page-work.ts';
-import { createPagesAhead } from './prefetch.ts';
+import { createPrefetch } from './prefetch.ts';
+import { splitRepeatedRows, type PageRows } from './repeated-rows.ts';
 import {
   advance,
-  likelyNext,
+  likelyNextOffset,
   nextStep,
   skipPage,
-  startOfScan,
+  startPosition,
   type ScanEnd,
-  type ScanProgress,
+  type ScanPosition,
   type ScanStep,
   type TotalTrust,
-} from './scan-progress.ts';
-import { splitSights, type Sights } from './repeated-rows.ts';
+} from './scan-position.ts';
 
-/** What paging once through a list has seen. */
+/** What paging once through a list has shown. */
 export interface ScanResult {
   /** Records that could not be read as filings, by id or digest. */
   readonly quarantined: ReadonlySet<string>;
   readonly end: ScanEnd;
-  readonly progress: ScanProgress;
+  readonly position: ScanPosition;
   /** Why pages are missing; null when none are. */
   readonly failure: PartnerError | null;
 }
 
-/** A page with what of it the poll had shown before. */
-export interface SeenPage extends PageAnswer {
-  readonly sights: Sights;
+/** A page, split by what the poll had shown before. */
+export interface ShownPage extends PageAnswer {
+  readonly rows: PageRows;
+}
+
+/** A short poll that may be due while a long read goes on. */
+export interface PollInBetween {
+  isDue(): boolean;
+  /** Makes that poll if it is due and not under way. */
+  pollIfDue(): Promise<void>;
 }
 
 export interface ScanDeps {
-  /**
-   * Rejects with PartnerError and nothing else. `onArrival` is called as PartnerClient's `listFilings` does.
-   */
-  readonly fetchPage: (query: ListQuery, onArrival: () => void) => Promise<PageAnswer>;
-  /**
-   * Called with each page in order, while the work on those before may go on and the next ones be on their
-   * way.
-   */
-  readonly onPage: (seen: SeenPage) => Promise<void>;
+  readonly listing: Pick<PartnerClient, 'listFilings'>;
   /** Ids that the poll has shown; the list's are added, those of quarantined records included. */
   readonly shown: IdSet;
-  /** Called between pages: something else that is due, or null. */
-  readonly interlude: () => (() => Promise<void>) | null;
+  readonly inBetween: PollInBetween;
+  readonly signal: AbortSignal;
 }
 
 /** Which part of the list to read, and how far its `total` is believed. */
@@ -54,129 +53,129 @@ export interface ScanRequest {
   readonly trust: TotalTrust;
 }
 
-const pageSize = 100;
+/** One passage through a list. */
+export interface ListScan {
+  /**
+   * The pages, to be read once. The next pages may be requested while the reader works on earlier ones. At a
+   * `barrier` the reader finishes that work before it asks for more. Throws PartnerError when not even the
+   * first page can be had, or when the service refuses the account. No request outlives it.
+   */
+  pages(): AsyncGenerator<ShownPage | 'barrier', void, undefined>;
+  /** To be asked for when the pages have come to their end. */
+  result(): ScanResult;
+}
 
 /**
- * Reads a list page by page (partner specification, `GET /partner/filings`), advancing by what each page held
- * and never by the limit asked for. A page that cannot be had is left out and asked for once more at the end.
- * Rejects with PartnerError when not even the first page can be had, or when the service refuses the account,
- * and as `onPage` does. No request and no work on a page outlives it.
+ * Reads a list page by page (docs/partner.md#lists), advancing by what each page held and never by the limit
+ * asked for. A page that cannot be had is left out and requested once more at the end.
  */
-export async function scanList(deps: ScanDeps, request: ScanRequest): Promise<ScanResult> {
-  const list = deps.shown.part();
-  const scan = openScan(deps, request, list);
-  try {
-    return await readOn(deps, scan);
-  } finally {
-    await Promise.all([scan.pages.settled(), scan.work.settled()]);
-    list.end();
-  }
-}
-
-async function readOn(deps: ScanDeps, scan: Scan): Promise<ScanResult> {
-  const { pages, work } = scan;
-  for (;;) {
-    const noted = scan.note(await pages.take());
-    pages.turn();
-    let { step } = noted;
-    const interlude = step === 'continue' && !pages.isAsked() ? deps.interlude() : null;
-    if (step === 'continue' && interlude === null) pages.ask();
-    if (noted.page !== null) await work.begin(noted.page.bytes, deps.onPage(noted.page));
-    if (step !== 'continue' || interlude !== null) await work.done();
-    if (interlude !== null) await interlude();
-    if (step === 'early') step = await scan.lookBehind();
-    if (step !== 'continue') return scan.close(step);
-  }
-}
-
-// Failures are values here, so that a page asked for ahead of time cannot fail behind anybody's back.
-type Answer = PageAnswer | PartnerError;
-
-type Scan = ReturnType<typeof openScan>;
-
-function openScan(deps: ScanDeps, { status, trust }: ScanRequest, list: IdPart) {
+export function scanList({ listing, shown, inBetween, signal }: ScanDeps, request: ScanRequest): ListScan {
+  const { status, trust } = request;
+  const prefetch = createPrefetch<Answer>({ fetch, inBetween });
   const quarantined = new Set<string>();
   const holes: number[] = [];
-  let progress = startOfScan(trust);
+  let position = startPosition(trust);
   let failure: PartnerError | null = null;
+  let end: ScanEnd = 'broken';
 
-  async function fetch(offset: number, onArrival: () => void): Promise<Answer> {
+  async function fetch(offset: number, onArrival?: () => void): Promise<Answer> {
     try {
       const query = { offset, limit: pageSize, ...(status === undefined ? {} : { status }) };
-      return await deps.fetchPage(query, onArrival);
+      return await listing.listFilings(query, signal, onArrival);
     } catch (error) {
       if (error instanceof PartnerError) return error;
       throw error;
     }
   }
 
-  const pages = createPagesAhead({
-    fetch,
-    offset: () => progress.offset,
-    likelyNext: () => (deps.interlude() === null ? likelyNext(progress) : null),
-  });
+  async function* pages(): ReturnType<ListScan['pages']> {
+    const list = shown.part();
+    try {
+      yield* readOn(list);
+    } finally {
+      await prefetch.settled();
+      list.end();
+    }
+  }
 
-  function take(fetched: PageAnswer): { readonly page: SeenPage; readonly fresh: number } {
+  async function* readOn(list: IdPart): ReturnType<ListScan['pages']> {
+    for (;;) {
+      const answer = await prefetch.answer();
+      const page = isPage(answer) ? accept(answer, list) : null;
+      let step = page === null ? leaveOut() : nextStep(position);
+      prefetch.expect(position.offset, likelyNextOffset(position));
+      const isPause = step === 'continue' && !prefetch.isRequested() && inBetween.isDue();
+      if (step === 'continue' && !isPause) prefetch.request();
+      if (page !== null) yield page;
+      if (step !== 'continue' || isPause) yield 'barrier';
+      if (isPause) await inBetween.pollIfDue();
+      if (step === 'early') step = yield* lookBehind(list);
+      if (step !== 'continue') return yield* close(step, list);
+    }
+  }
+
+  function isPage(answer: Answer): answer is PageAnswer {
+    if (!(answer instanceof PartnerError)) return true;
+    if (position.pages === 0 || consequence(answer, 'list') === 'poll_ends') throw answer;
+    failure = answer;
+    return false;
+  }
+
+  function accept(answer: PageAnswer, list: IdPart): ShownPage {
+    const { page, fresh } = show(answer, list);
+    position = advance(position, answer.page, fresh);
+    return page;
+  }
+
+  function show(answer: PageAnswer, list: IdPart): { readonly page: ShownPage; readonly fresh: number } {
     let fresh = 0;
-    const see = (id: string): boolean => {
-      const sight = list.add(id);
-      if (sight !== 'again') fresh += 1;
-      return sight === 'new';
+    const showId = (id: string): boolean => {
+      const membership = list.add(id);
+      if (membership !== 'again') fresh += 1;
+      return membership === 'new';
     };
-    const sights = splitSights(fetched.page.filings, see);
-    for (const name of fetched.page.quarantined) {
-      see(name);
+    const rows = splitRepeatedRows(answer.page.filings, showId);
+    for (const name of answer.page.quarantined) {
+      showId(name);
       quarantined.add(name);
     }
-    return { page: { ...fetched, sights }, fresh };
+    return { page: { ...answer, rows }, fresh };
   }
 
   function leaveOut(): ScanStep {
-    holes.push(progress.offset);
-    progress = skipPage(progress);
-    return nextStep(progress);
+    holes.push(position.offset);
+    position = skipPage(position);
+    return nextStep(position);
   }
 
-  async function fill(offset: number): Promise<boolean> {
-    const answer = await fetch(offset, () => undefined);
-    if (answer instanceof PartnerError) failure = passing(answer, progress);
-    if (answer instanceof PartnerError || answer.page.length === 0) return false;
-    await deps.onPage(take(answer).page);
+  // After an empty page before the total: whether the list goes on behind it.
+  async function* lookBehind(list: IdPart): AsyncGenerator<ShownPage | 'barrier', ScanStep> {
+    const behind = Math.max(position.offset + 1, (position.total ?? 0) - 1);
+    if (!(yield* fill(behind, list))) return 'short';
+    const step = leaveOut();
+    prefetch.expect(position.offset, likelyNextOffset(position));
+    return step;
+  }
+
+  // Requests once more what was left out.
+  async function* close(step: Exclude<ScanStep, 'continue'>, list: IdPart): ReturnType<ListScan['pages']> {
+    let isWhole = true;
+    for (const offset of holes) isWhole = (yield* fill(offset, list)) && isWhole;
+    const reached = step === 'early' ? 'short' : step;
+    end = isWhole ? reached : 'broken';
+    if (isWhole) failure = null;
+  }
+
+  async function* fill(offset: number, list: IdPart): AsyncGenerator<ShownPage | 'barrier', boolean> {
+    const answer = await fetch(offset);
+    if (!isPage(answer) || answer.page.length === 0) return false;
+    yield show(answer, list).page;
+    yield 'barrier';
     return true;
   }
 
-  return {
-    pages,
-    work: createPageWork(),
-    /** Takes an answer into account and says what to do next; `page` null where it is none. */
-    note(answer: Answer): { readonly step: ScanStep; readonly page: SeenPage | null } {
-      if (answer instanceof PartnerError) {
-        failure = passing(answer, progress);
-        return { step: leaveOut(), page: null };
-      }
-      const { page, fresh } = take(answer);
-      progress = advance(progress, answer.page, fresh);
-      return { step: nextStep(progress), page };
-    },
-    /** After an empty page before the total: whether the list goes on behind it. */
-    lookBehind: async (): Promise<ScanStep> =>
-      (await fill(Math.max(progress.offset + 1, (progress.total ?? 0) - 1))) ? leaveOut() : 'short',
-    /** Asks for what was left out once more. */
-    async close(end: Exclude<ScanStep, 'continue'>): Promise<ScanResult> {
-      let whole = true;
-      for (const offset of holes) whole = (await fill(offset)) && whole;
-      const reached = end === 'early' ? 'short' : end;
-      return {
-        quarantined,
-        end: whole ? reached : 'broken',
-        progress,
-        failure: whole ? null : failure,
-      };
-    },
-  };
+  return { pages, result: () => ({ quarantined, end, position, failure }) };
 }
 
-function passing(failure: PartnerError, { pages }: ScanProgress): PartnerError {
-  if (pages === 0 || consequence(failure, 'list') === 'poll_ends') throw failure;
-  return failure;
-}
+// Failures are values here: a page that was requested ahead of time must not reject before it is awaited.
+type Answer = PageAnswer | PartnerError;

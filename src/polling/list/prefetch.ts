@@ -1,88 +1,92 @@
-/** Asks for the pages of one list, each as soon as the one before it has arrived. */
-export interface PagesAhead<T> {
-  /** The answer to the page whose turn it is, which is asked for now unless that has been done. */
-  take(): Promise<T>;
+/** Requests the pages of one list, each as soon as the one before it has arrived. */
+export interface Prefetch<T> {
   /**
-   * To be called when the turn has moved on. A page that was asked for in the belief that its turn would come
-   * is dropped if another's has.
+   * Expects the page at `offset` next, and after it probably the one at `likelyNext`; null where that is not
+   * known. A page that was requested on a prediction is dropped unless it is the one expected now.
    */
-  turn(): void;
-  /** True when the page whose turn it is has been asked for. */
-  isAsked(): boolean;
-  /** Asks for it, unless that has been done. */
-  ask(): void;
+  expect(offset: number, likelyNext: number | null): void;
+  /** True when the expected page has been requested. */
+  isRequested(): boolean;
+  /** Requests the expected page unless that has been done. */
+  request(): void;
+  /** The answer to the expected page, which is requested now unless that has been done. */
+  answer(): Promise<T>;
   /** Resolves when no request is under way any more. Never rejects. */
   settled(): Promise<void>;
 }
 
-export interface PagesAheadDeps<T> {
+export interface PrefetchDeps<T> {
   /**
-   * Asks for a page. `onArrival` is called when it is here and not parsed yet, once more when it had to be
-   * read again. Does not reject.
+   * Requests a page. `onArrival` is called when the page has arrived and is not parsed yet, and once more
+   * when it had to be read again. Does not reject.
    */
   readonly fetch: (offset: number, onArrival: () => void) => Promise<T>;
-  /** Where the page begins whose turn it is. */
-  readonly offset: () => number;
-  /** Where the one after it most likely begins; null to wait until that is known. */
-  readonly likelyNext: () => number | null;
+  /** Nothing is requested on a prediction while a poll in between is due. */
+  readonly inBetween: { isDue(): boolean };
 }
 
-interface Asked<T> {
+interface Request<T> {
   readonly offset: number;
   readonly answer: Promise<T>;
   readonly hasArrived: () => boolean;
 }
 
 /**
- * Nothing asked for yet. While one page is parsed and compared, the service works on the next. Two are never
- * on their way at once: served out of turn they would hide what moves from one to the other meanwhile.
+ * Requests nothing until the first page is expected. While one page is parsed and compared, the service works
+ * on the next. Two are never under way at once: served out of order they would hide rows that move from one
+ * to the other meanwhile.
  */
-export function createPagesAhead<T>(deps: PagesAheadDeps<T>): PagesAhead<T> {
-  let asked: Asked<T> | null = null;
-  let guess: Asked<T> | null = null;
-  // After one no more are made.
-  let wrongGuess: Asked<T> | null = null;
+export function createPrefetch<T>({ fetch, inBetween }: PrefetchDeps<T>): Prefetch<T> {
+  let expected: { readonly offset: number; readonly likelyNext: number | null } = {
+    offset: 0,
+    likelyNext: null,
+  };
+  let requested: Request<T> | null = null;
+  let predicted: Request<T> | null = null;
+  // After a wrong prediction no more are made.
+  let wronglyPredicted: Request<T> | null = null;
 
-  function askFor(offset: number): Asked<T> {
+  function send(offset: number): Request<T> {
     let arrived = false;
     const onArrival = () => {
       arrived = true;
-      // One page may wait for its turn, not two.
-      if (offset === deps.offset()) guessNext();
+      // One page may wait until it is expected, not two.
+      if (offset === expected.offset) predictNext();
     };
-    return { offset, answer: deps.fetch(offset, onArrival), hasArrived: () => arrived };
+    return { offset, answer: fetch(offset, onArrival), hasArrived: () => arrived };
   }
 
-  function guessNext(): void {
-    // What has arrived again is newer than the page behind it.
-    if (guess !== null) return drop();
-    const next = wrongGuess === null ? deps.likelyNext() : null;
-    if (next !== null) guess = askFor(next);
+  function predictNext(): void {
+    // A page that has arrived again is newer than the predicted page behind it.
+    if (predicted !== null) return drop();
+    const { likelyNext } = expected;
+    if (likelyNext !== null && wronglyPredicted === null && !inBetween.isDue()) predicted = send(likelyNext);
   }
 
   function drop(): void {
-    wrongGuess = guess;
-    guess = null;
+    wronglyPredicted = predicted;
+    predicted = null;
   }
 
   return {
-    take() {
-      const { answer } = asked ?? askFor(deps.offset());
-      asked = null;
+    expect(offset, likelyNext) {
+      expected = { offset, likelyNext };
+      if (predicted !== null && predicted.offset !== offset) return drop();
+      requested = predicted;
+      predicted = null;
+      if (requested?.hasArrived() === true) predictNext();
+    },
+    isRequested: () => requested !== null,
+    request() {
+      requested ??= send(expected.offset);
+    },
+    answer() {
+      const { answer } = requested ?? send(expected.offset);
+      requested = null;
       return answer;
     },
-    turn() {
-      if (guess !== null && guess.offset !== deps.offset()) return drop();
-      asked = guess;
-      guess = null;
-      if (asked?.hasArrived() === true) guessNext();
-    },
-    isAsked: () => asked !== null,
-    ask() {
-      asked ??= askFor(deps.offset());
-    },
     async settled() {
-      await Promise.allSettled([asked?.answer, guess?.answer, wrongGuess?.answer]);
+      await Promise.allSettled([requested?.answer, predicted?.answer, wronglyPredicted?.answer]);
     },
   };
 }

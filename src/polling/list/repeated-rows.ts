@@ -1,31 +1,35 @@
 import type { PartnerFiling } from '../../partner/filing-schema.ts';
 
 /** The filings of a page by what their being on it proves. */
-export interface Sights {
+export interface PageRows {
   /** Shown for the first time in this poll, each once. */
-  readonly first: readonly PartnerFiling[];
+  readonly firstShown: readonly PartnerFiling[];
   /**
-   * Shown before in this poll, or twice on this page and not alike. Only reading it by itself tells which
-   * copy is the later one.
+   * Shown before in this poll, or twice on this page with different contents. Only reading such a filing by
+   * itself decides which copy is the later one.
    */
-  readonly again: readonly PartnerFiling[];
+  readonly repeated: readonly PartnerFiling[];
 }
 
-/** Splits a page; `see` takes note of an id, and tells whether this poll has not shown it before. */
-export function splitSights(filings: readonly PartnerFiling[], see: (id: string) => boolean): Sights {
-  const repeats = filings.filter(({ id }) => !see(id));
-  if (repeats.length === 0) return { first: filings, again: [] };
+/** Splits a page; `show` takes note of an id and returns whether this poll had not shown it before. */
+export function splitRepeatedRows(
+  filings: readonly PartnerFiling[],
+  show: (id: string) => boolean,
+): PageRows {
+  const repeats = filings.filter(({ id }) => !show(id));
+  if (repeats.length === 0) return { firstShown: filings, repeated: [] };
   const copies = new Map<string, PartnerFiling>();
-  const again = new Set(repeats.map(({ id }) => id));
-  // What is new to the poll and twice on this page is as good as once where its copies are alike.
+  const repeated = new Set(repeats.map(({ id }) => id));
+  // A filing that is new to the poll and stands twice on this page counts once where its copies are alike.
   for (const filing of filings) {
     if (repeats.includes(filing)) continue;
     copies.set(filing.id, filing);
-    if (repeats.every((other) => other.id !== filing.id || isAlike(filing, other))) again.delete(filing.id);
+    if (repeats.every((other) => other.id !== filing.id || isAlike(filing, other)))
+      repeated.delete(filing.id);
   }
   return {
-    first: [...copies.values()].filter(({ id }) => !again.has(id)),
-    again: filings.filter(({ id }) => again.has(id)),
+    firstShown: [...copies.values()].filter(({ id }) => !repeated.has(id)),
+    repeated: filings.filter(({ id }) => repeated.has(id)),
   };
 }
 

@@ -1,92 +1,143 @@
+import { isIndexed, settledStatuses, unsettledStatuses } from '../../partner/filing-statuses.ts';
+import { pageSize } from '../../partner/page-size.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isExplained, isSearchDue } from '../beliefs/count-differences.ts';
 import { isHeldBack } from '../doubt/doubt.ts';
-import { unsettledStatuses } from '../../partner/filing-statuses.ts';
-import { isSweepRetryDue } from '../schedule/plan.ts';
-import type { ReadDeps, ReadOutcome } from './full.ts';
-import type { PollRun } from './poll-reads.ts';
 import { unlessRefused } from '../list/refused-lists.ts';
-import { readEnds } from './read-ends.ts';
-import { readStrange } from './unknown-statuses.ts';
-import { readVanished } from './vanished.ts';
+import { isSweepRetryDue } from '../schedule/plan.ts';
+import { readFirstAndLastPage, type ReadOutcome } from './full.ts';
+import type { ReadDeps } from './poll-input.ts';
+import type { PollReads } from './poll-reads.ts';
+import { readUnknownStatuses } from './unknown-statuses.ts';
+
+// The settled statuses of which the snapshot knows the filings: REJECTED. COMPLETED needs no count of its own.
+const countedStatuses = settledStatuses.filter(isIndexed);
 
 /**
  * Reads what may have changed since the last poll: the unsettled lists, the filings that left them, and the
- * counts that tell whether anything settled moved. Null when only a sweep can tell, as where the service
+ * counts that show whether anything settled moved. Null when only a sweep can decide, as where the service
  * refuses one of these lists.
  */
-export async function readDelta(run: PollRun, deps: ReadDeps): Promise<ReadOutcome | null> {
-  if (unsettledStatuses.some(run.isRefused)) return null;
-  const [counts, before] = await Promise.all([deps.snapshot.counts(run.account), unsettledIds(run, deps)]);
-  const whole = await readLists(run, counts);
-  if (whole === null) return null;
-  const strangers = await readStrange(run, deps.snapshot, counts, deps.random);
-  const vanished = [...before, ...strangers, ...run.dueMisses()].filter((id) => !run.shown.has(id));
-  if (!(await readVanished(run, [...new Set(vanished)]))) return null;
+export async function readDelta(reads: PollReads, deps: ReadDeps): Promise<ReadOutcome | null> {
+  if (unsettledStatuses.some(reads.isRefused)) return null;
+  const { account, guard, tally } = reads;
+  const { marks, startedAt } = reads.input;
+  const [counts, before] = await Promise.all([deps.snapshot.counts(account), unsettledIds(reads, deps)]);
+  const isWhole = await readLists(reads, counts);
+  if (isWhole === null) return null;
+  const ofUnknownStatus = await readUnknownStatuses(reads, deps, counts);
+  const left = [...before, ...ofUnknownStatus, ...reads.missed.due()].filter((id) => !reads.shown.has(id));
+  if (!(await readLeftUnsettled(reads, deps, [...new Set(left)]))) return null;
 
-  const differences = run.marks.baselined ? await compareCounts(run, deps) : null;
+  const differences = marks.baselined ? await compareCounts(reads, deps) : null;
   if (differences === 'sweep') return null;
-  const isAbsenceOdd = run.tally().absent > 0 && differences === 'some';
-  if ((run.guard.isOpen() || isAbsenceOdd) && !(await weigh(run))) return null;
-  await run.removeAbsent();
-  const { startedAt } = run;
+  const isAbsenceOdd = reads.absent() > 0 && differences === 'some';
+  if ((guard.isOpen() || isAbsenceOdd) && !(await weigh(reads))) return null;
+  await reads.removeAbsent();
   return {
-    whole,
+    whole: isWhole,
     earned: {
-      ...(run.tally().overtaken ? {} : { unsettledSeenAt: startedAt }),
+      ...(tally.overtaken ? {} : { unsettledSeenAt: startedAt }),
       ...(differences === 'none' ? { countedAt: startedAt } : {}),
     },
   };
 }
 
-// Of the whole list each of its ends shows that many filings at the most.
-const pageSize = 100;
-
-// The lists of a delta need not show anything that is known; the ends of the whole one do. False when a sweep
-// has to decide.
-async function weigh(run: PollRun): Promise<boolean> {
-  await readEnds(run, (await run.countOf()) ?? run.knownBefore);
-  const reason = await run.guard.weigh(Math.min(run.knownBefore, pageSize));
-  if (reason === null) return !run.guard.isToBeRepeated();
-  // What a sweep has doubted a moment ago it need not read again.
-  if (!isHeldBack(run.marks) || isSweepRetryDue({ ...run, now: run.startedAt })) return false;
-  run.guard.doubt(reason);
+// The lists of a delta need not show anything that is known; the ends of the whole one do, up to a page each.
+// False when a sweep has to decide.
+async function weigh(reads: PollReads): Promise<boolean> {
+  const { guard, input } = reads;
+  await readFirstAndLastPage(reads, (await reads.countOf()) ?? input.known);
+  const reason = await guard.weigh(Math.min(input.known, pageSize));
+  if (reason === null) return !guard.isToBeRepeated();
+  // A doubt that a recent sweep had is not worth another sweep.
+  const isSweepDue = isSweepRetryDue({ ...input, ...input.account, now: input.startedAt });
+  if (!isHeldBack(input.marks) || isSweepDue) return false;
+  guard.doubt(reason);
   return true;
 }
 
-async function unsettledIds(run: PollRun, { snapshot }: ReadDeps): Promise<string[]> {
-  const lists = unsettledStatuses.map((status) => snapshot.idsIn(run.account, status));
+async function unsettledIds({ account }: PollReads, { snapshot }: ReadDeps): Promise<string[]> {
+  const lists = unsettledStatuses.map((status) => snapshot.idsIn(account, status));
   return (await Promise.all(lists)).flat();
 }
 
-// All at once: the budget says how many really are, and a filing that moves between two of them meanwhile is
-// either on one of them or among the vanished. Null when the service refuses one of them.
-async function readLists(run: PollRun, counts: Readonly<Record<string, number>>): Promise<boolean | null> {
+// All at once: the budget decides how many really are. A filing that moves between two of them meanwhile is
+// either on one of them or among those that left. Null when the service refuses one of them.
+async function readLists(
+  reads: PollReads,
+  counts: Readonly<Record<string, number>>,
+): Promise<boolean | null> {
   const scans = await allEnded(
     unsettledStatuses.map((status) => {
       const trust = { atLeast: counts[status] ?? 0, afterFullPage: 'always' } as const;
-      return unlessRefused(run.readList({ status, trust }));
+      return unlessRefused(reads.readList({ status, trust }));
     }),
   );
   return scans.includes(null) ? null : scans.every((scan) => scan?.end !== 'broken');
 }
 
+// Maximum number of filings that are read one by one without further thought.
+const readSinglyMax = 3;
+// Number of such filings on a page of a settled list with which it has been worth its request.
+const foundPerPageMin = 2;
+const pagesMax = 50;
+// Maximum number of filings that are read one by one however small the account is.
+const sweepReadsMin = 200;
+
 /**
- * The unfiltered total tells of filings born settled, that of REJECTED of moves between the settled statuses;
- * the one of COMPLETED follows from the two. Searches where they differ for good.
+ * Reads the filings that left the unsettled lists: the newest pages of the settled lists first, as long as
+ * they show some, then the rest one by one. A false alarm costs a request, never an event. False when a sweep
+ * would be cheaper.
  */
-async function compareCounts(run: PollRun, deps: ReadDeps): Promise<'none' | 'some' | 'sweep'> {
-  const [all, rejected] = await allEnded([run.countOf(), run.countOf('REJECTED')]);
-  const known = await lookForBorn(run, deps, { all, counts: await deps.snapshot.counts(run.account) });
-  const unknown = unknownFilings(run, known);
-  if (isSearchDue(deps.doubts, '', unknown, false)) return 'sweep';
-  const moved = rejectedDifference(rejected, known.counts);
-  if (isSearchDue(deps.doubts, 'REJECTED', moved, false)) {
-    const { events } = run.tally();
-    const left = await searchRejected(run, deps);
-    concludeListSearch(deps.doubts, 'REJECTED', left, run.tally().events > events);
+async function readLeftUnsettled(
+  reads: PollReads,
+  { snapshot }: ReadDeps,
+  ids: readonly string[],
+): Promise<boolean> {
+  const left = new Set(ids);
+  if (left.size > readSinglyMax)
+    await allEnded(settledStatuses.map((status) => findOnNewestPages(reads, status, left)));
+  if (left.size > sweepReadsMin && left.size > (await snapshot.known(reads.account)) / 100) return false;
+  await reads.readFilings([...left]);
+  return true;
+}
+
+async function findOnNewestPages(reads: PollReads, status: string, left: Set<string>): Promise<void> {
+  let offset = 0;
+  for (let page = 0; page < pagesMax && left.size > readSinglyMax; page += 1) {
+    const read = await unlessRefused(reads.readPage(offset, status));
+    if (read === null) return;
+    const found = read.ids.filter((id) => left.delete(id)).length;
+    if (found < foundPerPageMin) return;
+    offset += read.length;
   }
-  return unknown === 0 && moved === 0 ? 'none' : 'some';
+}
+
+/**
+ * Compares two totals of the service with the snapshot. A higher overall total means that filings appeared
+ * which were settled from the start; a different REJECTED total means that filings moved between REJECTED and
+ * COMPLETED. COMPLETED needs no request of its own. If a difference persists over several polls, the lists
+ * are searched; `sweep` when that takes the whole list.
+ */
+async function compareCounts(reads: PollReads, deps: ReadDeps): Promise<'none' | 'some' | 'sweep'> {
+  const [all, ...totals] = await allEnded([
+    reads.countOf(),
+    ...countedStatuses.map((status) => reads.countOf(status)),
+  ]);
+  const known = await lookForBorn(reads, deps, { all, counts: await deps.snapshot.counts(reads.account) });
+  const unknown = unknownFilings(reads, known);
+  if (isSearchDue(deps.differences, '', unknown, false)) return 'sweep';
+  let isDifferent = unknown !== 0;
+  for (const [i, status] of countedStatuses.entries()) {
+    const moved = differenceIn(status, totals[i] ?? null, known.counts);
+    if (moved !== 0) isDifferent = true;
+    if (!isSearchDue(deps.differences, status, moved, false)) continue;
+    const { events } = reads.tally;
+    const left = await searchList(reads, deps, status);
+    concludeListSearch(deps.differences, status, left, reads.tally.events > events);
+  }
+  return isDifferent ? 'some' : 'none';
 }
 
 /** The service's count of all filings, null when it gives none, and the known ones by status. */
@@ -95,30 +146,32 @@ interface Known {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-async function lookForBorn(run: PollRun, { snapshot, doubts }: ReadDeps, known: Known): Promise<Known> {
-  const difference = unknownFilings(run, known);
+async function lookForBorn(
+  reads: PollReads,
+  { snapshot, differences }: ReadDeps,
+  known: Known,
+): Promise<Known> {
+  const difference = unknownFilings(reads, known);
   if (known.all === null || difference === null || difference <= 0) return known;
-  if (isExplained(doubts, '', difference)) return known;
-  const all = await readEnds(run, known.all);
-  return { all, counts: await snapshot.counts(run.account) };
+  if (isExplained(differences, '', difference)) return known;
+  const all = await readFirstAndLastPage(reads, known.all);
+  return { all, counts: await snapshot.counts(reads.account) };
 }
 
-function unknownFilings(run: PollRun, { all, counts }: Known): number | null {
+function unknownFilings(reads: PollReads, { all, counts }: Known): number | null {
   if (all === null) return null;
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return all - (known - run.tally().gone);
+  return all - (known - reads.missed.gone());
 }
 
-function rejectedDifference(total: number | null, counts: Known['counts']): number | null {
-  return total === null ? null : total - (counts['REJECTED'] ?? 0);
+function differenceIn(status: string, total: number | null, counts: Known['counts']): number | null {
+  return total === null ? null : total - (counts[status] ?? 0);
 }
 
-async function searchRejected(run: PollRun, deps: ReadDeps): Promise<number | null> {
-  const before = await deps.snapshot.idsIn(run.account, 'REJECTED');
-  const { progress } = await run.readList({
-    status: 'REJECTED',
-    trust: { atLeast: before.length, afterFullPage: 'never' },
-  });
-  await run.readFilings(before.filter((id) => !run.shown.has(id)));
-  return rejectedDifference(progress.total, await deps.snapshot.counts(run.account));
+async function searchList(reads: PollReads, deps: ReadDeps, status: string): Promise<number | null> {
+  const before = await deps.snapshot.idsIn(reads.account, status);
+  const trust = { atLeast: before.length, afterFullPage: 'never' } as const;
+  const { position } = await reads.readList({ status, trust });
+  await reads.readFilings(before.filter((id) => !reads.shown.has(id)));
+  return differenceIn(status, position.total, await deps.snapshot.counts(reads.account));
 }

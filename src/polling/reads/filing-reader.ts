@@ -1,117 +1,93 @@
-import type { Observation } from '../../filings/observe-filings.ts';
 import type { PartnerClient } from '../../partner/partner-client.ts';
-import type { ReadSpan } from '../../partner/read-span.ts';
 import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
-import {
-  isRetryDue,
-  isSecondAbsence,
-  missByAbsence,
-  missByFailure,
-  type Miss,
-} from '../beliefs/missed-reads.ts';
-import type { PollRunInput } from './poll-reads.ts';
+import { isRetryDue, isSecondAbsence, missedByAbsence, missedByFailure } from '../beliefs/missed-reads.ts';
+import type { Absence, SingleReads } from '../doubt/careful-reads.ts';
+import type { ListGuard } from '../doubt/list-guard.ts';
+import type { ReadSpan } from '../../partner/read-span.ts';
+import type { MissedRecord } from './missed-record.ts';
+import type { Observer } from './observer.ts';
+import type { PollInput } from './poll-input.ts';
+import type { Tally } from './tally.ts';
 
 /** Reads filings one by one, and keeps record of those that cannot be read. */
-export interface FilingReader {
-  /**
-   * Asks for each filing that is not to be left alone yet. One that cannot be read is counted and the others
-   * go on; several in a row reject with the last PartnerError, as does a refusal of the whole account.
-   */
-  read(ids: readonly string[]): Promise<void>;
-  /** Number of filings that `takeAbsences` would return. */
+export interface FilingReader extends SingleReads {
+  /** Number of filings that `collectAbsences` would return. */
   absent(): number;
-  /** Filings whose second 404 was read since this was last called, with the span of that read. */
-  takeAbsences(): readonly Absence[];
-  /** Filings that could not be read so far, those left alone included. */
-  unread(): number;
-  failure(): PartnerError | null;
-}
-
-/** A known filing that answered 404 on two polls. */
-export interface Absence {
-  readonly id: string;
-  readonly span: ReadSpan;
 }
 
 export interface FilingReaderDeps {
-  readonly client: PartnerClient;
-  readonly input: PollRunInput;
+  readonly client: Pick<PartnerClient, 'getFiling' | 'checkAccount'>;
   readonly now: () => number;
-  readonly observe: (observations: readonly Observation[], span: ReadSpan) => Promise<unknown>;
-  readonly remember: (id: string, miss: Miss) => Promise<void>;
-  readonly forget: (ids: readonly string[]) => Promise<void>;
-  /**
-   * Latest time at which a filing is known to have been as stored; null for one that is not known, or
-   * removed.
-   */
-  readonly knownUntil: (id: string) => Promise<number | null>;
-  /** A filing that a list has shown in this poll; null when none has. */
-  readonly witness: () => string | null;
-  /** Told what `GET /partner/me` named where it vouches for absences. */
-  readonly noteAccount: (digest: string | null) => void;
 }
 
+export interface FilingReaderParts {
+  readonly observer: Observer;
+  readonly missed: MissedRecord;
+  readonly guard: Pick<ListGuard, 'noteAccount'>;
+  readonly tally: Tally;
+}
+
+// Maximum number of filings requested side by side.
 const readsAtOnce = 8;
 const failuresInARowMax = 5;
 
 /** A reader for one poll. */
-export function createFilingReader(deps: FilingReaderDeps): FilingReader {
-  const { client, input, now } = deps;
-  const { misses, signal, startedAt } = input;
-  let unread = 0;
+export function createFilingReader(
+  { client, now }: FilingReaderDeps,
+  { account: { pollIntervalMs }, startedAt, signal, inBetween }: PollInput,
+  { observer, missed, guard, tally }: FilingReaderParts,
+): FilingReader {
   let failuresInARow = 0;
-  let failure: PartnerError | null = null;
   let vouched: Promise<void> | undefined;
   let absences: Absence[] = [];
 
   async function readOne(id: string): Promise<void> {
-    const miss = misses.get(id);
-    if (miss !== undefined && !isRetryDue(miss, now())) {
-      unread += 1;
+    const before = missed.get(id);
+    if (before !== undefined && !isRetryDue(before, now())) {
+      tally.unread += 1;
       return;
     }
     try {
       const { filing, span } = await client.getFiling(id, signal);
       failuresInARow = 0;
-      if (filing === null) await takeAbsence(id, span);
-      else await deps.observe([{ id, filing }], span);
+      if (filing === null) await noteAbsence(id, span);
+      else await observer.observe([{ id, filing }], span);
     } catch (error) {
-      await takeFailure(id, error);
+      await noteFailure(id, error);
     }
   }
 
-  async function takeAbsence(id: string, span: ReadSpan): Promise<void> {
-    const knownUntil = await deps.knownUntil(id);
-    const before = misses.get(id);
-    // Removed by somebody else meanwhile.
-    if (knownUntil === null) return deps.forget([id]);
+  async function noteAbsence(id: string, span: ReadSpan): Promise<void> {
+    const notBefore = await missed.notBefore(id);
+    const before = missed.get(id);
+    // Another poll has removed it meanwhile.
+    if (notBefore === null) return missed.forget([id]);
     if (!isSecondAbsence(before, startedAt))
-      return deps.remember(id, missByAbsence(before, span.end, knownUntil));
+      return missed.remember(id, missedByAbsence(before, span.end, notBefore));
     vouched ??= vouchForAbsences();
     await vouched;
     absences.push({ id, span });
   }
 
-  // A service that knows neither the account nor what it has just listed says nothing by its 404.
+  // The 404 of a service that knows neither the account nor the filing it has just listed proves nothing.
   async function vouchForAbsences(): Promise<void> {
-    deps.noteAccount(await client.checkAccount(signal));
-    const witness = deps.witness();
-    if (witness === null || (await client.getFiling(witness, signal)).filing !== null) return;
+    guard.noteAccount(await client.checkAccount(signal));
+    const { listedFiling } = tally;
+    if (listedFiling === null || (await client.getFiling(listedFiling, signal)).filing !== null) return;
     throw new PartnerError('invalid_response', 'GET filing answers 404 for what a list has shown', {
       status: 404,
     });
   }
 
-  async function takeFailure(id: string, error: unknown): Promise<void> {
+  async function noteFailure(id: string, error: unknown): Promise<void> {
     if (!(error instanceof PartnerError) || consequence(error, 'filing') === 'poll_ends') throw error;
-    failure = error;
-    unread += 1;
+    tally.filingFailure = error;
+    tally.unread += 1;
     failuresInARow += 1;
-    const knownUntil = await deps.knownUntil(id);
-    const { pollIntervalMs } = input.account;
-    if (knownUntil !== null)
-      await deps.remember(id, missByFailure(misses.get(id), now(), knownUntil, pollIntervalMs));
+    const notBefore = await missed.notBefore(id);
+    if (notBefore !== null)
+      await missed.remember(id, missedByFailure(missed.get(id), now(), notBefore, pollIntervalMs));
     if (failuresInARow >= failuresInARowMax) throw aboutFilings(error);
   }
 
@@ -122,7 +98,7 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
       const work = async () => {
         for (const id of queue) {
           if (broken) return;
-          await input.interlude()?.();
+          await inBetween.pollIfDue();
           await readOne(id);
         }
       };
@@ -135,13 +111,11 @@ export function createFilingReader(deps: FilingReaderDeps): FilingReader {
       await allEnded(workers);
     },
     absent: () => absences.length,
-    takeAbsences() {
-      const taken = absences;
+    collectAbsences() {
+      const removed = absences;
       absences = [];
-      return taken;
+      return removed;
     },
-    unread: () => unread,
-    failure: () => failure,
   };
 }
 

@@ -1,20 +1,24 @@
+import type { FilingState } from '../../filings/detection/filing-state.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
-import { concludeListSearch, isSearchDue, type CountDoubts } from '../beliefs/count-differences.ts';
-import type { ScanResult } from '../list/list-scan.ts';
+import { pageSize } from '../../partner/page-size.ts';
+import { isUnreadable } from '../../redis/unreadable-record.ts';
+import { allEnded } from '../../waiting/all-ended.ts';
+import { concludeListSearch, isSearchDue, type CountDifferences } from '../beliefs/count-differences.ts';
 import {
   baselineVerdict,
   isAnotherPassWorthwhile,
-  stillHidden,
+  stillUnlisted,
   unexplained,
   type Pass,
 } from '../beliefs/passes.ts';
-import { readEnds } from './read-ends.ts';
-import type { PollRun } from './poll-reads.ts';
+import { createIdSet, type IdSet } from '../list/id-set.ts';
+import type { ScanResult } from '../list/list-scan.ts';
+import { isSteady, reliableTotal } from '../list/scan-position.ts';
 import type { MarksUpdate } from '../store/marks.ts';
-import { sampleUnseen } from './sample-unseen.ts';
-import { isSteady, reliableTotal } from '../list/scan-progress.ts';
+import type { ReadDeps } from './poll-input.ts';
+import type { PollReads } from './poll-reads.ts';
 
-/** What a full or a delta read has come to. */
+/** The result of a full or a delta read. */
 export interface ReadOutcome {
   /** The marks that it has earned. */
   readonly earned: MarksUpdate;
@@ -22,57 +26,51 @@ export interface ReadOutcome {
   readonly whole: boolean;
 }
 
-export interface ReadDeps {
-  readonly snapshot: SnapshotStore;
-  readonly doubts: CountDoubts;
-  readonly random: () => number;
-}
-
-// So many of the filings that the list did not show are asked for one by one, or twice its pages if that is
-// more.
-const unseenReadsMin = 700;
+// Number of unlisted filings that are read one by one; twice the list's pages where that is more.
+const unlistedReadsMin = 700;
+// Maximum number of unreadable records that are looked up in the snapshot.
 const namesMax = 1000;
-// Up to here reading the whole list once more is no matter.
+// Maximum number of pages with which reading the whole list once more is cheap.
 const cheapPages = 40;
 
 /**
  * Reads everything: the whole list, as often as its order calls for, then each known filing that was not on
  * it. Without a baseline this is what completes it.
  */
-export async function readEverything(run: PollRun, deps: ReadDeps): Promise<ReadOutcome> {
-  const { marks, startedAt } = run;
-  const passes = await readPasses(run, deps);
-  const { progress, end } = passes.scan;
-  const readsMax = Math.max(unseenReadsMin, 2 * progress.pages);
-  const unseen =
+export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<ReadOutcome> {
+  const { marks, startedAt } = reads.input;
+  const passes = await readPasses(reads, deps);
+  const { position, end } = passes.scan;
+  const readsMax = Math.max(unlistedReadsMin, 2 * position.pages);
+  const unlisted =
     passes.unseen === 0 && passes.unreadable.size === 0
       ? { count: 0, sample: [] }
-      : await sampleUnseen(deps.snapshot, run.account, run.shown, readsMax, deps.random);
-  const missed = run.dueMisses().filter((id) => !run.shown.has(id));
-  await run.readFilings([...new Set([...unseen.sample, ...missed])]);
-  await run.removeAbsent();
+      : await sampleUnlisted(deps, reads.account, reads.shown, readsMax);
+  const missed = reads.missed.due().filter((id) => !reads.shown.has(id));
+  await reads.readFilings([...new Set([...unlisted.sample, ...missed])]);
+  await reads.removeAbsent();
 
-  const pass = await judge(run, deps, passes.scan, passes);
-  const accounted = unexplained(pass) === 0;
-  if (passes.searched || accounted)
-    concludeListSearch(deps.doubts, '', pass.difference, passes.found || accounted);
+  const pass = await judge(reads, deps, passes.scan, passes);
+  const isAccounted = unexplained(pass) === 0;
+  if (passes.searched || isAccounted)
+    concludeListSearch(deps.differences, '', pass.difference, passes.found || isAccounted);
   const verdict = marks.baselined
-    ? { baselined: true, dryPolls: 0, hidden: stillHidden(pass, marks.hidden) }
-    : baselineVerdict(pass, marks);
-  const everyKnown = unseen.count <= readsMax;
-  const timely = !run.tally().overtaken;
-  const stoodStill = passes.count === 1 && isSteady(progress) && passes.unreadable.size === 0;
+    ? { baselined: true, pollsWithoutNews: 0, unlistedCount: stillUnlisted(pass, marks.hidden) }
+    : baselineVerdict(pass, { pollsWithoutNews: marks.dryPolls, unlistedCount: marks.hidden });
+  const isEveryKnown = unlisted.count <= readsMax;
+  const isTimely = !reads.tally.overtaken;
+  const stoodStill = passes.count === 1 && isSteady(position) && passes.unreadable.size === 0;
   return {
-    whole: end !== 'broken' && everyKnown,
+    whole: end !== 'broken' && isEveryKnown,
     earned: {
       sweepTriedAt: startedAt,
-      dryPolls: verdict.dryPolls,
-      hidden: verdict.hidden,
+      dryPolls: verdict.pollsWithoutNews,
+      hidden: verdict.unlistedCount,
       ...(verdict.baselined && !marks.baselined ? { baselined: true, baselinedAt: startedAt } : {}),
-      ...(end !== 'broken' && everyKnown ? { lastSweepAt: startedAt } : {}),
-      ...(everyKnown && timely ? { allSeenAt: startedAt } : {}),
-      ...(verdict.baselined && stoodStill && timely ? { bornSeenAt: startedAt } : {}),
-      ...(verdict.baselined && accounted ? { countedAt: startedAt } : {}),
+      ...(end !== 'broken' && isEveryKnown ? { lastSweepAt: startedAt } : {}),
+      ...(isEveryKnown && isTimely ? { allSeenAt: startedAt } : {}),
+      ...(verdict.baselined && stoodStill && isTimely ? { bornSeenAt: startedAt } : {}),
+      ...(verdict.baselined && isAccounted ? { countedAt: startedAt } : {}),
     },
   };
 }
@@ -87,86 +85,132 @@ interface Passes {
   readonly added: number;
   /** Known filings that none of them showed. */
   readonly unseen: number;
-  /**
-   * Whether filings that only the service's count tells of were searched for, and whether passes after the
-   * first found any.
-   */
+  /** Whether filings that only the service's count mentions were searched for. */
   readonly searched: boolean;
+  /** Whether passes after the first found any. */
   readonly found: boolean;
 }
 
-async function readPasses(run: PollRun, deps: ReadDeps): Promise<Passes> {
-  const { baselined, hidden } = run.marks;
+async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
+  const { baselined, hidden } = reads.input.marks;
   const unreadable = new Set<string>();
   let unseenBefore = Infinity;
   let searched = false;
   let addedAtFirst = 0;
   for (let count = 1; ; count += 1) {
-    const addedBefore = run.tally().added;
-    // What a baseline overlooks would be announced as new later. Where it had to leave some out, the count
-    // has proved wrong.
-    const atLeast = baselined ? await run.known() : Infinity;
+    const addedBefore = reads.tally.added;
+    // A filing that the baseline overlooks would be announced as new later. Where a baseline had to leave
+    // some out, the count has proved wrong.
+    const atLeast = baselined ? await deps.snapshot.known(reads.account) : Infinity;
     const afterFullPage = hidden === 0 ? 'newest_first' : 'never';
-    const scan = await run.readList({ trust: { atLeast, afterFullPage } });
+    const scan = await reads.readList({ trust: { atLeast, afterFullPage } });
     for (const name of scan.quarantined) unreadable.add(name);
-    if (scan.end !== 'broken') await weigh(run);
-    await lookAtEnds(run, scan, unreadable.size);
-    const added = run.tally().added - addedBefore;
-    const pass = await judge(run, deps, scan, { unreadable, added });
+    if (scan.end !== 'broken') await weigh(reads);
+    await lookAtEnds(reads, deps, scan, unreadable.size);
+    const added = reads.tally.added - addedBefore;
+    const pass = await judge(reads, deps, scan, { unreadable, added });
     if (count === 1) {
-      addedAtFirst = run.tally().added;
-      searched = baselined && isSearchWanted(deps.doubts, pass);
+      addedAtFirst = reads.tally.added;
+      searched = baselined && isSearchWanted(deps.differences, pass);
     }
-    const isDoubted = run.guard.isListDoubted();
-    if (
-      isDoubted ||
-      !isAnotherPassWorthwhile(pass, { passes: count, unseenBefore, baselined, searching: searched })
-    ) {
-      const found = run.tally().added > addedAtFirst;
+    const history = { passes: count, unseenBefore, baselined, searching: searched };
+    if (reads.guard.isListDoubted() || !isAnotherPassWorthwhile(pass, history)) {
+      const found = reads.tally.added > addedAtFirst;
       return { unreadable, count, scan, added, unseen: pass.unseen, searched, found };
     }
     unseenBefore = pass.unseen;
   }
 }
 
-async function weigh({ guard, knownBefore }: PollRun): Promise<void> {
-  const reason = await guard.weigh(knownBefore);
+async function weigh({ guard, input }: PollReads): Promise<void> {
+  const reason = await guard.weigh(input.known);
   if (reason !== null) guard.doubt(reason);
 }
 
 // Filings born while a long list was read stand at one of its ends; looking there saves another pass.
-async function lookAtEnds(run: PollRun, { progress, end }: ScanResult, unreadable: number): Promise<void> {
-  const total = reliableTotal(progress);
-  if (end === 'broken' || total === null || run.guard.isListDoubted() || progress.pages <= cheapPages) return;
-  if (total > (await run.known()) + unreadable) await readEnds(run, total);
+async function lookAtEnds(
+  reads: PollReads,
+  { snapshot }: ReadDeps,
+  { position, end }: ScanResult,
+  unreadable: number,
+): Promise<void> {
+  const total = reliableTotal(position);
+  if (end === 'broken' || total === null || reads.guard.isListDoubted() || position.pages <= cheapPages)
+    return;
+  if (total > (await snapshot.known(reads.account)) + unreadable) await readFirstAndLastPage(reads, total);
 }
 
-function isSearchWanted(doubts: CountDoubts, pass: Pass): boolean {
+/**
+ * Reads the first and the last page of the whole list: most services list by age, so new filings stand on one
+ * of them. Returns the service's count, null when it gave none.
+ */
+export async function readFirstAndLastPage(reads: PollReads, total: number): Promise<number | null> {
+  const [first] = await allEnded([reads.readPage(0), reads.readPage(Math.max(0, total - pageSize))]);
+  return first.total;
+}
+
+function isSearchWanted(differences: CountDifferences, pass: Pass): boolean {
   if ((unexplained(pass) ?? 0) === 0) return false;
-  return isSearchDue(doubts, '', pass.difference, pass.pages <= cheapPages);
+  return isSearchDue(differences, '', pass.difference, pass.pages <= cheapPages);
 }
 
 async function judge(
-  run: PollRun,
-  { snapshot }: ReadDeps,
+  reads: PollReads,
+  { snapshot, polling }: ReadDeps,
   scan: ScanResult,
   { unreadable, added }: Pick<Passes, 'unreadable' | 'added'>,
 ): Promise<Pass> {
-  const [known, removed] = await Promise.all([run.known(), run.removed()]);
-  // A record that can no longer be read may be one of those that are known from before.
-  const states = await snapshot.read(run.account, [...unreadable].slice(0, namesMax));
-  const strangers = states.filter((state) => state === null).length;
-  const { rows, distinct, pages, totalMin } = scan.progress;
-  const total = reliableTotal(scan.progress);
-  const present = known - run.tally().gone;
+  const { account, input, missed, shown } = reads;
+  const [known, { removals }] = await Promise.all([snapshot.known(account), polling.read(account)]);
+  // This poll may have shown filings that were removed since, by whichever poll.
+  const removed = Math.max(0, removals - input.marks.removals);
+  // A record that can no longer be read may be a filing that is known from before.
+  const states = await snapshot.read(account, [...unreadable].slice(0, namesMax));
+  const unreadableNew = states.filter((state) => state === null).length;
+  const { rows, distinct, pages, totalMin } = scan.position;
+  const total = reliableTotal(scan.position);
+  const present = known - missed.gone();
   return {
     end: scan.end,
     difference: total === null ? null : total - present,
-    hidden: total === null ? 0 : Math.max(0, (totalMin ?? total) - present),
-    unreadable: strangers,
+    unlistedCount: total === null ? 0 : Math.max(0, (totalMin ?? total) - present),
+    unreadable: unreadableNew,
     added,
     repeatShare: rows === 0 ? 0 : 1 - distinct / rows,
-    unseen: Math.max(0, known + removed + strangers - run.shown.size),
+    unseen: Math.max(0, known + removed + unreadableNew - shown.size),
     pages,
   };
+}
+
+/**
+ * The known filings that are not in `listed`, removed ones left out: their number, and up to `max` of them.
+ * Each set of that size has the same odds, so over the polls all of them get their turn.
+ */
+async function sampleUnlisted(
+  { snapshot, random }: { readonly snapshot: SnapshotStore; readonly random: () => number },
+  account: string,
+  listed: IdSet,
+  max: number,
+): Promise<{ readonly count: number; readonly sample: readonly string[] }> {
+  // A scan may name an id twice.
+  const met = createIdSet();
+  const sample: string[] = [];
+  for await (const chunk of snapshot.scan(account)) {
+    for (const [id, state] of chunk) {
+      if (listed.has(id) || isLeftAlone(state) || !met.add(id)) continue;
+      const slot = met.size <= max ? met.size - 1 : Math.floor(random() * met.size);
+      if (slot < max) sample[slot] = id;
+    }
+  }
+  return { count: met.size, sample };
+}
+
+// A state that cannot be read is rebuilt when the filing is read.
+function isLeftAlone(state: () => FilingState): boolean {
+  try {
+    return state().removed;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return error.name === 'NewerFormatError';
+  }
 }

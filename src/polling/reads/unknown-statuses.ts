@@ -1,45 +1,45 @@
-import type { SnapshotStore } from '../../filings/snapshot-store.ts';
-import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import { isKnownStatus } from '../../partner/filing-statuses.ts';
-import type { PollRun } from './poll-reads.ts';
+import { pageSize } from '../../partner/page-size.ts';
+import { consequence, PartnerError } from '../../partner/partner-error.ts';
+import type { ReadDeps } from './poll-input.ts';
+import type { PollReads } from './poll-reads.ts';
 
-// A status with more filings is left to the sweeps, but for a few of them in each poll.
+// Maximum number of filings in a status whose list is read; of more a few are read in each poll.
 const listedMax = 300;
 const readSinglyMax = 20;
-const pageSize = 100;
 
 /**
- * Looks after the filings in statuses that the partner specification does not name. Nobody knows whether
- * these are final, whether the service lists by them, or how many filings gather in them, so a poll spends
- * little: the list of each, or where there is none to be had, or a long one, some of its filings. Returns
- * those that left their list; they are to be read by themselves.
+ * Looks after the filings in statuses that are not known (docs/partner.md#statuses). It is not known either
+ * whether these are final, whether the service lists by them, or how many filings gather in them. So a poll
+ * spends little: the list of each, or where there is none to be had, or a long one, some of its filings.
+ * Returns the filings that left their list; they are to be read by themselves.
  */
-export async function readStrange(
-  run: PollRun,
-  snapshot: SnapshotStore,
+export async function readUnknownStatuses(
+  reads: PollReads,
+  { snapshot, random }: ReadDeps,
   counts: Readonly<Record<string, number>>,
-  random: () => number,
 ): Promise<string[]> {
-  const strange = Object.entries(counts).filter(([status, count]) => count > 0 && !isKnownStatus(status));
+  const unknown = Object.entries(counts).filter(([status, count]) => count > 0 && !isKnownStatus(status));
   const left: string[] = [];
-  for (const [status, count] of strange) {
+  for (const [status, count] of unknown) {
     // There are hardly ever any, let alone two.
     // oxlint-disable no-await-in-loop
-    const before = await snapshot.idsIn(run.account, status);
-    const isListed = count <= listedMax && (await readStrangeList(run, status));
+    const before = await snapshot.idsIn(reads.account, status);
+    const isListed = count <= listedMax && (await readListOf(reads, status));
     // oxlint-enable no-await-in-loop
-    left.push(...(isListed ? before.filter((id) => !run.shown.has(id)) : sample(before, random)));
+    left.push(...(isListed ? before.filter((id) => !reads.shown.has(id)) : sample(before, random)));
   }
   return left;
 }
 
 // False when the service cannot list by this status: it refuses, fails, or answers with filings in others.
-async function readStrangeList(run: PollRun, status: string): Promise<boolean> {
+async function readListOf(reads: PollReads, status: string): Promise<boolean> {
   try {
-    const { length, total, strayed } = await run.readPage(0, status);
+    const { length, total, strayed } = await reads.readPage(0, status);
     if (strayed) return false;
     if (length < pageSize && (total ?? length) <= length) return true;
-    return (await run.readList({ status, trust: { atLeast: 0, afterFullPage: 'always' } })).end !== 'broken';
+    const trust = { atLeast: 0, afterFullPage: 'always' } as const;
+    return (await reads.readList({ status, trust })).end !== 'broken';
   } catch (error) {
     if (error instanceof PartnerError && consequence(error, 'list') === 'left_out') return false;
     throw error;

@@ -20,7 +20,7 @@ export interface PlanInput {
   /** Number of filings from which on polls read less than everything. */
   readonly largeFrom: number;
   /** In [0, 1), always the same for an account: spreads the sweeps of many accounts that began together. */
-  readonly phase: number;
+  readonly stagger: number;
 }
 
 /**
@@ -42,13 +42,13 @@ export function planPoll(input: PlanInput): PollPlan {
   return isEverything ? 'full' : 'delta';
 }
 
-const phaseShare = 0.1;
+const staggerShare = 0.1;
 const retryShare = 0.1;
 
-// Up to a tenth early, by the account's phase.
+// Up to a tenth early, by the account's stagger.
 function isSweepDue(input: PlanInput): boolean {
-  const { marks, now, sweepIntervalMs, phase } = input;
-  const early = marks.lastSweepAt === 0 ? 0 : phaseShare * phase * sweepIntervalMs;
+  const { marks, now, sweepIntervalMs, stagger } = input;
+  const early = marks.lastSweepAt === 0 ? 0 : staggerShare * stagger * sweepIntervalMs;
   return now - marks.lastSweepAt >= sweepIntervalMs - early && isSweepRetryDue(input);
 }
 

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { leavesNothing } from '../../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
-import { phaseOf } from './stagger.ts';
+import { staggerOf } from './stagger.ts';
 import type { PollMode } from './plan.ts';
 
 /** Data of the jobs in the queue `poll`. */
@@ -24,7 +24,7 @@ export interface PollQueue {
   /** The queue itself, for whoever only looks at it. */
   readonly queue: Queue<PollJob>;
   /**
-   * Polls an account every so often from now on, at a phase of its own, and once now if it was not scheduled
+   * Polls an account every so often from now on, at a stagger of its own, and once now if it was not scheduled
    * before. Safe to repeat, also with another interval.
    */
   schedule(account: string, everyMs: number): Promise<void>;
@@ -141,5 +141,5 @@ function askedId(account: string, mode: PollMode): string {
 
 // BullMQ takes an offset of 0 for none and would align the account to the moment of its first run.
 function offsetOf(account: string, everyMs: number): number {
-  return Math.max(1, Math.floor(phaseOf(account) * everyMs));
+  return Math.max(1, Math.floor(staggerOf(account) * everyMs));
 }

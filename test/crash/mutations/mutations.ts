@@ -104,9 +104,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'absence from a list is taken as removal',
     file: 'src/polling/reads/filing-reader.ts',
-    find: 'if (filing === null) await takeAbsence(id, span);',
+    find: 'if (filing === null) await noteAbsence(id, span);',
     replace:
-      "if (filing === null || filing.status !== 'COMPLETED') await deps.observe([{ id, filing: null }], span);",
+      "if (filing === null || filing.status !== 'COMPLETED') await observer.observe([{ id, filing: null }], span);",
     project: 'integration',
     test: 'test/integration/polling/hostile-lists.test.ts',
     title: '',
@@ -159,7 +159,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'what is recorded after a change of the settings is judged by the former ones',
     file: 'src/delivery/drain/drain-session.ts',
-    find: 'const stop = feed.isKnown(read) ? null : await write(null, now());',
+    find: 'const stop = reader.isKnown(stretch) ? null : await write(null, now());',
     replace: 'const stop: Stop | null = null;',
     project: 'integration',
     test: 'test/integration/delivery/drain/set-back.test.ts',
@@ -221,9 +221,9 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'an outage uses the retries of what it keeps waiting',
-    file: 'src/delivery/schedule/scheduler.ts',
-    find: 'const blameless = wasDown || isDown(health) ||',
-    replace: 'const blameless =',
+    file: 'src/delivery/schedule/verdict.ts',
+    find: 'const endpointAtFault = isDown(former) || isDown(health) ||',
+    replace: 'const endpointAtFault =',
     project: 'integration',
     test: 'test/integration/delivery/drain/outage.test.ts',
     title: 'that fails is probed ever less often',

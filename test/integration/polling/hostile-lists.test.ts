@@ -115,7 +115,7 @@ describe.each([
       'f2 filing.completed',
       'new filing.created',
     ]);
-    expect((await watched.polling.misses('acme')).size).toBe(0);
+    expect((await watched.polling.missedReads('acme')).size).toBe(0);
   });
 });
 

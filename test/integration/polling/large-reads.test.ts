@@ -24,14 +24,14 @@ const watch = (options: Parameters<typeof watchAccount>[3] = {}) =>
   watchAccount(client, `${redis.prefix}${tests}`, partner, { retries: false, ...options });
 
 describe('while all places for large reads are taken', () => {
-  const none = { takeLargeRead: () => null };
+  const none = { tryTakePlace: () => null };
 
   it('a baseline and a sweep that somebody asked for read nothing and say so', async () => {
     const watched = await watch(none);
-    expect(await watched.poll()).toEqual({ kind: 'crowded' });
+    expect(await watched.poll()).toEqual({ kind: 'no_place' });
     await (await watch()).poll();
     const before = partner.requests.length;
-    expect(await watched.poll('sweep')).toEqual({ kind: 'crowded' });
+    expect(await watched.poll('sweep')).toEqual({ kind: 'no_place' });
     expect(partner.requests.length).toBe(before);
   });
 
@@ -65,14 +65,14 @@ describe('while a sweep takes longer than a poll interval', () => {
     await reached.promise;
     partner.put('f0', { status: 'COMPLETED' });
     await expect.poll(() => watched.clock.now() - begun).toBeGreaterThan(60);
-    const before = watched.interludes.length;
+    const before = watched.inBetween.length;
     const asked = partner.requests.length;
     release.resolve();
-    await expect.poll(() => watched.interludes.length).toBeGreaterThan(before);
+    await expect.poll(() => watched.inBetween.length).toBeGreaterThan(before);
     const during = await watched.polling.read('acme');
     await sweep;
     const after = await watched.polling.read('acme');
-    expect(watched.interludes[before]).toMatchObject({ kind: 'complete', mode: 'delta', events: 1 });
+    expect(watched.inBetween[before]).toMatchObject({ kind: 'complete', mode: 'delta', events: 1 });
     expect(during.lastCompletePollAt).toBeGreaterThan(begun + 60);
     expect(after.lastCompletePollAt).toBeGreaterThanOrEqual(during.lastCompletePollAt);
     expect(after.lastCompleteEndAt).toBeGreaterThan(after.lastCompletePollAt);
@@ -110,6 +110,6 @@ describe('a sweep in which a filing that it has shown is removed', () => {
     expect(await other.pollFor()).toMatchObject([{ type: 'filing.removed', filingId: shown?.id }]);
     release.resolve();
     expect(await sweep).toMatchObject({ kind: 'complete', mode: 'sweep' });
-    expect([...(await watched.polling.misses('acme')).keys()]).toEqual(['f200']);
+    expect([...(await watched.polling.missedReads('acme')).keys()]).toEqual(['f200']);
   });
 });

@@ -296,7 +296,7 @@ async function checkTimely(
 ): Promise<void> {
   const before = await states(watched);
   await watched.poll(mode);
-  const misses = await watched.polling.misses(watched.account);
+  const missedReads = await watched.polling.missedReads(watched.account);
   const after = await states(watched);
   for (const row of partner.rows) {
     const id = String(row.id);
@@ -304,7 +304,8 @@ async function checkTimely(
       given.order === 'none'
         ? before.get(id)?.removed === false && isMoving(before.get(id)?.status)
         : isMoving(row.status);
-    if (isSeen && !misses.has(id)) expect(after.get(id)?.status, `${id} after a ${mode}`).toBe(row.status);
+    if (isSeen && !missedReads.has(id))
+      expect(after.get(id)?.status, `${id} after a ${mode}`).toBe(row.status);
   }
 }
 
@@ -394,7 +395,7 @@ async function checkConvergence(
     if (each !== 'COMPLETED')
       expect((await watched.snapshot.idsIn(watched.account, each)).toSorted()).toEqual(ids.toSorted());
   }
-  expect(await client.hlen(createKeys(prefix).account(watched.account).missing), 'misses left').toBe(0);
+  expect(await client.hlen(createKeys(prefix).account(watched.account).missing), 'missedReads left').toBe(0);
   const events = (await watched.events()).filter(({ type }) => !type.startsWith('account.'));
   for (const [id, { sequence }] of known)
     expect(sequence).toBe(events.findLast(({ filingId }) => filingId === id)?.sequence ?? 0);

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
-import type { FilingCommit, StoredState } from '../../../src/filings/commit/filing-commit.ts';
+import type { StoredState } from '../../../src/filings/detection/filing-state.ts';
+import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createTokenStore } from '../../../src/accounts/token-store.ts';
 import { createApi } from '../../../src/api/api.ts';

@@ -9,7 +9,8 @@ import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
 import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
-import { pollAccount, type PollOutcome } from '../../../src/polling/poll.ts';
+import { pollAccount } from '../../../src/polling/poll.ts';
+import { type PollOutcome } from '../../../src/polling/poll-outcome.ts';
 import { createPollingStore, type PollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisClock, type Clock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
@@ -57,7 +58,7 @@ export interface WatchedAccount {
   /** Logs that were found torn. */
   readonly torn: LogMending[];
   /** What the polls between the pages of long ones have come to. */
-  readonly interludes: PollOutcome[];
+  readonly inBetween: PollOutcome[];
 }
 
 export interface WatchOptions {
@@ -73,7 +74,7 @@ export interface WatchOptions {
   /** One to share with others; by default an own one, synchronised with Redis. */
   readonly clock?: Clock;
   /** Gives places for large reads; by default there is always one. */
-  readonly takeLargeRead?: () => (() => void) | null;
+  readonly tryTakePlace?: () => (() => void) | null;
   /** Default 256 KiB. */
   readonly filingBytesMax?: number;
   /** False: failed and refused requests are not repeated within a poll. */
@@ -116,7 +117,7 @@ export async function watchAccount(
   const random = options.random ?? Math.random;
   const handed: RecordedEvent[] = [];
   const quarantined: number[] = [];
-  const interludes: PollOutcome[] = [];
+  const inBetween: PollOutcome[] = [];
   let sent = 0;
   const budget = createRequestBudget({
     maxRps: options.maxRps ?? 100_000,
@@ -140,13 +141,13 @@ export async function watchAccount(
     now: clock.now,
     clock,
     random,
-    doubts: new Map(),
+    differences: new Map(),
     refused: new Map(),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
     doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },
-    takeLargeRead: options.takeLargeRead ?? (() => () => undefined),
-    onInterlude: async ({ outcome }: { outcome: PollOutcome }) => void interludes.push(outcome),
+    tryTakePlace: options.tryTakePlace ?? (() => () => undefined),
+    onPollInBetween: async ({ outcome }: { outcome: PollOutcome }) => void inBetween.push(outcome),
     requestsSent: () => sent,
     handOn: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
     onQuarantined: (_account: string, records: number) => void quarantined.push(records),
@@ -186,7 +187,7 @@ export async function watchAccount(
     handed,
     quarantined,
     torn,
-    interludes,
+    inBetween,
   };
   return watched;
 }

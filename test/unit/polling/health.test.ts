@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeDoubt, type Doubt } from '../../../src/polling/doubt/doubt.ts';
 import type { DoubtReason } from '../../../src/polling/doubt/doubt-policy.ts';
-import type { PollOutcome } from '../../../src/polling/poll.ts';
+import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
 import type { PollingMarks } from '../../../src/polling/store/marks.ts';
 import {
   buildHealthEvent,

@@ -10,10 +10,10 @@ describe('a cursor', () => {
     { marks: [5, 3, 4, 9], cursor: 0, done: '3-5,9' },
     { marks: [2, 4, 3, 1], cursor: 4, done: '' },
     { marks: [1, 1, 0, -1], cursor: 1, done: '' },
-  ])('after $marks stands at $cursor with "$done" beyond', ({ marks, cursor: position, done }) => {
+  ])('after $marks stands at $cursor with "$done" beyond', ({ marks, cursor: reached, done }) => {
     const cursor = createCursor(0, '');
     for (const position of marks) cursor.markDone(position);
-    expect([cursor.position(), cursor.done()]).toEqual([position, done]);
+    expect([cursor.position(), cursor.done()]).toEqual([reached, done]);
   });
 
   it('takes up its stored form', () => {

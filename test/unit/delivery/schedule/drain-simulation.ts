@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import type { CallbackOutcome } from '../../../../src/callbacks/outcome.ts';
-import {
-  createDrainWindow,
-  type DrainWindow,
-  type WindowRules,
-  type Work,
-} from '../../../../src/delivery/schedule/scheduler.ts';
-import type { DeliveryTrack } from '../../../../src/delivery/schedule/track.ts';
-import { createLaneSet, type LaneSet } from '../../../../src/delivery/schedule/lane-set.ts';
-import type { Lane } from '../../../../src/delivery/schedule/lanes.ts';
 import type { EndpointHealth } from '../../../../src/delivery/schedule/endpoint-health.ts';
+import { createLanes, type Lane, type Lanes } from '../../../../src/delivery/schedule/lanes.ts';
+import {
+  createScheduler,
+  type SchedulerRules,
+  type SendScheduler,
+} from '../../../../src/delivery/schedule/scheduler.ts';
+import type { Intake, Work } from '../../../../src/delivery/schedule/track.ts';
+import { verdictOn, type Verdict } from '../../../../src/delivery/schedule/verdict.ts';
 import { createCursor, type Cursor } from '../../../../src/subscriptions/cursor.ts';
 import type { LogEntry } from '../../../../src/events/event-log.ts';
 
 /** Something that can happen to a subscription. */
 export type Step =
   | { readonly do: 'read'; readonly count: number }
-  | { readonly do: 'land'; readonly which: number; readonly outcome: CallbackOutcome }
+  | { readonly do: 'settle'; readonly which: number; readonly outcome: CallbackOutcome }
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'start' | 'write' | 'crash' | 'release' | 'replay' };
 
@@ -52,7 +51,7 @@ const healthy = {
 };
 
 /** A log of one event per filing named; those of '-' are not wanted. Nothing has been delivered. */
-export function createSimulation(rules: WindowRules, filings: readonly string[]): Simulation {
+export function createSimulation(rules: SchedulerRules, filings: readonly string[]): Simulation {
   const log = filings.map(toEntry);
   let stored: Stored = {
     cursor: 0,
@@ -63,41 +62,41 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
     ended: new Set(),
   };
   let now = 1;
-  let window: DrainWindow;
+  let scheduler: SendScheduler;
   let cursor: Cursor;
-  let lanes: LaneSet;
+  let lanes: Lanes;
   let ended: Set<number>;
   let readTo: number;
-  let replay: DeliveryTrack | null;
+  let replay: Intake | null;
   let replayTo: number;
-  const flying = new Map<string, Work>();
-  let landed: Work[] = [];
+  const inFlight = new Map<string, Work>();
+  let settled: Work[] = [];
 
   function begin(): void {
     cursor = createCursor(stored.cursor, stored.done);
-    lanes = createLaneSet(stored.lanes, stored.releasedAt);
-    window = createDrainWindow(rules, { ...stored, cursor, lanes });
+    lanes = createLanes(stored.lanes, stored.releasedAt);
+    scheduler = createScheduler(rules, { ...stored, cursor, lanes });
     ended = new Set(stored.ended);
     readTo = stored.cursor;
     replay = null;
     replayTo = 0;
-    flying.clear();
-    landed = [];
+    inFlight.clear();
+    settled = [];
   }
 
   function read(count: number): void {
     for (const entry of log.slice(readTo, readTo + count)) {
       readTo = entry.position;
-      if (!cursor.isDone(entry.position)) window.take(entry, entry.filingId !== '-');
+      if (!cursor.isDone(entry.position)) scheduler.live.accept(entry, entry.filingId !== '-');
     }
   }
 
   function start(): void {
-    for (let work = window.next(now); work !== null; work = window.next(now)) {
-      assert(!flying.has(work.filingId), 'two of a filing in flight');
-      flying.set(work.filingId, work);
-      assert(flying.size <= (work.probe ? 1 : rules.maxInFlight), 'too many in flight');
-      assert(now >= window.health().pausedUntil, 'sent during a pause');
+    for (let work = scheduler.startNext(now); work !== null; work = scheduler.startNext(now)) {
+      assert(!inFlight.has(work.filingId), 'two of a filing in flight');
+      inFlight.set(work.filingId, work);
+      assert(inFlight.size <= (work.probe ? 1 : rules.maxInFlight), 'too many in flight');
+      assert(now >= scheduler.health().pausedUntil, 'sent during a pause');
       if (work.track === 'replay') continue;
       assert(!ended.has(work.position), 'sent though it was over');
       for (const earlier of log.slice(0, work.position - 1))
@@ -108,18 +107,18 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
     }
   }
 
-  function land(which: number, outcome: CallbackOutcome): void {
-    const waiting = [...flying.values()].filter((work) => !landed.includes(work));
+  function settle(which: number, outcome: CallbackOutcome): void {
+    const waiting = [...inFlight.values()].filter((work) => !settled.includes(work));
     const work = waiting[which % Math.max(1, waiting.length)];
     if (work === undefined) return;
-    const { givenUp } = window.settle(work, outcome, now);
+    const givenUp = judge(scheduler, work, outcome, now).fate === 'given_up';
     if (work.track === 'live' && (givenUp || outcome.kind === 'delivered')) ended.add(work.position);
-    landed.push(work);
+    settled.push(work);
   }
 
   function write(): void {
     const written = new Map(stored.lanes);
-    for (const [filingId, lane] of lanes.changes()) {
+    for (const [filingId, lane] of lanes.removeChanges()) {
       if (lane === null) written.delete(filingId);
       else written.set(filingId, lane);
     }
@@ -127,15 +126,15 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
       cursor: cursor.position(),
       done: cursor.done(),
       lanes: written,
-      health: window.health(),
-      releasedAt: window.releasedAt(),
+      health: scheduler.health(),
+      releasedAt: scheduler.releasedAt(),
       ended: new Set(ended),
     };
-    for (const work of landed) {
-      window.free(work);
-      flying.delete(work.filingId);
+    for (const work of settled) {
+      scheduler.unblock(work);
+      inFlight.delete(work.filingId);
     }
-    landed = [];
+    settled = [];
     checkStored();
   }
 
@@ -155,10 +154,10 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
   }
 
   function beginReplay(): void {
-    const first = { cursor: createCursor(0, ''), lanes: createLaneSet(new Map(), 0) };
-    if (replay === null) replay = window.replay(first);
+    const first = { cursor: createCursor(0, ''), lanes: createLanes(new Map(), 0) };
+    replay ??= scheduler.startReplay(first);
     const upTo = Math.min(cursor.position(), replayTo + 6);
-    for (const entry of log.slice(replayTo, upTo)) replay?.take(entry, ended.has(entry.position));
+    for (const entry of log.slice(replayTo, upTo)) replay.accept(entry, ended.has(entry.position));
     replayTo = Math.max(replayTo, upTo);
   }
 
@@ -166,11 +165,11 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
     now += 1;
     switch (step.do) {
       case 'read':
-        return window.hasRoom() ? read(step.count) : undefined;
+        return scheduler.live.hasRoom() ? read(step.count) : undefined;
       case 'start':
         return start();
-      case 'land':
-        return land(step.which, step.outcome);
+      case 'settle':
+        return settle(step.which, step.outcome);
       case 'write':
         return write();
       case 'wait':
@@ -179,7 +178,7 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
       case 'crash':
         return begin();
       case 'release':
-        return window.release(now);
+        return scheduler.retryNow(now);
       case 'replay':
         return beginReplay();
     }
@@ -195,13 +194,21 @@ export function createSimulation(rules: WindowRules, filings: readonly string[])
         now += 400_000;
         read(log.length);
         start();
-        while (flying.size > landed.length) land(0, { kind: 'delivered', code: 'delivered' });
+        while (inFlight.size > settled.length) settle(0, { kind: 'delivered', code: 'delivered' });
         write();
       }
       for (const { position, filingId } of log) assert(ended.has(position) || filingId === '-', 'lost');
       return { cursor: stored.cursor, done: stored.done, lanes: stored.lanes.size };
     },
   };
+}
+
+/** Judges a result and puts the verdict into effect. */
+export function judge(scheduler: SendScheduler, work: Work, outcome: CallbackOutcome, now: number): Verdict {
+  const situation = { health: scheduler.health(), lane: scheduler.laneOf(work) };
+  const verdict = verdictOn(work, outcome, situation, scheduler.verdictRules(), now);
+  scheduler.settle(work, verdict, now);
+  return verdict;
 }
 
 function toEntry(filingId: string, i: number): LogEntry {

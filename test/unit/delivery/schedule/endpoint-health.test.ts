@@ -31,7 +31,7 @@ function after(
 ): EndpointHealth {
   return attempts.reduce(
     (health, [outcome, filingId, now, probe = false]) =>
-      healthAfter(health, { outcome, filingId, probe, startedAt: now - 1, proven: false }, now, rules),
+      healthAfter(health, { outcome, filingId, probe, startedAt: now - 1, eventAtFault: false }, now, rules),
     start,
   );
 }
@@ -63,7 +63,7 @@ describe('the health of an endpoint', () => {
   });
 
   it('spreads probes by shortening them up to a fifth', () => {
-    const evidence = { outcome: retry, filingId: 'a', probe: true, startedAt: 9_999, proven: false };
+    const evidence = { outcome: retry, filingId: 'a', probe: true, startedAt: 9_999, eventAtFault: false };
     const one = healthAfter(down, evidence, 10_000, { ...rules, random: () => 0.001 });
     expect(one.pausedUntil).toBe(10_000 + 8_002);
   });
@@ -75,13 +75,13 @@ describe('the health of an endpoint', () => {
   });
 
   it('does not go down for events that are known to fail while it works', () => {
-    const proven = { outcome: retry, probe: false, startedAt: 0, proven: true };
+    const eventAtFault = { outcome: retry, probe: false, startedAt: 0, eventAtFault: true };
     const health = ['a', 'b', 'c', 'd'].reduce(
-      (former, filingId) => healthAfter(former, { ...proven, filingId }, 1, rules),
+      (former, filingId) => healthAfter(former, { ...eventAtFault, filingId }, 1, rules),
       healthy,
     );
     expect([isDown(health), health.failures, health.failedFilings]).toEqual([false, 4, []]);
-    const unreachable = { ...proven, outcome: unsent, filingId: 'a' };
+    const unreachable = { ...eventAtFault, outcome: unsent, filingId: 'a' };
     expect(isDown(healthAfter(health, unreachable, 2, rules))).toBe(true);
   });
 

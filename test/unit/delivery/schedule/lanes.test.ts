@@ -1,57 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { createLaneSet } from '../../../../src/delivery/schedule/lane-set.ts';
 import {
-  isProven,
+  createLanes,
+  isEventAtFault,
   laneAfterFailure,
   laneAfterHead,
-  laneKept,
-  laneReleased,
+  laneRetriedNow,
   newLane,
   type Lane,
 } from '../../../../src/delivery/schedule/lanes.ts';
 
-const middle = () => 0.5;
-const nobody = () => false;
+const noFiling = () => false;
 
 describe('a lane', () => {
-  it('spends its schedule step by step, then gives up its first event and tries the next at once', () => {
-    const schedule = [100, 200];
-    let lane: Lane | null = newLane([4, 9], 0);
-    const seen = [];
-    for (const now of [0, 1_000, 2_000, 3_000, 4_000, 5_000]) {
-      if (lane === null) break;
-      const failed = laneAfterFailure(lane, now, schedule, middle);
-      lane = failed.lane;
-      seen.push([failed.exhausted, lane?.positions, lane?.spent, lane?.tried, lane?.dueAt]);
-    }
-    expect(seen).toEqual([
-      [false, [4, 9], 1, 1, 100],
-      [false, [4, 9], 2, 2, 1_200],
-      [true, [9], 0, 0, 2_000],
-      [false, [9], 1, 1, 3_100],
-      [false, [9], 2, 2, 4_200],
-      [true, undefined, undefined, undefined, undefined],
-    ]);
-    expect(lane).toBeNull();
-  });
-
-  it('is not charged for an attempt that is not its fault', () => {
-    expect(laneKept({ ...newLane([4], 0), spent: 1, tried: 1 }, 50, 70)).toEqual({
-      positions: [4],
-      spent: 1,
+  it('counts an attempt, and charges a retry where it is told to', () => {
+    const lane = { ...newLane([4, 9], 0), spent: 1, tried: 1 };
+    const wait = { dueAt: 70, charged: true, eventAtFault: false };
+    expect(laneAfterFailure(lane, wait, 50)).toEqual({
+      positions: [4, 9],
+      spent: 2,
       tried: 2,
       dueAt: 70,
       decidedAt: 50,
     });
+    expect(laneAfterFailure(lane, { ...wait, charged: false }, 50)).toMatchObject({ spent: 1, tried: 2 });
+    expect(laneAfterFailure(lane, { ...wait, eventAtFault: true }, 50)).toMatchObject({ proven: true });
   });
 
   it('gets back what it spent when the endpoint is found to work again, unless its event is proven to be at fault', () => {
     const failed = { ...newLane([4], 0), spent: 1, tried: 2, dueAt: 900, decidedAt: 100 };
-    expect(laneReleased(failed, 200)).toEqual({ ...failed, spent: 0, dueAt: 200 });
-    expect(laneReleased({ ...failed, proven: true }, 200)).toEqual({ ...failed, proven: true, dueAt: 200 });
-    expect([isProven(failed, 100), isProven(failed, 101)]).toEqual([false, true]);
-    expect([isProven(newLane([4], 0), 50), isProven(undefined, 50)]).toEqual([false, false]);
-    expect(isProven({ ...failed, proven: true }, 0)).toBe(true);
+    expect(laneRetriedNow(failed, 200)).toEqual({ ...failed, spent: 0, dueAt: 200 });
+    expect(laneRetriedNow({ ...failed, proven: true }, 200)).toEqual({ ...failed, proven: true, dueAt: 200 });
+    expect([isEventAtFault(failed, 100), isEventAtFault(failed, 101)]).toEqual([false, true]);
+    expect([isEventAtFault(newLane([4], 0), 50), isEventAtFault(undefined, 50)]).toEqual([false, false]);
+    expect(isEventAtFault({ ...failed, proven: true }, 0)).toBe(true);
     expect(laneAfterHead({ ...failed, positions: [4, 5], proven: true }, 300)).toEqual(newLane([5], 300));
   });
 
@@ -61,7 +42,7 @@ describe('a lane', () => {
   });
 });
 
-describe('a set of lanes', () => {
+describe('lanes', () => {
   const stored = new Map([
     ['late', { ...newLane([1], 0), dueAt: 300 }],
     ['soon', { ...newLane([2, 3], 0), dueAt: 100 }],
@@ -69,38 +50,38 @@ describe('a set of lanes', () => {
   ]);
 
   it('gives out what is due, the first due first, each once', () => {
-    const lanes = createLaneSet(stored, 0);
-    expect(lanes.take(49, nobody)).toBeNull();
-    expect(lanes.take(200, nobody)?.filingId).toBe('sooner');
-    expect(lanes.take(200, nobody)?.filingId).toBe('soon');
-    expect(lanes.take(200, nobody)).toBeNull();
+    const lanes = createLanes(stored, 0);
+    expect(lanes.start(49, noFiling)).toBeNull();
+    expect(lanes.start(200, noFiling)?.filingId).toBe('sooner');
+    expect(lanes.start(200, noFiling)?.filingId).toBe('soon');
+    expect(lanes.start(200, noFiling)).toBeNull();
     expect(lanes.nextDueAt()).toBe(300);
-    expect(lanes.take(Infinity, nobody)?.filingId).toBe('late');
+    expect(lanes.start(Infinity, noFiling)?.filingId).toBe('late');
     expect(lanes.nextDueAt()).toBeNull();
   });
 
   it('passes over those whose filing is busy', () => {
-    const lanes = createLaneSet(stored, 0);
-    expect(lanes.take(200, (filingId) => filingId === 'sooner')?.filingId).toBe('soon');
-    expect(lanes.take(200, nobody)?.filingId).toBe('sooner');
+    const lanes = createLanes(stored, 0);
+    expect(lanes.start(200, (filingId) => filingId === 'sooner')?.filingId).toBe('soon');
+    expect(lanes.start(200, noFiling)?.filingId).toBe('sooner');
   });
 
   it('takes lanes back in their order and tells what has changed', () => {
-    const lanes = createLaneSet(stored, 0);
-    const taken = lanes.take(60, nobody);
+    const lanes = createLanes(stored, 0);
+    const started = lanes.start(60, noFiling);
     lanes.append('sooner', 8);
     const next = { ...newLane([4, 8], 60), dueAt: 200 };
     lanes.put('sooner', next);
     lanes.put('new', newLane([9], 60));
-    expect(taken?.lane.positions).toEqual([4]);
-    expect(lanes.changes()).toEqual(
+    expect(started?.lane.positions).toEqual([4]);
+    expect(lanes.removeChanges()).toEqual(
       new Map([
         ['sooner', next],
         ['new', newLane([9], 60)],
       ]),
     );
-    expect(lanes.changes()).toEqual(new Map());
-    expect([1, 2, 3, 4].map(() => lanes.take(Infinity, nobody)?.filingId)).toEqual([
+    expect(lanes.removeChanges()).toEqual(new Map());
+    expect([1, 2, 3, 4].map(() => lanes.start(Infinity, noFiling)?.filingId)).toEqual([
       'new',
       'soon',
       'sooner',
@@ -109,38 +90,38 @@ describe('a set of lanes', () => {
   });
 
   it('rests until the first is due, but not while one is in flight, for that may be tried again at once after a crash', () => {
-    const lanes = createLaneSet(stored, 0);
+    const lanes = createLanes(stored, 0);
     expect(lanes.restsUntil()).toBe(50);
-    lanes.take(60, nobody);
+    lanes.start(60, noFiling);
     expect(lanes.restsUntil()).toBe(0);
     lanes.put('sooner', null);
     expect(lanes.restsUntil()).toBe(100);
-    expect(createLaneSet(new Map(), 0).restsUntil()).toBe(0);
+    expect(createLanes(new Map(), 0).restsUntil()).toBe(0);
   });
 
   it('counts what is parked', () => {
-    const lanes = createLaneSet(stored, 0);
+    const lanes = createLanes(stored, 0);
     expect(lanes.parked()).toBe(4);
     lanes.append('late', 7);
     lanes.append('unknown', 7);
     expect(lanes.parked()).toBe(5);
-    lanes.take(60, nobody);
+    lanes.start(60, noFiling);
     lanes.put('sooner', null);
     expect(lanes.parked()).toBe(4);
     expect(lanes.get('sooner')).toBeUndefined();
   });
 
   it('releases all at once, without having to write them', () => {
-    const lanes = createLaneSet(stored, 0);
-    lanes.release(60);
-    expect([lanes.nextDueAt(), lanes.changes().size]).toEqual([50, 0]);
-    expect([1, 2, 3].map(() => lanes.take(60, nobody)?.filingId)).toEqual(['sooner', 'soon', 'late']);
+    const lanes = createLanes(stored, 0);
+    lanes.retryNow(60);
+    expect([lanes.nextDueAt(), lanes.removeChanges().size]).toEqual([50, 0]);
+    expect([1, 2, 3].map(() => lanes.start(60, noFiling)?.filingId)).toEqual(['sooner', 'soon', 'late']);
   });
 
   it('knows a release from its time: what was decided before it is due since then', () => {
     const after = new Map([...stored, ['after', { ...newLane([6], 80), dueAt: 900 }] as const]);
-    const lanes = createLaneSet(after, 80);
-    const due = [1, 2, 3].map(() => lanes.take(80, nobody)?.filingId);
+    const lanes = createLanes(after, 80);
+    const due = [1, 2, 3].map(() => lanes.start(80, noFiling)?.filingId);
     expect(new Set(due)).toEqual(new Set(['late', 'soon', 'sooner']));
     expect(lanes.nextDueAt()).toBe(900);
   });
@@ -155,9 +136,9 @@ describe('a set of lanes', () => {
       },
     });
     const many = Array.from({ length: 10_000 }, (_, i) => [`f${i}`, laneDueAt(i)] as const);
-    const lanes = createLaneSet(new Map(many), 0);
+    const lanes = createLanes(new Map(many), 0);
     for (let i = 0; i < 10_000; i += 1) {
-      const due = lanes.take(20_000, () => {
+      const due = lanes.start(20_000, () => {
         looks += 1;
         return false;
       });

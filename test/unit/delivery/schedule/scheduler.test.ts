@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallbackOutcome } from '../../../../src/callbacks/outcome.ts';
-import { createDrainWindow, type Work } from '../../../../src/delivery/schedule/scheduler.ts';
-import { createLaneSet } from '../../../../src/delivery/schedule/lane-set.ts';
+import { createLanes } from '../../../../src/delivery/schedule/lanes.ts';
+import { createScheduler } from '../../../../src/delivery/schedule/scheduler.ts';
+import type { Work } from '../../../../src/delivery/schedule/track.ts';
 import type { EndpointHealth } from '../../../../src/delivery/schedule/endpoint-health.ts';
 import { createCursor } from '../../../../src/subscriptions/cursor.ts';
 import type { LogEntry } from '../../../../src/events/event-log.ts';
-import { createSimulation } from './drain-simulation.ts';
+import { createSimulation, judge } from './drain-simulation.ts';
 
 const rules = { maxInFlight: 3, retryMs: [100, 200], random: () => 0.5 };
 const healthy: EndpointHealth = {
@@ -42,10 +43,10 @@ function entry(position: number, filingId: string, bytes = 0): LogEntry {
   };
 }
 
-function openWindow(filings: string, health: Partial<EndpointHealth> = {}, retryMs = rules.retryMs) {
+function openScheduler(filings: string, health: Partial<EndpointHealth> = {}, retryMs = rules.retryMs) {
   const cursor = createCursor(0, '');
-  const lanes = createLaneSet(new Map(), 0);
-  const window = createDrainWindow(
+  const lanes = createLanes(new Map(), 0);
+  const scheduler = createScheduler(
     { ...rules, retryMs },
     {
       cursor,
@@ -54,26 +55,28 @@ function openWindow(filings: string, health: Partial<EndpointHealth> = {}, retry
       releasedAt: 0,
     },
   );
-  for (const [i, filing] of filings.split('').entries()) window.take(entry(i + 1, filing), filing !== '-');
+  for (const [i, filing] of filings.split('').entries())
+    scheduler.live.accept(entry(i + 1, filing), filing !== '-');
   const startAll = (now: number) => {
     const started: Work[] = [];
-    for (let work = window.next(now); work !== null; work = window.next(now)) started.push(work);
+    for (let work = scheduler.startNext(now); work !== null; work = scheduler.startNext(now))
+      started.push(work);
     return started;
   };
   const finish = (work: Work | undefined, outcome: CallbackOutcome, now: number) => {
     if (work === undefined) throw new Error('nothing was started');
-    const verdict = window.settle(work, outcome, now);
-    window.free(work);
-    return verdict;
+    const verdict = judge(scheduler, work, outcome, now);
+    scheduler.unblock(work);
+    return { givenUp: verdict.fate === 'given_up', judged: verdict.judged };
   };
-  return { window, cursor, lanes, startAll, finish };
+  return { scheduler, cursor, lanes, startAll, finish };
 }
 
 const positions = (works: readonly Work[]) => works.map(({ position }) => position);
 
-describe('the window of a drain', () => {
+describe('the scheduler of a drain', () => {
   it('starts one event per filing, up to its bound, passing over what is not wanted', () => {
-    const { startAll, finish, cursor } = openWindow('a-abcd');
+    const { startAll, finish, cursor } = openScheduler('a-abcd');
     const [first, ...others] = startAll(0);
     expect([first?.position, ...positions(others)]).toEqual([1, 4, 5]);
     finish(first, outcomes.delivered, 1);
@@ -82,20 +85,20 @@ describe('the window of a drain', () => {
   });
 
   it('keeps a filing closed until its outcome is written', () => {
-    const { window, startAll } = openWindow('aa');
+    const { scheduler, startAll } = openScheduler('aa');
     const [first] = startAll(0);
     if (first === undefined) throw new Error('nothing was started');
-    window.settle(first, outcomes.delivered, 1);
-    expect([startAll(1), window.inFlight()]).toEqual([[], 1]);
-    window.free(first);
+    judge(scheduler, first, outcomes.delivered, 1);
+    expect(startAll(1)).toEqual([]);
+    scheduler.unblock(first);
     expect(positions(startAll(1))).toEqual([2]);
   });
 
   it('moves a failed event and those behind it to a lane, and new ones of its filing too', () => {
-    const { window, startAll, finish, lanes, cursor } = openWindow('aab');
+    const { scheduler, startAll, finish, lanes, cursor } = openScheduler('aab');
     const [first] = startAll(0);
     expect(finish(first, outcomes.retry, 10)).toEqual({ givenUp: false, judged: true });
-    window.take(entry(4, 'a'), true);
+    scheduler.live.accept(entry(4, 'a'), true);
     expect(lanes.get('a')).toMatchObject({ positions: [1, 2, 4], spent: 1, tried: 1, dueAt: 110 });
     expect(cursor.done()).toBe('4');
     expect(startAll(109)).toEqual([]);
@@ -104,23 +107,23 @@ describe('the window of a drain', () => {
 
   it('charges no retry for being told to wait, for 410, for its own failings or for a release meanwhile', () => {
     for (const outcome of [outcomes.slow, outcomes.gone, outcomes.ours, outcomes.refused]) {
-      const { startAll, finish, lanes } = openWindow('a');
+      const { startAll, finish, lanes } = openScheduler('a');
       finish(startAll(0)[0], outcome, 10);
       expect(lanes.get('a')).toMatchObject({ spent: 0, tried: 1 });
     }
-    const { window, startAll, finish, lanes } = openWindow('a');
+    const { scheduler, startAll, finish, lanes } = openScheduler('a');
     const [first] = startAll(0);
-    window.release(5);
+    scheduler.retryNow(5);
     expect(finish(first, outcomes.retry, 10)).toEqual({ givenUp: false, judged: false });
     expect(lanes.get('a')).toMatchObject({ spent: 0, tried: 1, dueAt: 10 });
-    expect(window.health()).toEqual(healthy);
+    expect(scheduler.health()).toEqual(healthy);
   });
 
   it('leaves what was aborted where it was: not done, not failed, and no sign against the endpoint', () => {
-    const { window, startAll, finish, cursor, lanes } = openWindow('abc');
+    const { scheduler, startAll, finish, cursor, lanes } = openScheduler('abc');
     const [first, second, third] = startAll(0);
     finish(second, outcomes.retry, 1);
-    const health = window.health();
+    const health = scheduler.health();
     const [retry] = startAll(200);
     const lane = lanes.get('b');
     for (const work of [first, third, retry])
@@ -129,18 +132,18 @@ describe('the window of a drain', () => {
     expect(retry?.attempt).toBe(2);
     expect(lanes.get('b')).toEqual(lane);
     expect(lanes.parked()).toBe(1);
-    expect(window.health()).toEqual(health);
+    expect(scheduler.health()).toEqual(health);
   });
 
   it('tries again within five minutes what could not be sent, however long the schedule waits', () => {
-    const { startAll, finish, lanes } = openWindow('a', {}, [3_600_000]);
+    const { startAll, finish, lanes } = openScheduler('a', {}, [3_600_000]);
     finish(startAll(0)[0], outcomes.refused, 10);
     expect(lanes.get('a')).toMatchObject({ spent: 0, dueAt: 300_010 });
   });
 
   it('sends nothing while it is paused and one probe when the pause is over', () => {
-    const { window, startAll, finish } = openWindow('abcdef', { probes: 1, pausedUntil: 50 });
-    expect([startAll(49), window.nextDueAt(49)]).toEqual([[], 50]);
+    const { scheduler, startAll, finish } = openScheduler('abcdef', { probes: 1, pausedUntil: 50 });
+    expect([startAll(49), scheduler.nextDueAt(49)]).toEqual([[], 50]);
     const probes = startAll(50);
     expect(probes).toMatchObject([{ position: 1, probe: true }]);
     finish(probes[0], outcomes.delivered, 60);
@@ -148,7 +151,7 @@ describe('the window of a drain', () => {
   });
 
   it('takes probes in turn from the log and from the lanes, due or not', () => {
-    const { startAll, finish } = openWindow('abcdefgh', { probes: 1 });
+    const { startAll, finish } = openScheduler('abcdefgh', { probes: 1 });
     const seen: number[] = [];
     let now = 0;
     for (let i = 0; i < 6; i += 1) {
@@ -161,17 +164,17 @@ describe('the window of a drain', () => {
   });
 
   it('lets a retry go first every fourth time and a replay every sixteenth, so that none starves', () => {
-    const { window, startAll, finish } = openWindow('r');
+    const { scheduler, startAll, finish } = openScheduler('r');
     finish(startAll(0)[0], outcomes.retry, 0);
-    const replayed = { cursor: createCursor(0, ''), lanes: createLaneSet(new Map(), 0) };
-    const track = window.replay(replayed);
+    const replayed = { cursor: createCursor(0, ''), lanes: createLanes(new Map(), 0) };
+    const track = scheduler.startReplay(replayed);
     const kinds: string[] = [];
     let position = 2;
     for (let i = 0; i < 32; i += 1) {
-      window.take(entry(position, `live${position}`), true);
-      track?.take(entry(position, `old${position}`), true);
+      scheduler.live.accept(entry(position, `live${position}`), true);
+      track.accept(entry(position, `old${position}`), true);
       position += 1;
-      const work = window.next(1_000);
+      const work = scheduler.startNext(1_000);
       if (work === null) throw new Error('nothing was started');
       kinds.push(work.track === 'replay' ? 'replay' : work.entry === null ? 'retry' : 'first');
       finish(work, work.entry === null ? outcomes.gone : outcomes.delivered, 1_000);
@@ -181,21 +184,22 @@ describe('the window of a drain', () => {
   });
 
   it('gives a replay half of the places at most', () => {
-    const { window, startAll } = openWindow('');
-    const track = window.replay({ cursor: createCursor(0, ''), lanes: createLaneSet(new Map(), 0) });
-    for (const [i, filing] of 'abcdef'.split('').entries()) track?.take(entry(i + 1, filing), true);
+    const { scheduler, startAll } = openScheduler('');
+    const track = scheduler.startReplay({ cursor: createCursor(0, ''), lanes: createLanes(new Map(), 0) });
+    for (const [i, filing] of 'abcdef'.split('').entries()) track.accept(entry(i + 1, filing), true);
     expect(startAll(0)).toMatchObject([{ track: 'replay', position: 1 }]);
-    window.take(entry(9, 'a'), true);
-    window.take(entry(10, 'x'), true);
+    scheduler.live.accept(entry(9, 'a'), true);
+    scheduler.live.accept(entry(10, 'x'), true);
     expect(startAll(0)).toMatchObject([{ track: 'live', position: 10 }]);
   });
 
   it('reads large events only for the places that are free, small ones ahead', () => {
-    const { window, startAll, finish } = openWindow('');
+    const { scheduler, startAll, finish } = openScheduler('');
     let position = 0;
     const takeIn = (bytes: number) => {
       const before = position;
-      for (; window.hasRoom(); position += 1) window.take(entry(position + 1, `f${position}`, bytes), true);
+      for (; scheduler.live.hasRoom(); position += 1)
+        scheduler.live.accept(entry(position + 1, `f${position}`, bytes), true);
       return position - before;
     };
     expect(takeIn(1024 * 1024)).toBe(3);
@@ -208,11 +212,11 @@ describe('the window of a drain', () => {
   });
 
   it('reads only so far beyond a slow filing that what is done between its events stays a few kilobytes', () => {
-    const { window, cursor, startAll, finish } = openWindow('a');
+    const { scheduler, cursor, startAll, finish } = openScheduler('a');
     startAll(0);
-    for (let position = 2; window.hasRoom(); position += 2) {
-      window.take(entry(position, 'a'), true);
-      window.take(entry(position + 1, `other${position}`), true);
+    for (let position = 2; scheduler.live.hasRoom(); position += 2) {
+      scheduler.live.accept(entry(position, 'a'), true);
+      scheduler.live.accept(entry(position + 1, `other${position}`), true);
       finish(startAll(0)[0], outcomes.delivered, 0);
     }
     const { length } = cursor.done();
@@ -235,7 +239,7 @@ it('whatever happens, keeps each filing in order, loses nothing, and never has t
           {
             weight: 8,
             arbitrary: fc.record({
-              do: fc.constant('land' as const),
+              do: fc.constant('settle' as const),
               which: fc.nat({ max: 9 }),
               outcome: fc.constantFrom<CallbackOutcome>(
                 ...Object.values(outcomes),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FilingState } from '../../../../src/filings/detection/filing-state.ts';
-import { knownUntil, type SeenMarks } from '../../../../src/polling/beliefs/not-before.ts';
-import { missByAbsence } from '../../../../src/polling/beliefs/missed-reads.ts';
+import { notBefore, type SeenMarks } from '../../../../src/polling/beliefs/not-before.ts';
+import { missedByAbsence } from '../../../../src/polling/beliefs/missed-reads.ts';
 
 const state = (more: Partial<FilingState> = {}): FilingState => ({
   status: 'PENDING',
@@ -22,7 +22,7 @@ const marks = (more: Partial<SeenMarks> = {}): SeenMarks => ({
   ...more,
 });
 
-describe('knownUntil', () => {
+describe('notBefore', () => {
   it.each<[string, Partial<SeenMarks>, Partial<FilingState>, number]>([
     ['its own read, before any mark', {}, {}, 100],
     ['the last poll that saw all unsettled', { unsettledSeenAt: 300 }, {}, 300],
@@ -48,12 +48,12 @@ describe('knownUntil', () => {
       100,
     ],
   ])('is %s', (_title, seen, more, expected) => {
-    expect(knownUntil(marks(seen), undefined, state(more), null)).toBe(expected);
+    expect(notBefore(marks(seen), undefined, state(more), null)).toBe(expected);
   });
 
   it('stands still while a filing is missed', () => {
-    const miss = missByAbsence(undefined, 260, 250);
-    expect(knownUntil(marks({ allSeenAt: 400, unsettledSeenAt: 400 }), miss, state(), null)).toBe(250);
+    const missed = missedByAbsence(undefined, 260, 250);
+    expect(notBefore(marks({ allSeenAt: 400, unsettledSeenAt: 400 }), missed, state(), null)).toBe(250);
   });
 
   it.each<[string, Partial<SeenMarks>, object | null, number]>([
@@ -80,6 +80,6 @@ describe('knownUntil', () => {
     ['no date that is none', { bornSeenAt: 500, countedAt: 900 }, { createdAt: 'soon' }, 500],
     ['no date of a wrong type', { bornSeenAt: 500, countedAt: 900 }, { createdAt: 5 }, 500],
   ])('of a filing never seen rests on %s', (_title, seen, document, expected) => {
-    expect(knownUntil(marks(seen), undefined, null, document as never)).toBe(expected);
+    expect(notBefore(marks(seen), undefined, null, document as never)).toBe(expected);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   baselineVerdict,
-  dryLooks,
+  looksNeeded,
   isAnotherPassWorthwhile,
-  stillHidden,
+  stillUnlisted,
   type Pass,
   type PassHistory,
 } from '../../../../src/polling/beliefs/passes.ts';
@@ -12,7 +12,7 @@ describe('another pass over the list', () => {
   const pass: Pass = {
     end: 'complete',
     difference: 0,
-    hidden: 0,
+    unlistedCount: 0,
     unreadable: 0,
     added: 0,
     repeatShare: 0,
@@ -61,48 +61,83 @@ describe('another pass over the list', () => {
   });
 
   it.each<[string, Partial<Pass>, number, object]>([
-    ['the counts agree', {}, 0, { baselined: true, dryPolls: 0 }],
-    ['more is known than counted', { difference: -3 }, 0, { baselined: true, dryPolls: 0 }],
+    ['the counts agree', {}, 0, { baselined: true, pollsWithoutNews: 0 }],
+    ['more is known than counted', { difference: -3 }, 0, { baselined: true, pollsWithoutNews: 0 }],
     [
       'only what cannot be read is missing',
       { difference: 2, unreadable: 2 },
       0,
-      { baselined: true, dryPolls: 0 },
+      { baselined: true, pollsWithoutNews: 0 },
     ],
-    ['something new was found', { difference: 2, added: 1 }, 2, { baselined: false, dryPolls: 0 }],
-    ['nothing new was found', { difference: 2 }, 0, { baselined: false, dryPolls: 1 }],
-    ['nothing new was found for the third time', { difference: 2 }, 2, { baselined: true, dryPolls: 3 }],
-    ['the same without a count', { difference: null }, 2, { baselined: true, dryPolls: 3 }],
+    ['something new was found', { difference: 2, added: 1 }, 2, { baselined: false, pollsWithoutNews: 0 }],
+    ['nothing new was found', { difference: 2 }, 0, { baselined: false, pollsWithoutNews: 1 }],
+    [
+      'nothing new was found for the third time',
+      { difference: 2 },
+      2,
+      { baselined: true, pollsWithoutNews: 3 },
+    ],
+    ['the same without a count', { difference: null }, 2, { baselined: true, pollsWithoutNews: 3 }],
     [
       'nothing new was found in an unstable order',
       { difference: 2, repeatShare: 0.37 },
       2,
-      { baselined: false, dryPolls: 3 },
+      { baselined: false, pollsWithoutNews: 3 },
     ],
-    ['the same often enough', { difference: 2, repeatShare: 0.37 }, 12, { baselined: true, dryPolls: 13 }],
-    ['the list ends too early, once', { difference: 2, end: 'short' }, 0, { baselined: false, dryPolls: 1 }],
-    ['the list is broken, whatever it counts', { end: 'broken' }, 2, { baselined: false, dryPolls: 2 }],
-  ])('completes the baseline when %s: %j', (_title, more, dryPolls, expected) => {
-    expect(baselineVerdict({ ...pass, ...more }, { dryPolls, hidden: 0 })).toEqual({
+    [
+      'the same often enough',
+      { difference: 2, repeatShare: 0.37 },
+      12,
+      { baselined: true, pollsWithoutNews: 13 },
+    ],
+    [
+      'the list ends too early, once',
+      { difference: 2, end: 'short' },
+      0,
+      { baselined: false, pollsWithoutNews: 1 },
+    ],
+    [
+      'the list is broken, whatever it counts',
+      { end: 'broken' },
+      2,
+      { baselined: false, pollsWithoutNews: 2 },
+    ],
+  ])('completes the baseline when %s: %j', (_title, more, pollsWithoutNews, expected) => {
+    expect(baselineVerdict({ ...pass, ...more }, { pollsWithoutNews, unlistedCount: 0 })).toEqual({
       ...expected,
-      hidden: 0,
+      unlistedCount: 0,
     });
   });
 
-  it.each<[string, Partial<Pass>, { dryPolls: number; hidden: number }, number]>([
-    ['the first dry poll', { difference: 5, hidden: 5 }, { dryPolls: 0, hidden: 9 }, 5],
-    ['a further one that counts more', { difference: 7, hidden: 7 }, { dryPolls: 2, hidden: 5 }, 5],
-    ['a further one that counts fewer', { difference: 3, hidden: 3 }, { dryPolls: 1, hidden: 5 }, 3],
-    ['a count that wavers', { difference: 200, hidden: 0 }, { dryPolls: 2, hidden: 5 }, 0],
+  it.each<[string, Partial<Pass>, { pollsWithoutNews: number; unlistedCount: number }, number]>([
+    ['the first dry poll', { difference: 5, unlistedCount: 5 }, { pollsWithoutNews: 0, unlistedCount: 9 }, 5],
+    [
+      'a further one that counts more',
+      { difference: 7, unlistedCount: 7 },
+      { pollsWithoutNews: 2, unlistedCount: 5 },
+      5,
+    ],
+    [
+      'a further one that counts fewer',
+      { difference: 3, unlistedCount: 3 },
+      { pollsWithoutNews: 1, unlistedCount: 5 },
+      3,
+    ],
+    [
+      'a count that wavers',
+      { difference: 200, unlistedCount: 0 },
+      { pollsWithoutNews: 2, unlistedCount: 5 },
+      0,
+    ],
     [
       'records that cannot be read',
-      { difference: 2, hidden: 2, unreadable: 2 },
-      { dryPolls: 0, hidden: 0 },
+      { difference: 2, unlistedCount: 2, unreadable: 2 },
+      { pollsWithoutNews: 0, unlistedCount: 0 },
       2,
     ],
-    ['a broken list', { end: 'broken', hidden: 9 }, { dryPolls: 2, hidden: 5 }, 5],
-  ])('keeps how many filings a baseline leaves out after %s', (_title, more, before, hidden) => {
-    expect(baselineVerdict({ ...pass, ...more }, before).hidden).toBe(hidden);
+    ['a broken list', { end: 'broken', unlistedCount: 9 }, { pollsWithoutNews: 2, unlistedCount: 5 }, 5],
+  ])('keeps how many filings a baseline leaves out after %s', (_title, more, before, unlistedCount) => {
+    expect(baselineVerdict({ ...pass, ...more }, before).unlistedCount).toBe(unlistedCount);
   });
 
   it.each<[string, Partial<Pass>, number]>([
@@ -113,13 +148,13 @@ describe('another pass over the list', () => {
     ['there is no count', { difference: null }, 5],
     ['filings came while it was read', { difference: 2, added: 1 }, 5],
     ['the list is broken', { difference: 0, end: 'broken' }, 5],
-  ])('of 5 hidden filings, when %s (%j), %i are left', (_title, more, left) => {
-    expect(stillHidden({ ...pass, ...more }, 5)).toBe(left);
+  ])('of 5 unlistedCount filings, when %s (%j), %i are left', (_title, more, left) => {
+    expect(stillUnlisted({ ...pass, ...more }, 5)).toBe(left);
   });
 
   it('overlooks less than one in 100 000 after so many dry looks', () => {
     for (const share of [0.01, 0.2, 0.37, 0.5, 0.7])
-      expect(Math.max(share, 0.4) ** dryLooks(share)).toBeLessThanOrEqual(1e-5);
-    expect([dryLooks(0), dryLooks(0.005), dryLooks(0.9), dryLooks(1)]).toEqual([3, 3, 40, 40]);
+      expect(Math.max(share, 0.4) ** looksNeeded(share)).toBeLessThanOrEqual(1e-5);
+    expect([looksNeeded(0), looksNeeded(0.005), looksNeeded(0.9), looksNeeded(1)]).toEqual([3, 3, 40, 40]);
   });
 });

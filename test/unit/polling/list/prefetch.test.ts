@@ -1,73 +1,74 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPagesAhead } from '../../../../src/polling/list/prefetch.ts';
+import { createPrefetch } from '../../../../src/polling/list/prefetch.ts';
 
-/** A list of pages of a hundred, and a service that answers when told to. */
+/** A list of pages of a hundred, and a service that answers when the test says so. */
 function openList(likelyNext: (offset: number) => number | null = (offset) => offset + 100) {
   const asked: { offset: number; arrive: () => void; answer: () => void }[] = [];
-  let offset = 0;
-  const pages = createPagesAhead<number>({
-    offset: () => offset,
-    likelyNext: () => likelyNext(offset),
+  const state = { isDue: false };
+  const pages = createPrefetch<number>({
+    inBetween: { isDue: () => state.isDue },
     fetch: (at, onArrival) =>
       new Promise((resolve) => {
         asked.push({ offset: at, arrive: onArrival, answer: () => resolve(at) });
       }),
   });
-  return {
-    pages,
-    asked,
-    offsets: () => asked.map((each) => each.offset),
-    turnTo(next: number) {
-      offset = next;
-      pages.turn();
-    },
-  };
+  const expectPage = (offset: number) => pages.expect(offset, likelyNext(offset));
+  expectPage(0);
+  return { pages, asked, state, offsets: () => asked.map((each) => each.offset), expectPage };
 }
 
 describe('the pages of a list', () => {
   it('are asked for as soon as the one before has arrived, and not before', async () => {
-    const { pages, asked, offsets, turnTo } = openList();
-    const first = pages.take();
+    const { pages, asked, offsets, expectPage } = openList();
+    const first = pages.answer();
     expect(offsets()).toEqual([0]);
     asked[0]?.arrive();
     expect(offsets()).toEqual([0, 100]);
     asked[0]?.answer();
     expect(await first).toBe(0);
-    turnTo(100);
-    expect(pages.isAsked()).toBe(true);
-    pages.ask();
+    expectPage(100);
+    expect(pages.isRequested()).toBe(true);
+    pages.request();
     expect(offsets()).toEqual([0, 100]);
   });
 
-  it('wait while one has arrived whose turn has not come', () => {
-    const { pages, asked, offsets, turnTo } = openList();
-    void pages.take();
+  it('wait while one has arrived that is not expected yet', () => {
+    const { pages, asked, offsets, expectPage } = openList();
+    void pages.answer();
     asked[0]?.arrive();
     asked[1]?.arrive();
     expect(offsets()).toEqual([0, 100]);
-    turnTo(100);
+    expectPage(100);
     expect(offsets()).toEqual([0, 100, 200]);
   });
 
   it('are asked for in turn where it is not known what follows', () => {
-    const { pages, asked, offsets, turnTo } = openList(() => null);
-    void pages.take();
+    const { pages, asked, offsets, expectPage } = openList(() => null);
+    void pages.answer();
     asked[0]?.arrive();
-    turnTo(100);
-    expect(pages.isAsked()).toBe(false);
+    expectPage(100);
+    expect(pages.isRequested()).toBe(false);
     expect(offsets()).toEqual([0]);
-    pages.ask();
+    pages.request();
     expect(offsets()).toEqual([0, 100]);
   });
 
-  it('that turn out to be others are asked for, and from then on none too early', async () => {
-    const { pages, asked, offsets, turnTo } = openList();
-    void pages.take();
+  it('are not requested on a prediction while a poll in between is due', () => {
+    const { pages, asked, offsets, state } = openList();
+    void pages.answer();
+    state.isDue = true;
     asked[0]?.arrive();
-    turnTo(50);
-    expect(pages.isAsked()).toBe(false);
-    const second = pages.take();
+    expect(offsets()).toEqual([0]);
+  });
+
+  it('that turn out to be others are asked for, and from then on none too early', async () => {
+    const { pages, asked, offsets, expectPage } = openList();
+    void pages.answer();
+    asked[0]?.arrive();
+    expectPage(50);
+    expect(pages.isRequested()).toBe(false);
+    const second = pages.answer();
     expect(offsets()).toEqual([0, 100, 50]);
     asked[2]?.arrive();
     expect(offsets()).toEqual([0, 100, 50]);
@@ -77,13 +78,13 @@ describe('the pages of a list', () => {
   });
 
   it('are asked for again behind one that had to be read again', async () => {
-    const { pages, asked, offsets, turnTo } = openList();
-    void pages.take();
+    const { pages, asked, offsets, expectPage } = openList();
+    void pages.answer();
     asked[0]?.arrive();
     asked[0]?.arrive();
-    turnTo(100);
-    expect(pages.isAsked()).toBe(false);
-    const second = pages.take();
+    expectPage(100);
+    expect(pages.isRequested()).toBe(false);
+    const second = pages.answer();
     expect(offsets()).toEqual([0, 100, 100]);
     asked[2]?.answer();
     expect(await second).toBe(100);
@@ -91,7 +92,7 @@ describe('the pages of a list', () => {
 
   it('leave no request behind', async () => {
     const { pages, asked } = openList();
-    void pages.take();
+    void pages.answer();
     asked[0]?.arrive();
     let settled = false;
     const settling = pages.settled().then(() => (settled = true));
@@ -105,7 +106,7 @@ describe('the pages of a list', () => {
     const lengths = fc.array(fc.constantFrom(100, 100, 100, 37), { minLength: 1, maxLength: 20 });
     const moments = fc.infiniteStream(fc.boolean());
     const property = fc.asyncProperty(lengths, moments, async (held, later) => {
-      const { pages, asked, turnTo } = openList();
+      const { pages, asked, expectPage } = openList();
       const arrived = new Set<number>();
       const arriveAll = () => {
         for (const [i, { arrive }] of asked.entries()) {
@@ -117,14 +118,14 @@ describe('the pages of a list', () => {
       };
       let offset = 0;
       for (const length of held) {
-        const page = pages.take();
+        const page = pages.answer();
         arriveAll();
         for (const { answer } of asked) answer();
         expect(await page).toBe(offset);
         offset += length;
-        turnTo(offset);
+        expectPage(offset);
         if (later.next().value === true) arriveAll();
-        pages.ask();
+        pages.request();
       }
       const requests = asked.length;
       expect(requests).toBeLessThanOrEqual(held.length + 3);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { phaseOf } from '../../../../src/polling/schedule/stagger.ts';
+import { staggerOf } from '../../../../src/polling/schedule/stagger.ts';
 import { isLarge, planPoll, type PlanInput } from '../../../../src/polling/schedule/plan.ts';
 
 describe('planPoll', () => {
@@ -12,7 +12,7 @@ describe('planPoll', () => {
     pollIntervalMs: 15_000,
     sweepIntervalMs: 900_000,
     largeFrom: 700,
-    phase: 0,
+    stagger: 0,
     ...more,
   });
   const swept = (ago: number, triedAgo = ago) => ({
@@ -26,7 +26,7 @@ describe('planPoll', () => {
     ['one asked to be swept', { mode: 'sweep' }, 'full'],
     ['one whose sweep is due', swept(900_000), 'full'],
     ['one whose sweep is not quite due', swept(899_999), 'delta'],
-    ['one whose phase is early', { ...swept(820_000), phase: 0.95 }, 'full'],
+    ['one whose stagger is early', { ...swept(820_000), stagger: 0.95 }, 'full'],
     ['one whose sweep was just tried in vain', swept(900_000, 20_000), 'delta'],
     ['one whose sweep was tried a while ago', swept(900_000, 90_000), 'full'],
     ['one never swept', { marks: { baselined: true, lastSweepAt: 0, sweepTriedAt: 0 } }, 'full'],
@@ -43,12 +43,12 @@ describe('planPoll', () => {
   });
 });
 
-describe('phaseOf', () => {
+describe('staggerOf', () => {
   it('is the same for a name and spreads many names evenly', () => {
-    expect(phaseOf('acme')).toBe(phaseOf('acme'));
+    expect(staggerOf('acme')).toBe(staggerOf('acme'));
     const tenths = Array<number>(10).fill(0);
     for (let i = 0; i < 10_000; i += 1) {
-      const tenth = Math.floor(phaseOf(`account-${i}`) * 10);
+      const tenth = Math.floor(staggerOf(`account-${i}`) * 10);
       tenths[tenth] = (tenths[tenth] ?? 0) + 1;
     }
     for (const count of tenths) expect(Math.abs(count - 1000)).toBeLessThan(150);

@@ -6,10 +6,10 @@ import {
   nextStep,
   reliableTotal,
   skipPage,
-  startOfScan,
-  type ScanProgress,
+  startPosition,
+  type ScanPosition,
   type TotalTrust,
-} from '../../../../src/polling/list/scan-progress.ts';
+} from '../../../../src/polling/list/scan-position.ts';
 
 const never: TotalTrust = { atLeast: Infinity, afterFullPage: 'never' };
 const wary: TotalTrust = { atLeast: 0, afterFullPage: 'never' };
@@ -31,12 +31,12 @@ type Told =
     }
   | 'skip';
 
-function tell(trust: TotalTrust, pages: readonly Told[]): ScanProgress {
-  let progress = startOfScan(trust);
+function tell(trust: TotalTrust, pages: readonly Told[]): ScanPosition {
+  let position = startPosition(trust);
   for (const told of pages)
-    progress =
-      told === 'skip' ? skipPage(progress) : advance(progress, pageOf(told), told.fresh ?? told.length);
-  return progress;
+    position =
+      told === 'skip' ? skipPage(position) : advance(position, pageOf(told), told.fresh ?? told.length);
+  return position;
 }
 
 function pageOf({ length, total, limit = 100, days }: Exclude<Told, 'skip'>): PartnerPage {

@@ -16,7 +16,7 @@ export interface TotalTrust {
 }
 
 /** How far paging through a list has got; what `nextStep` decides from. */
-export interface ScanProgress {
+export interface ScanPosition {
   readonly offset: number;
   /** Filings served, repeated ones and quarantined records included. */
   readonly rows: number;
@@ -68,7 +68,7 @@ const skippedShareMax = 0.02;
 const pagesMax = 100_000;
 
 /** Before the first page. */
-export function startOfScan(trust: TotalTrust): ScanProgress {
+export function startPosition(trust: TotalTrust): ScanPosition {
   return {
     offset: 0,
     rows: 0,
@@ -90,47 +90,47 @@ export function startOfScan(trust: TotalTrust): ScanProgress {
 }
 
 /** Takes a page into account, of which `fresh` ids were new to the scan; pure. */
-export function advance(progress: ScanProgress, page: PartnerPage, fresh: number): ScanProgress {
-  const { pages, total, trust } = progress;
+export function advance(position: ScanPosition, page: PartnerPage, fresh: number): ScanPosition {
+  const { pages, total, trust } = position;
   const said = Math.min(page.limit ?? pageSize, pageSize);
-  const offset = progress.offset + page.length;
+  const offset = position.offset + page.length;
   const fullLength =
     pages === 0
       ? said
       : pages === 1
-        ? progress.lastLength
-        : Math.max(progress.fullLength, progress.lastLength);
+        ? position.lastLength
+        : Math.max(position.fullLength, position.lastLength);
   const isLookedAt =
     trust.afterFullPage === 'newest_first' && offset === page.total && page.length >= fullLength;
   return {
-    ...progress,
+    ...position,
     offset,
-    rows: progress.rows + page.length,
+    rows: position.rows + page.length,
     pages: pages + 1,
     skippedInARow: 0,
-    repeatedPages: fresh > 0 || page.length === 0 ? 0 : progress.repeatedPages + 1,
-    distinct: progress.distinct + fresh,
-    firstLength: pages === 0 ? page.length : progress.firstLength,
+    repeatedPages: fresh > 0 || page.length === 0 ? 0 : position.repeatedPages + 1,
+    distinct: position.distinct + fresh,
+    firstLength: pages === 0 ? page.length : position.firstLength,
     lastLength: page.length,
     fullLength,
     total: page.total ?? total,
-    totalMax: page.total === null ? progress.totalMax : Math.max(page.total, progress.totalMax ?? 0),
+    totalMax: page.total === null ? position.totalMax : Math.max(page.total, position.totalMax ?? 0),
     totalMin:
       page.total === null || page.length === 0
-        ? progress.totalMin
-        : Math.min(page.total, progress.totalMin ?? Infinity),
-    totalMoved: progress.totalMoved || (total !== null && page.total !== null && page.total !== total),
+        ? position.totalMin
+        : Math.min(page.total, position.totalMin ?? Infinity),
+    totalMoved: position.totalMoved || (total !== null && page.total !== null && page.total !== total),
     newestFirst: isLookedAt && isNewestFirst(page),
   };
 }
 
 /** Leaves a page out; pure. The next one is asked for where a full page would have ended. */
-export function skipPage(progress: ScanProgress): ScanProgress {
+export function skipPage(position: ScanPosition): ScanPosition {
   return {
-    ...progress,
-    offset: progress.offset + Math.max(1, progress.pages > 1 ? progress.fullLength : progress.firstLength),
-    skipped: progress.skipped + 1,
-    skippedInARow: progress.skippedInARow + 1,
+    ...position,
+    offset: position.offset + Math.max(1, position.pages > 1 ? position.fullLength : position.firstLength),
+    skipped: position.skipped + 1,
+    skippedInARow: position.skippedInARow + 1,
   };
 }
 
@@ -138,46 +138,52 @@ export function skipPage(progress: ScanProgress): ScanProgress {
  * Where the page after the next one begins if nothing changes; null where the list may have ended by then;
  * pure.
  */
-export function likelyNext({ offset, pages, lastLength, total, skippedInARow }: ScanProgress): number | null {
+export function likelyNextOffset({
+  offset,
+  pages,
+  lastLength,
+  total,
+  skippedInARow,
+}: ScanPosition): number | null {
   if (pages === 0 || skippedInARow > 0 || total === null) return null;
   return lastLength > 0 && offset + lastLength < total ? offset + lastLength : null;
 }
 
 /** Whether and how to read on; pure. Advances by what pages hold, never ends on a short page alone. */
-export function nextStep(progress: ScanProgress): ScanStep {
-  const { offset, pages, total, skippedInARow, skipped } = progress;
+export function nextStep(position: ScanPosition): ScanStep {
+  const { offset, pages, total, skippedInARow, skipped } = position;
   if (skippedInARow >= skippedInARowMax || skipped > skippedMax + pages * skippedShareMax) return 'broken';
   if (pages >= pagesMax) return 'broken';
   if (skippedInARow > 0) return total !== null && offset >= total ? 'complete' : 'continue';
-  if (progress.lastLength === 0) return total === null || offset >= total ? 'complete' : 'early';
-  if (progress.repeatedPages >= repeatedPagesMax) return repeatedEnd(progress);
+  if (position.lastLength === 0) return total === null || offset >= total ? 'complete' : 'early';
+  if (position.repeatedPages >= repeatedPagesMax) return repeatedEnd(position);
   if (total === null || offset < total || offset > total) return 'continue';
-  return isTotalBelieved(progress, total) ? 'complete' : 'continue';
+  return isTotalBelieved(position, total) ? 'complete' : 'continue';
 }
 
 // Some services answer an offset behind the end with their last page; one that ignores offsets altogether
 // repeats its first.
-function repeatedEnd({ distinct, firstLength }: ScanProgress): ScanEnd {
+function repeatedEnd({ distinct, firstLength }: ScanPosition): ScanEnd {
   return distinct > firstLength ? 'short' : 'broken';
 }
 
 // The specification's rule for the last page, `offset + limit >= total`, where exactly as many as the total
 // were served. A total may lie, so the list has to bear it out: by a page that is short (shorter than an
 // earlier one, if the total is below what is known), or full and newest first.
-function isTotalBelieved(progress: ScanProgress, total: number): boolean {
-  const { pages, lastLength, fullLength, newestFirst, trust } = progress;
+function isTotalBelieved(position: ScanPosition, total: number): boolean {
+  const { pages, lastLength, fullLength, newestFirst, trust } = position;
   const isShort = lastLength < fullLength;
   if (total < trust.atLeast) return trust.atLeast < Infinity && isShort && pages > 1;
   if (isShort || trust.afterFullPage === 'always') return true;
-  return newestFirst && isSteady(progress);
+  return newestFirst && isSteady(position);
 }
 
 /**
  * Whether the list provably stood still while it was read and was read as a whole; pure. Then a filing that
  * was not on it did not exist.
  */
-export function isSteady(progress: ScanProgress): boolean {
-  const { rows, distinct, total, totalMoved, skipped } = progress;
+export function isSteady(position: ScanPosition): boolean {
+  const { rows, distinct, total, totalMoved, skipped } = position;
   return skipped === 0 && !totalMoved && rows === total && distinct === rows;
 }
 
@@ -185,6 +191,6 @@ export function isSteady(progress: ScanProgress): boolean {
  * The service's count of the list, null when there is none to be relied on: it gave none, or served more
  * filings than it counts. Of several the highest counts.
  */
-export function reliableTotal({ totalMax, rows }: ScanProgress): number | null {
+export function reliableTotal({ totalMax, rows }: ScanPosition): number | null {
   return totalMax !== null && rows <= totalMax ? totalMax : null;
 }

@@ -1,0 +1,106 @@
+import type { CallbackOutcome } from '../../callbacks/outcome.ts';
+import {
+  healthAfter,
+  isDown,
+  isFaultElsewhere,
+  probeDelayMsMax,
+  type EndpointHealth,
+} from './endpoint-health.ts';
+import { isEventAtFault, type Lane, type Wait } from './lanes.ts';
+import { nextAttemptMs } from './retry-schedule.ts';
+import type { Fate, Work } from './track.ts';
+
+/** What is known when a result comes in. */
+export interface Situation {
+  readonly health: EndpointHealth;
+  /** The lane of the event's filing, undefined on a first try. */
+  readonly lane: Lane | undefined;
+}
+
+/** What results are judged by. */
+export interface VerdictRules {
+  readonly retryMs: readonly number[];
+  readonly random: () => number;
+  /** How often everything was made due at once so far, see `Work`. */
+  readonly round: number;
+}
+
+/** What a result means for its event, the endpoint and the lanes. */
+export interface Verdict {
+  readonly fate: Fate;
+  /** The endpoint's health after it. */
+  readonly health: EndpointHealth;
+  /** Whether it counts for or against the endpoint: not if everything was made due since it was sent. */
+  readonly judged: boolean;
+  /**
+   * Lanes that need not wait much longer, because the endpoint works: those of these filings, or all of them.
+   */
+  readonly retryNow: 'all' | readonly string[];
+}
+
+const noFilings: readonly string[] = [];
+
+/** Judges the result of a callback. */
+export function verdictOn(
+  { filingId, probe, startedAt, round }: Work,
+  outcome: CallbackOutcome,
+  { health: former, lane }: Situation,
+  rules: VerdictRules,
+  now: number,
+): Verdict {
+  if (outcome.kind === 'aborted') return verdictOnUnsent('undone', former);
+  const judged = round === rules.round;
+  const eventAtFault = judged && isEventAtFault(lane, former.workedAt);
+  const evidence = { outcome, filingId, probe, startedAt, eventAtFault };
+  const health = judged ? healthAfter(former, evidence, now, pauseRules(rules)) : former;
+  if (outcome.kind === 'delivered') {
+    const retryNow = !judged ? noFilings : isDown(former) ? 'all' : former.failedFilings;
+    return { fate: 'done', health, judged, retryNow };
+  }
+  const endpointAtFault = isDown(former) || isDown(health) || isFaultElsewhere(outcome);
+  const wait = judged
+    ? waitAfter(outcome, endpointAtFault, lane, health, rules, now)
+    : { dueAt: now, charged: false };
+  const fate = wait === null ? 'given_up' : { ...wait, eventAtFault };
+  return { fate, health, judged, retryNow: noFilings };
+}
+
+/** The verdict on an event that was not sent, or not to the end: it says nothing about the endpoint. */
+export function verdictOnUnsent(fate: 'done' | 'undone', health: EndpointHealth): Verdict {
+  return { fate, health, judged: false, retryNow: noFilings };
+}
+
+/**
+ * When an event is tried again as things stand, in milliseconds; null when it is not. A probe may come earlier,
+ * and so may a retry once the endpoint works.
+ */
+export function nextAttemptAfter(
+  { fate, health }: Verdict,
+  { position }: Work,
+  lane: Lane | undefined,
+): number | null {
+  if (fate === 'done' || fate === 'given_up') return null;
+  const undone = lane?.positions[0] === position ? lane.dueAt : null;
+  const dueAt = fate === 'undone' ? undone : fate.dueAt;
+  return dueAt === null ? null : Math.max(dueAt, health.pausedUntil);
+}
+
+function pauseRules({ retryMs, random }: VerdictRules) {
+  return { firstDelayMs: retryMs[0] ?? 0, random };
+}
+
+// When to try again, and at whose cost; null when that exhausts the event's retries.
+function waitAfter(
+  outcome: CallbackOutcome,
+  endpointAtFault: boolean,
+  lane: Lane | undefined,
+  { pausedUntil }: EndpointHealth,
+  { retryMs, random }: VerdictRules,
+  now: number,
+): Pick<Wait, 'dueAt' | 'charged'> | null {
+  if (outcome.kind === 'gone') return { dueAt: now, charged: false };
+  if (outcome.kind === 'slow_down') return { dueAt: pausedUntil, charged: false };
+  if (endpointAtFault) return { dueAt: now + Math.min(retryMs[0] ?? 0, probeDelayMsMax), charged: false };
+  const delayMs = nextAttemptMs(retryMs, (lane?.spent ?? 0) + 1, random);
+  return delayMs === null ? null : { dueAt: now + delayMs, charged: true };
+}

@@ -1,0 +1,118 @@
+import { toOutline, withBody, type StreamEntry } from '../../events/log-entry.ts';
+import type { LogRead } from '../../events/event-log.ts';
+import type { Checkpoint } from '../../events/timeline.ts';
+import type { SubscriptionKeys } from '../../redis/keys.ts';
+import { decodeRecord } from '../../redis/unreadable-record.ts';
+import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
+import type { DeliveryState } from '../../subscriptions/subscription.ts';
+import type { Lane } from '../schedule/lanes.ts';
+import { parseLane } from './delivery-records.ts';
+
+/** Settings and state of a subscription as another drain or the API left them. */
+export interface CurrentSettings {
+  /** The subscription's settings as stored; equal text means equal settings. */
+  readonly settings: string;
+  readonly delivery: DeliveryState;
+  /** Ids of the unfinished replays, oldest first. */
+  readonly replays: readonly string[];
+}
+
+/** What a drain starts from, all of one moment. */
+export interface Claim extends CurrentSettings {
+  /** Null when those that the caller has are still true. */
+  readonly lanes: ReadonlyMap<string, Lane> | null;
+  /** The newest event in the log. */
+  readonly head: Checkpoint;
+  /** The first entries after the cursor; none while the subscription is disabled. */
+  readonly read: LogRead;
+}
+
+/** How a settlement, or a look, went. */
+export type SettleResult =
+  | {
+      readonly kind: 'settled';
+      readonly head: Checkpoint;
+      readonly enabled: boolean;
+      /** Null when the settings are still of the version that the drain knows. */
+      readonly changed: CurrentSettings | null;
+    }
+  | { readonly kind: 'fenced' } // another drain has begun or the subscription is gone: stop
+  | { readonly kind: 'set_back' }; // Redis was set back under the drain: begin anew from what it holds now
+
+/** What claim.lua replies for a subscription that is there. */
+export type ClaimReply = [
+  settings: Buffer,
+  state: Buffer[],
+  lanes: Buffer[] | null,
+  head: number,
+  timeline: Buffer,
+  entries: StreamEntry[],
+  bodies: Buffer[],
+  running: Buffer,
+];
+
+/** What settle.lua replies. */
+export type SettleReply =
+  | [0 | -1]
+  | [1, number, string, number]
+  | [1, number, string, number, settings: string, state: string[], running: string];
+
+/** The claim in a reply to a drain that asked for a number of entries. Throws UnreadableRecordError. */
+export function toClaim(reply: ClaimReply, entriesWanted: number, own: SubscriptionKeys): Claim {
+  const [settings, state, lanes, head, timeline, stream, bodies, running] = reply;
+  // The script has added bodies to as many entries as fit, '' where there was none.
+  const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
+  const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));
+  const entries = read.filter((entry) => entry !== null);
+  const lost = outline.filter((_, i) => read[i] === null && bodies[i] !== undefined);
+  return {
+    ...toCurrentSettings(settings.toString(), state.map(String), running.toString(), own),
+    lanes: lanes === null ? null : toLanes(lanes.map(String), own),
+    head: { position: head, timeline: timeline.toString() },
+    read: {
+      entries,
+      more: stream.length === entriesWanted || entries.length < stream.length,
+      ...(lost.length === 0 ? {} : { lost }),
+    },
+  };
+}
+
+/**
+ * The result in a reply; `foundAt` is the head as the drain named it, which the reply leaves out where it is
+ * unchanged. Throws UnreadableRecordError.
+ */
+export function toSettleResult(
+  reply: SettleReply,
+  own: SubscriptionKeys,
+  foundAt: Checkpoint | null,
+): SettleResult {
+  if (reply.length === 1) return { kind: reply[0] === 0 ? 'fenced' : 'set_back' };
+  const [, position, timeline, enabled] = reply;
+  const changed = reply.length === 4 ? null : toCurrentSettings(reply[4], reply[5], reply[6], own);
+  const head = timeline === '' && foundAt !== null ? foundAt : { position, timeline };
+  return { kind: 'settled', head, enabled: enabled !== 0, changed };
+}
+
+function toLanes(flat: readonly string[], own: SubscriptionKeys): Map<string, Lane> {
+  const lanes = new Map<string, Lane>();
+  for (const [filingId, text] of pairs(flat))
+    lanes.set(filingId, decodeRecord(own.lanes, filingId, text, parseLane));
+  return lanes;
+}
+
+function toCurrentSettings(
+  settings: string,
+  state: readonly string[],
+  running: string,
+  own: SubscriptionKeys,
+): CurrentSettings {
+  return {
+    settings,
+    delivery: parseDeliveryState(Object.fromEntries(pairs(state)), own.state),
+    replays: running === '' ? [] : running.split(' '),
+  };
+}
+
+function* pairs(flat: readonly string[]): Generator<[string, string]> {
+  for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] ?? '', flat[i + 1] ?? ''];
+}

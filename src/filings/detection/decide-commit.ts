@@ -1,0 +1,114 @@
+import { buildFilingEvent, type NewEvent } from '../../events/event.ts';
+import type { PartnerFiling } from '../../partner/filing-schema.ts';
+import { clockStepMsMin } from '../../redis/clock.ts';
+import { detectChange, detectRemoval, type Detection, type ComparedSpan } from './detect-change.ts';
+import { isLookedFor, toDetails, type FilingDetails } from './filing-details.ts';
+import { isShownBy, type FilingState, type StoredState } from './filing-state.ts';
+
+/** The document of a filing as the partner service returned it; null where it returned none. */
+export type FilingDocument = Readonly<Record<string, unknown>> | null;
+
+/** One filing as read, or the fact that the partner service does not know the id (`filing` null). */
+export interface Observation {
+  readonly id: string;
+  readonly filing: PartnerFiling | null;
+}
+
+/** What the poll knows that a single read does not. */
+export interface DecisionContext {
+  readonly account: string;
+  /** The generation of the snapshot that the poll found. */
+  readonly generation: string;
+  /** Whether a filing never seen before is new; one of the baseline is not, and is added without an event. */
+  readonly announces: (id: string) => boolean;
+  /**
+   * Latest time (ms, Redis's clock) at which a filing is known to have been as stored; with `previous` null:
+   * not to have existed.
+   */
+  readonly notBefore: (id: string, previous: FilingState | null, document: FilingDocument) => number;
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
+}
+
+/** One filing's step: written only if the stored state is still `previous`. */
+export interface FilingCommit {
+  readonly id: string;
+  readonly previous: StoredState | null;
+  readonly next: FilingState;
+  /** What is kept from now on; null removes what was kept before, 'kept' leaves it as it is. */
+  readonly details: FilingDetails | null | 'kept';
+  readonly event: NewEvent | null;
+}
+
+/** What is to be done about one observation. */
+export type Decision =
+  | { readonly kind: 'nothing' }
+  /** A newer read was applied before; it began at `since` (ms, Redis's clock). */
+  | { readonly kind: 'outdated'; readonly since: number }
+  | { readonly kind: 'commit'; readonly commit: FilingCommit };
+
+/** Whether an observation shows just what is stored, seen without decoding: false may only mean that it takes that. */
+export function isAsStored({ filing }: Observation, previous: StoredState | null): boolean {
+  return previous !== null && filing !== null && isShownBy(previous.text, filing);
+}
+
+/** Decides what one observation changes; `window` is as `comparedSpan` gives it. */
+export function decideCommit(
+  context: DecisionContext,
+  observation: Observation,
+  previous: StoredState | null,
+  window: ComparedSpan,
+): Decision {
+  const known = previous?.known ?? null;
+  // Its format is newer: the daemon of that version looks after it.
+  if (previous !== null && known === null) return { kind: 'nothing' };
+  const detection = detect(context, observation, known, window);
+  if (detection.kind === 'unchanged') return { kind: 'nothing' };
+  if (detection.kind === 'outdated') return { kind: 'outdated', since: known?.readFrom ?? 0 };
+  const { id, filing } = observation;
+  const { next } = detection;
+  // The document is parsed out of its page when it is asked for: a baseline of a million COMPLETED filings
+  // does without.
+  const document = () => filing?.document() ?? null;
+  const details = isLookedFor(next) ? toDetails(document()) : null;
+  const event =
+    detection.kind === 'silent' ? null : eventOf(context, id, known, detection, window, document());
+  return { kind: 'commit', commit: { id, previous, next, details, event } };
+}
+
+function detect(
+  { announces }: DecisionContext,
+  { id, filing }: Observation,
+  previous: FilingState | null,
+  window: ComparedSpan,
+): Detection {
+  if (filing !== null) return detectChange(previous, filing, window, announces(id));
+  return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, window);
+}
+
+function eventOf(
+  { account, generation, notBefore, filingBytesMax }: DecisionContext,
+  filingId: string,
+  before: FilingState | null,
+  { type, next, changed, inferred }: Detection & { kind: 'change' },
+  window: ComparedSpan,
+  document: FilingDocument,
+): NewEvent {
+  const until = notBefore(filingId, before, document);
+  const change = {
+    account,
+    generation,
+    filingId,
+    type,
+    sequence: next.sequence,
+    before,
+    after: next,
+    changed,
+    inferred,
+    // A time behind the read comes from a clock that was ahead: it says nothing.
+    notBefore: until > window.end + clockStepMsMin ? 0 : Math.min(until, window.end),
+    notAfter: window.end,
+    document,
+  };
+  return buildFilingEvent(change, filingBytesMax);
+}

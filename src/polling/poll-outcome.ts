@@ -1,0 +1,108 @@
+import type { PartnerError, PartnerErrorKind } from '../partner/partner-error.ts';
+import { describeDoubt, type Doubt } from './doubt/doubt.ts';
+import type { ReadOutcome } from './reads/full.ts';
+import type { PollReads } from './reads/poll-reads.ts';
+import { failureOf } from './reads/tally.ts';
+import type { PollMode } from './schedule/plan.ts';
+import type { MarksUpdate, PollingMarks } from './store/marks.ts';
+
+/** How one poll ended. */
+export type PollOutcome =
+  | {
+      readonly kind: 'complete';
+      readonly mode: PollMode;
+      readonly events: number;
+      /** Known filings that could not be read one by one; each is tried again by itself. */
+      readonly unread: number;
+      /** True when it announced findings that would have been doubted, had the operator not accepted them. */
+      readonly accepted?: true;
+    }
+  /**
+   * What was read is not believed to be the account's own; the findings that are held back wait until they
+   * are believed or accepted.
+   */
+  | {
+      readonly kind: 'doubtful';
+      readonly mode: PollMode;
+      readonly events: number;
+      readonly unread: number;
+      readonly doubt: Doubt;
+      readonly message: string;
+    }
+  /** Part of the list could not be had; what was read is kept and the next poll comes at its time. */
+  | {
+      readonly kind: 'incomplete';
+      readonly mode: PollMode;
+      readonly events: number;
+      readonly unread: number;
+      readonly message: string;
+    }
+  /** The partner service could not be read; what was read is kept, the next poll waits for `retryInMs`. */
+  | {
+      readonly kind: 'failed';
+      readonly reason: PartnerErrorKind;
+      readonly message: string;
+      readonly retryInMs: number;
+    }
+  /** Nothing was read: the wait after a failure is not over. */
+  | { readonly kind: 'backing_off' }
+  /** Nothing was read: the schedule called for it too soon after the last one, by a clock that had moved. */
+  | { readonly kind: 'early' }
+  /** Nothing was read: all places for large reads are taken. */
+  | { readonly kind: 'no_place' };
+
+/** The outcome of a poll that read to its end. */
+export function outcomeOf(mode: PollMode, { guard, tally }: PollReads, { whole }: ReadOutcome): PollOutcome {
+  const { events, unread } = tally;
+  const doubt = guard.found();
+  if (doubt !== null) return { kind: 'doubtful', mode, events, unread, doubt, message: describeDoubt(doubt) };
+  const accepted = guard.isOverridden() ? { accepted: true as const } : {};
+  if (whole) return { kind: 'complete', mode, events, unread, ...accepted };
+  return { kind: 'incomplete', mode, events, unread, message: failureOf(tally)?.message ?? brokenList };
+}
+
+/** The marks after a poll that read to its end, at the time `now`. */
+export function marksAfter(reads: PollReads, { earned, whole }: ReadOutcome, now: number): MarksUpdate {
+  const { startedAt, marks } = reads.input;
+  const doubt = reads.guard.found();
+  if (reads.guard.isListDoubted() && doubt !== null) {
+    // Nothing is learnt from lists that are not the account's own.
+    const { sweepTriedAt } = earned;
+    return {
+      ...(sweepTriedAt === undefined ? {} : { sweepTriedAt }),
+      lastPollAt: startedAt,
+      consecutiveFailures: 0,
+      backoffUntil: 0,
+      lastError: describeDoubt(doubt),
+    };
+  }
+  return {
+    ...earned,
+    lastPollAt: startedAt,
+    ...(whole ? { lastCompletePollAt: startedAt, lastCompleteEndAt: now } : {}),
+    consecutiveFailures: whole ? 0 : marks.consecutiveFailures + 1,
+    backoffUntil: 0,
+    lastError: errorOf(failureOf(reads.tally), whole, doubt),
+  };
+}
+
+/** The marks after a poll that failed; the next one may come at `backoffUntil`. */
+export function marksAfterFailure(
+  error: PartnerError,
+  marks: Pick<PollingMarks, 'consecutiveFailures'>,
+  backoffUntil: number,
+): MarksUpdate {
+  return { consecutiveFailures: marks.consecutiveFailures + 1, backoffUntil, lastError: describe(error) };
+}
+
+const brokenList = 'the filing list could not be read to its end';
+
+function errorOf(failure: PartnerError | null, whole: boolean, doubt: Doubt | null): string {
+  if (failure !== null) return describe(failure);
+  if (!whole) return brokenList;
+  return doubt === null ? '' : describeDoubt(doubt);
+}
+
+function describe({ kind, message }: PartnerError): string {
+  return `${kind}: ${message}`;
+}

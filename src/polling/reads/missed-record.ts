@@ -1,0 +1,80 @@
+import type { SnapshotStore } from '../../filings/snapshot-store.ts';
+import { allEnded } from '../../waiting/all-ended.ts';
+import { isRetryDue, missedByFailure, type MissedRead } from '../beliefs/missed-reads.ts';
+import { notBefore } from '../beliefs/not-before.ts';
+import type { MissedReadStore } from '../store/missed-read-store.ts';
+import type { PollInput } from './poll-input.ts';
+
+/** The missed reads of one poll, in memory and in the store. */
+export interface MissedRecord {
+  get(id: string): MissedRead | undefined;
+  remember(id: string, missed: MissedRead): Promise<void>;
+  forget(ids: readonly string[]): Promise<void>;
+  /**
+   * Takes note of records that cannot be read, by id or digest: known filings among them are to be read by
+   * themselves.
+   */
+  rememberUnreadable(names: readonly string[]): Promise<void>;
+  /** Ids of the filings that are to be requested now. */
+  due(): string[];
+  /** Number of known filings that answered 404 when last requested, but not often enough to be removed. */
+  gone(): number;
+  /**
+   * Latest time at which a filing is known to have been as stored; null for one that is not known, or
+   * removed.
+   */
+  notBefore(id: string): Promise<number | null>;
+}
+
+export interface MissedRecordDeps {
+  readonly snapshot: Pick<SnapshotStore, 'read'>;
+  readonly polling: Pick<MissedReadStore, 'setMissedRead' | 'clearMissedRead'>;
+  readonly now: () => number;
+}
+
+// Maximum number of records of one page that are looked up.
+const namesMax = 100;
+
+/** The record of one poll, over the missed reads that it was given. */
+export function createMissedRecord(
+  { snapshot, polling, now }: MissedRecordDeps,
+  { account: { account, pollIntervalMs }, marks, missedReads }: PollInput,
+): MissedRecord {
+  async function remember(id: string, missed: MissedRead): Promise<void> {
+    missedReads.set(id, missed);
+    await polling.setMissedRead(account, marks.generation, id, missed);
+  }
+
+  return {
+    get: (id) => missedReads.get(id),
+    remember,
+    async forget(ids) {
+      if (missedReads.size === 0) return;
+      const removed = ids.flatMap((id) => {
+        const missed = missedReads.get(id);
+        return missedReads.delete(id) && missed !== undefined ? [{ id, missed }] : [];
+      });
+      await allEnded(removed.map(({ id, missed }) => polling.clearMissedRead(account, id, missed)));
+    },
+    // A known filing whose record cannot be read is on the list, but from then on nothing is known of it.
+    async rememberUnreadable(names) {
+      const unrecorded = names.filter((name) => !missedReads.has(name)).slice(0, namesMax);
+      const states = await snapshot.read(account, unrecorded);
+      const noted = unrecorded.map(async (name, i) => {
+        const state = states[i]?.known ?? null;
+        if (state === null) return;
+        const until = notBefore(marks, undefined, state, null);
+        await remember(name, missedByFailure(undefined, now(), until, pollIntervalMs));
+      });
+      await allEnded(noted);
+    },
+    due: () => [...missedReads].filter(([, missed]) => isRetryDue(missed, now())).map(([id]) => id),
+    gone: () => [...missedReads.values()].filter(({ gone }) => gone).length,
+    async notBefore(id) {
+      const [stored] = await snapshot.read(account, [id]);
+      const state = stored?.known ?? null;
+      if (state === null || (state.removed && state.restate !== true)) return null;
+      return notBefore(marks, missedReads.get(id), state, null);
+    },
+  };
+}

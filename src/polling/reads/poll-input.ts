@@ -1,0 +1,55 @@
+import type { RecordedEvent } from '../../filings/observe-filings.ts';
+import type { SnapshotStore } from '../../filings/snapshot-store.ts';
+import type { PartnerClient } from '../../partner/partner-client.ts';
+import type { Clock } from '../../redis/clock.ts';
+import type { CountDifferences } from '../beliefs/count-differences.ts';
+import type { MissedRead } from '../beliefs/missed-reads.ts';
+import type { DoubtLimits } from '../doubt/doubt-policy.ts';
+import type { PollInBetween } from '../list/list-scan.ts';
+import type { RefusedLists } from '../list/refused-lists.ts';
+import type { PollingMarks } from '../store/marks.ts';
+import type { PollingStore } from '../store/polling-store.ts';
+
+/** What the reads of all polls of an account need. */
+export interface ReadDeps {
+  readonly client: PartnerClient;
+  readonly snapshot: SnapshotStore;
+  readonly polling: PollingStore;
+  readonly refused: RefusedLists;
+  readonly differences: CountDifferences;
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
+  /** From where on what a poll has found is doubted. */
+  readonly doubtLimits: DoubtLimits;
+  readonly random: () => number;
+  readonly now: () => number;
+  readonly clock: Clock;
+  /**
+   * Reports events and wakes the subscriptions that want them, as soon as a read has put them into the log:
+   * delivery does not wait for the poll's end.
+   */
+  readonly handOn: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
+  readonly onQuarantined: (account: string, records: number) => void;
+}
+
+/** What one poll begins with. */
+export interface PollInput {
+  readonly account: {
+    readonly account: string;
+    readonly pollIntervalMs: number;
+    readonly sweepIntervalMs: number;
+  };
+  readonly marks: PollingMarks;
+  /** Number of known filings, removed ones left out, before the poll. */
+  readonly known: number;
+  /** Known filings that could not be read, as of the marks; the poll keeps them up to date. */
+  readonly missedReads: Map<string, MissedRead>;
+  /** Start of the poll, before its first read. */
+  readonly startedAt: number;
+  readonly signal: AbortSignal;
+  /** True when the poll reads once more what it has found to be the account's own. */
+  readonly isTrusted?: boolean;
+  /** Number of events that the poll has put into the log before that. */
+  readonly eventsBefore?: number;
+  readonly inBetween: PollInBetween;
+}
