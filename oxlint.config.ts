@@ -86,7 +86,7 @@ const folders: Readonly<Record<string, Folder>> = {
     may: ['polling', 'filings', 'delivery', 'subscriptions/subscription.ts'],
     has: ['@opentelemetry/*'],
   },
-  monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records'] },
+  monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records', 'tracing/tracing.ts'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
   dashboard: { may: ['events/event-types.ts'], has: fastify },

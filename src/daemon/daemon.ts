@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts';
 import { watchClock } from './upkeep/clock-watch.ts';
-import { startDelivery, startPolling } from './workers.ts';
 import { startApi, startMonitoring } from './start-api.ts';
 import { openDoors, type Doors } from './doors.ts';
-import { createParts, type DaemonDeps, type Parts, type PartsDeps } from './parts.ts';
+import { createParts, type Parts } from './parts.ts';
+import type { DaemonDeps, PartsDeps } from './parts/open-store.ts';
 import { putDefaultAccount } from './upkeep/default-account.ts';
 import { listenForCommits } from '../filings/commit/commit-journal.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
@@ -68,11 +68,11 @@ async function startParts(config: Config, deps: PartsDeps, doors: Doors) {
   if (polls) await scheduleAll(parts);
   if (polls) stack.defer(await startCatchingUp(parts));
   // After all that may fail: a worker that cannot be closed because Redis is away would come back with it.
-  if (delivers) workers.push(startDelivery(parts));
-  if (polls) workers.push(startPolling(config, parts));
+  if (delivers) workers.push(parts.startDelivery());
+  if (polls) workers.push(parts.startPolling());
   stack.defer(watchClock({ ...parts, wallClock: Date.now }));
   stack.defer(startUpkeep(config, parts));
-  if (doors.api !== null) await startApi(config, deps, parts, workers, doors.api);
+  if (doors.api !== null) await startApi(config, parts, workers, doors.api);
   if (doors.monitoring !== null) await startMonitoring(config, parts, workers, doors.monitoring);
   return { redis: parts.connections.describe, running: stack.move() };
 }

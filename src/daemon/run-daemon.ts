@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
-import { UnsafeRedisError } from './parts.ts';
+import { UnsafeRedisError } from './parts/open-store.ts';
 import { startDaemon } from './daemon.ts';
 import { createLogStream } from '../monitoring/log-stream.ts';
 import { StoreFormatError } from '../redis/durability/store-watch.ts';

@@ -1,5 +1,8 @@
 import type { Logger } from 'pino';
 
+/** Milliseconds that a client may take to end. */
+export const clientEndMs = 2_000;
+
 /** Something that has to be ended before the process is. */
 export interface Part {
   /** For the log. */

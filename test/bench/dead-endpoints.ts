@@ -40,7 +40,7 @@ function deadUrls(url: string): string[] {
 async function measure(label: string, deadOf: (url: string) => string[]): Promise<number> {
   await using redis = await startPrivateRedis('everysec');
   await using receiver = await startReceiverProcess();
-  await using rig = createDeliveryRig(redis.url);
+  await using rig = await createDeliveryRig(redis.url);
   const urls = Array.from({ length: healthy }, (_, i) => `${receiver.url}/healthy/${i}`);
   await rig.subscribe('a', [...deadOf(receiver.url), ...urls]);
   const sentAt = new Map<string, number>();

@@ -63,7 +63,7 @@ const subscriptionsOfTwo = 20;
 async function compareProcesses(): Promise<void> {
   await using redis = await startPrivateRedis('everysec');
   await using receiver = await startReceiverProcess();
-  await using rig = createDeliveryRig(redis.url);
+  await using rig = await createDeliveryRig(redis.url);
   const one: number[] = [];
   const two: number[] = [];
   for (let i = 0; i <= runs; i += 1) {

@@ -10,7 +10,7 @@ const events = 3;
 export async function run(): Promise<void> {
   await using redis = await startPrivateRedis('everysec');
   await using receiver = await startReceiverProcess();
-  await using rig = createDeliveryRig(redis.url);
+  await using rig = await createDeliveryRig(redis.url);
   await rig.subscribe(
     'a',
     Array.from({ length: subscriptions }, (_, i) => `${receiver.url}/${i}`),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDeliveryRig } from './support/delivery-rig.ts';
+import { createDeliveryRig, type DeliveryRig } from './support/delivery-rig.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { startReceiverProcess } from './support/receiver-process.ts';
 import { median, percentile, print } from './support/statistics.ts';
@@ -33,7 +33,7 @@ export async function run(): Promise<void> {
 async function measure(hanging: boolean): Promise<number> {
   await using redis = await startPrivateRedis('everysec');
   await using receiver = await startReceiverProcess();
-  await using rig = createDeliveryRig(redis.url);
+  await using rig = await createDeliveryRig(redis.url);
   const urls = Array.from({ length: healthy }, (_, i) => `${receiver.url}/${i}`);
   await rig.subscribe('a', hanging ? [...urls, `${receiver.url}/hang`] : urls);
   const sentAt = await publishSteadily(rig);
@@ -54,7 +54,7 @@ async function measure(hanging: boolean): Promise<number> {
   return p99;
 }
 
-async function publishSteadily(rig: ReturnType<typeof createDeliveryRig>): Promise<Map<string, number>> {
+async function publishSteadily(rig: DeliveryRig): Promise<Map<string, number>> {
   const sentAt = new Map<string, number>();
   const startedAt = performance.now();
   for (let i = 0; i < eventsPerSecond * seconds; i += 1) {

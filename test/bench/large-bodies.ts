@@ -51,7 +51,7 @@ export async function run(): Promise<void> {
   const events = Math.min(eventsWanted, Math.floor((0.75 * freemem()) / 2 ** 20));
   await using redis = await startPrivateRedis('in memory');
   await using receiver = await startReceiverProcess();
-  await using rig = createDeliveryRig(redis.url);
+  await using rig = await createDeliveryRig(redis.url);
   await using pings = await startPingProcess(redis.url);
   await using client = openClient(redis.url);
   const watch = createWatch(client.redis, pings);

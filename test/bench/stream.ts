@@ -30,7 +30,7 @@ async function measure(listeners: number): Promise<void> {
     ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
   });
   await daemon.api.ok('PUT', '/v1/accounts/a', { baseUrl: 'http://127.0.0.1:1/v1', partnerKey: 'none' });
-  await using rig = createDeliveryRig(redis.url);
+  await using rig = await createDeliveryRig(redis.url);
   await using audience = await startListeners({
     url: `${daemon.url}/v1/accounts/a/events/stream`,
     token: apiToken,

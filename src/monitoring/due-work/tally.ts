@@ -68,3 +68,13 @@ export function createWorkTally({ busyFrom, quietMsMax, now }: WorkTallyOptions)
     },
   };
 }
+
+/** Does `work` as a job under way. */
+export async function counted<T>(tally: WorkTally, work: () => Promise<T>): Promise<T> {
+  tally.started();
+  try {
+    return await work();
+  } finally {
+    tally.ended();
+  }
+}

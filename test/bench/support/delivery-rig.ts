@@ -1,30 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
-import {
-  reportAttempt,
-  reportBlocked,
-  reportDisabled,
-  reportExpired,
-} from '../../../src/monitoring/reports.ts';
-import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
-import { createBlockStore } from '../../../src/delivery/blocked/block-store.ts';
-import { createDeliveryStore } from '../../../src/delivery/store/delivery-store.ts';
-import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
-import { createDrainWorker } from '../../../src/delivery/drain-worker.ts';
-import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import { createReplayStore } from '../../../src/delivery/replay/replay-store.ts';
-import { createSubscriptionDrainer } from '../../../src/delivery/drain/drainer.ts';
-import { createSubscriptionWaker } from '../../../src/delivery/wake.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
-import { createEventLog, toCheckpoint } from '../../../src/events/event-log.ts';
+import { toCheckpoint } from '../../../src/events/event-log.ts';
 import { createLogStream } from '../../../src/monitoring/log-stream.ts';
-import { createMetrics } from '../../../src/monitoring/metrics.ts';
-import { createRedisConnections, type RedisClient } from '../../../src/redis/connection/connect.ts';
-import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
-import { createSealer } from '../../../src/secrets/seal.ts';
-import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
+import type { RedisClient } from '../../../src/redis/connection/connect.ts';
+import type { AccountKeys } from '../../../src/redis/keys.ts';
 import { appendScript } from '../../support/redis/append-script.ts';
+import { createProduct, testConfig } from '../../support/daemon/product.ts';
 
 /** An event that was put into the log. */
 export interface FilledEvent {
@@ -49,62 +32,25 @@ export interface DeliveryRig extends AsyncDisposable {
 /** The secret of all subscriptions. */
 export const benchSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** Wires delivery over a Redis; logs go nowhere, at the daemon's own level. */
-export function createDeliveryRig(redisUrl: string): DeliveryRig {
-  const connections = createRedisConnections(redisUrl, { connectionName: 'bench', onStateChange: () => {} });
-  const redis = connections.command();
-  const keys = createKeys('bench');
-  const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
-  const log = createEventLog(redis, keys);
-  const subscriptions = createSubscriptionStore(redis, keys, sealer);
-  const onError = (error: Error) => void process.stderr.write(`${error.message}\n`);
-  const queue = createDrainQueue(connections.failFast(), keys.queues, onError);
-  const waker = createSubscriptionWaker({ subscriptions, log, queue, now: Date.now });
-  const nowhere = openSync('/dev/null', 'w');
-  const logger = pino({ level: 'info' }, createLogStream({ write: (text) => writeSync(nowhere, text) }));
-  const metrics = createMetrics();
-  const client = createCallbackClient({
-    policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
-    allowHttp: true,
-    timeoutMs: 15_000,
-    userAgent: 'filing-webhooks/bench',
-  });
+/** The product's delivery over a Redis; logs go nowhere, at the daemon's own level. */
+export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> {
   let delivered = 0;
   let awaited = { count: Infinity, resolve: () => {} };
-  const report = reportAttempt(logger, metrics);
-  const drainer = createSubscriptionDrainer({
-    mend: () => Promise.resolve(0),
-    store: createDeliveryStore(redis, keys, (now) => now - 86_400_000),
-    replays: createReplayStore(redis, keys),
-    blocks: createBlockStore(redis, keys),
-    log,
-    sealer,
-    client,
-    wallClock: Date.now,
-    now: Date.now,
-    random: Math.random,
-    retryMs: [5_000, 300_000],
-    maxInFlight: 10,
-    disableAfterMs: 432_000_000,
-    onAttempt(attempt) {
-      report(attempt);
-      if (attempt.sent.outcome.kind === 'delivered') delivered += 1;
-      if (delivered >= awaited.count) awaited.resolve();
+  const nowhere = openSync('/dev/null', 'w');
+  const logger = pino({ level: 'info' }, createLogStream({ write: (text) => writeSync(nowhere, text) }));
+  const product = await createProduct(testConfig('bench', redisUrl), {
+    logger,
+    overrides: {
+      onAttempt(attempt) {
+        if (attempt.sent.outcome.kind === 'delivered') delivered += 1;
+        if (delivered >= awaited.count) awaited.resolve();
+      },
+      onError: (error) => void process.stderr.write(`${error.message}\n`),
     },
-    onBlocked: reportBlocked(logger),
-    onExpired: reportExpired(logger, metrics),
-    onDisabled: reportDisabled(logger, metrics),
-    wakeMatching: waker.wakeMatching,
   });
-  const worker = createDrainWorker({
-    connection: connections.blocking(),
-    prefix: keys.queues,
-    queue,
-    concurrency: 2_000,
-    drain: drainer.drain,
-    now: Date.now,
-    onError,
-  });
+  const { redis, keys, stores, waker, startDelivery } = product.parts;
+  const { subscriptions } = stores;
+  const worker = startDelivery();
   return {
     async subscribe(account, urls) {
       await Promise.all(urls.map((url) => subscriptions.create(newSubscription(account, url), null)));
@@ -119,10 +65,8 @@ export function createDeliveryRig(redisUrl: string): DeliveryRig {
         else awaited = { count, resolve };
       }),
     async [Symbol.asyncDispose]() {
-      await worker.close();
-      await client.close();
-      await queue.close();
-      await connections.close();
+      await worker.stop();
+      await product[Symbol.asyncDispose]();
     },
   };
 }

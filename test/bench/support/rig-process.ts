@@ -52,7 +52,7 @@ async function carryOut(rig: DeliveryRig, order: Order): Promise<readonly Buffer
 }
 
 if (isChild(import.meta.url)) {
-  const rig = createDeliveryRig(process.argv[2] ?? '');
+  const rig = await createDeliveryRig(process.argv[2] ?? '');
   // The first command waits until Redis is connected.
   await rig.fill('warm', 1);
   answer((order: Order) => carryOut(rig, order));

@@ -1,27 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { createCallbackClient, type CallbackClient } from '../../../src/callbacks/callback-client.ts';
+import type { Logger } from 'pino';
+import type { CallbackClient } from '../../../src/callbacks/callback-client.ts';
+import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
+import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
+import type { Part } from '../../../src/daemon/stop-parts.ts';
 import type { AttemptReport } from '../../../src/delivery/drain/settlement.ts';
-import { createBlockStore } from '../../../src/delivery/blocked/block-store.ts';
-import { createDeliveryStore, type DeliveryStore } from '../../../src/delivery/store/delivery-store.ts';
-import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-queue.ts';
-import { createDrainWorker, type DrainWorker } from '../../../src/delivery/drain-worker.ts';
-import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import { createLogOutline } from '../../../src/events/log-outline.ts';
+import type { SubscriptionDrainer } from '../../../src/delivery/drain/drainer.ts';
+import type { DeliveryStore } from '../../../src/delivery/store/delivery-store.ts';
+import type { DrainQueue } from '../../../src/delivery/drain-queue.ts';
 import type { ReplayRequest } from '../../../src/delivery/replay/replay.ts';
-import { createReplayStore } from '../../../src/delivery/replay/replay-store.ts';
-import { createReplayer, type Replayer } from '../../../src/delivery/replay/start-replay.ts';
-import { createSubscriptionDrainer, type SubscriptionDrainer } from '../../../src/delivery/drain/drainer.ts';
-import { createSubscriptionWaker, type SubscriptionWaker } from '../../../src/delivery/wake.ts';
+import type { Replayer } from '../../../src/delivery/replay/start-replay.ts';
+import type { SubscriptionWaker } from '../../../src/delivery/wake.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
-import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
+import type { EventLog } from '../../../src/events/event-log.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
-import { createSealer } from '../../../src/secrets/seal.ts';
 import type { Block, DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
-import {
-  createSubscriptionStore,
-  type SubscriptionStore,
-} from '../../../src/subscriptions/subscription-store.ts';
+import type { SubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
+import { connectionsOver, createProduct, testConfig } from '../../support/daemon/product.ts';
 import { appendEvent } from '../../support/redis/append-script.ts';
 import { receiverSecret } from '../../support/receivers/receiver.ts';
 import type { TestRedis } from '../../support/redis/test-redis.ts';
@@ -39,6 +35,8 @@ export interface HarnessOptions {
   readonly concurrency?: number;
   /** Milliseconds; by default the clock of this machine. */
   readonly now?: () => number;
+  /** Nothing is logged without one. */
+  readonly logger?: Logger;
   /** In place of a client of the test's Redis. */
   readonly redis?: RedisClient;
 }
@@ -79,73 +77,48 @@ export interface Harness extends AsyncDisposable {
     change: Partial<Subscription>,
     options?: { enabled?: boolean; release?: boolean },
   ): Promise<void>;
-  startWorker(): DrainWorker;
+  startWorker(): Part;
 }
 
 /** The type of the events that `append` writes. */
 const appendedType = 'filing.pending';
 
-/** Wires delivery over a share of the run's Redis. */
+/** The product's delivery over a share of the run's Redis. */
 export async function createHarness(redis: TestRedis, options: HarnessOptions = {}): Promise<Harness> {
   const { retryMs = [40, 80, 160], maxInFlight = 10, timeoutMs = 5_000, concurrency = 50 } = options;
-  const { now = Date.now } = options;
+  const { now = Date.now, retentionMs = 86_400_000, disableAfterMs = 86_400_000 } = options;
   const client = options.redis ?? redis.connect();
   const account = `a${randomBytes(6).toString('hex')}`;
-  const allKeys = createKeys(redis.prefix);
-  const queues = `${allKeys.queues}${account}`;
-  const keys = allKeys.account(account);
-  const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
-  const subscriptions = createSubscriptionStore(client, allKeys, sealer);
-  const log = createEventLog(client, allKeys);
-  const delivery = createDeliveryStore(client, allKeys, (at) => at - (options.retentionMs ?? 86_400_000));
-  const replays = createReplayStore(client, allKeys);
   const errors: Error[] = [];
-  const onError = (error: Error) => void errors.push(error);
-  const queue = createDrainQueue(redis.connect(), queues, onError);
-  const waker = createSubscriptionWaker({ subscriptions, log, queue, now });
-  const callbacks = createCallbackClient({
-    policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
-    allowHttp: true,
-    timeoutMs,
-    userAgent: 'filing-webhooks/test',
-  });
   const reports: AttemptReport[] = [];
   const expired: number[] = [];
   const disabled: string[] = [];
   const blocks: Block[] = [];
-  const drainer = createSubscriptionDrainer({
-    mend: () => Promise.resolve(0),
-    store: delivery,
-    replays,
-    blocks: createBlockStore(client, allKeys),
-    log,
-    sealer,
-    client: callbacks,
-    wallClock: Date.now,
+  const base = testConfig(redis.prefix);
+  const config = {
+    ...base,
+    eventRetentionMs: retentionMs,
+    delivery: { ...base.delivery, retryMs, maxInFlight, timeoutMs, disableAfterMs },
+  };
+  const overrides: Overrides = {
+    connections: connectionsOver(client, () => connectBlocking(redis)),
     now,
-    random: () => 0.5,
-    retryMs,
-    maxInFlight,
-    disableAfterMs: options.disableAfterMs ?? 86_400_000,
+    queues: `${createKeys(redis.prefix).queues}${account}`,
+    drainsAtOnce: concurrency,
+    replayCountMax: options.countMax ?? 1_000_000,
     onAttempt: (report) => void reports.push(report),
     onBlocked: (_, __, block) => void blocks.push(block),
     onExpired: (_, events) => void expired.push(events),
     onDisabled: (_, reason) => void disabled.push(reason),
-    wakeMatching: waker.wakeMatching,
-  });
-  const outline = createLogOutline(client, allKeys);
-  const replayer = createReplayer({
-    subscriptions,
-    log,
-    outline,
-    delivery,
-    replays,
-    queue,
-    countMax: options.countMax ?? 1_000_000,
-    now,
-  });
+    onError: (error) => void errors.push(error),
+  };
+  const product = await createProduct(config, { ...options, overrides });
+  const { stores, drainQueue, callbacks, waker, drainer, startDelivery } = product.parts;
+  const { subscriptions, log, delivery } = stores;
+  const keys = product.parts.keys.account(account);
+  const { hooks } = createApiDeps(config, product.parts, overrides);
   const sequences = new Map<string, number>();
-  const workers: DrainWorker[] = [];
+  const workers: Part[] = [];
   const never = new AbortController().signal;
 
   async function appendOne(filingId: string): Promise<number> {
@@ -174,11 +147,11 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     subscriptions,
     log,
     delivery,
-    queue,
+    queue: drainQueue,
     callbacks,
     waker,
     drainer,
-    replayer,
+    replayer: { start: hooks.replay, progress: hooks.replayProgress },
     reports,
     expired,
     disabled,
@@ -204,22 +177,14 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
       }));
     },
     startWorker() {
-      const worker = createDrainWorker({
-        connection: connectBlocking(redis),
-        prefix: queues,
-        queue,
-        concurrency,
-        drain: drainer.drain,
-        now,
-        onError,
-      });
+      const worker = startDelivery();
       workers.push(worker);
       return worker;
     },
     async [Symbol.asyncDispose]() {
       await callbacks.close();
-      await Promise.all(workers.map((worker) => worker.close()));
-      await queue.close();
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await product[Symbol.asyncDispose]();
     },
   };
 }

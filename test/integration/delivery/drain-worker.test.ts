@@ -114,7 +114,7 @@ describe('the drain worker', () => {
     const worker = harness.startWorker();
     await harness.publish(...filings(30));
     await vi.waitFor(() => expect(receiver.inFlight()).toBe(200), 10_000);
-    const closed = worker.close();
+    const closed = worker.stop();
     latch.open();
     await closed;
     expect(receiver.accepted).toHaveLength(200);

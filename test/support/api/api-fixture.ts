@@ -1,31 +1,17 @@
 import { Registry } from 'prom-client';
-import type { StoredState } from '../../../src/filings/detection/filing-state.ts';
-import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
-import { createAccountStore } from '../../../src/accounts/account-store.ts';
-import { createTokenStore } from '../../../src/accounts/token-store.ts';
 import { createApi } from '../../../src/api/api.ts';
 import type { ApiDeps, ApiHooks } from '../../../src/api/deps.ts';
-import { createDeliveryStore } from '../../../src/delivery/store/delivery-store.ts';
-import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import { checkCallbackUrl } from '../../../src/egress/url-policy.ts';
+import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
+import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
-import { createLogOutline } from '../../../src/events/log-outline.ts';
-import { createLagReader } from '../../../src/subscriptions/lag.ts';
-import { createEventLog } from '../../../src/events/event-log.ts';
 import { isLookedFor } from '../../../src/filings/detection/filing-details.ts';
-import { createCountHistory } from '../../../src/filings/count-history.ts';
-import { createFilingListStore } from '../../../src/filings/filing-list-store.ts';
-import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
-import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
+import type { StoredState } from '../../../src/filings/detection/filing-state.ts';
+import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
-import { createKeys } from '../../../src/redis/keys.ts';
-import { createSealer } from '../../../src/secrets/seal.ts';
-import { createDocumentCheck } from './documented.ts';
-import type { ApiDocument } from './documented.ts';
-import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
+import { createDocumentCheck, type ApiDocument } from './documented.ts';
+import { connectionsOver, createProduct, operatorToken, testConfig } from '../daemon/product.ts';
 
-/** The operator's token in tests of the API. */
-export const operatorToken = 'operator-token-of-the-tests-0123456789';
+export { operatorToken };
 
 /** A body for PUT of an account. */
 export const accountInput = { baseUrl: 'http://127.0.0.1:4010/v1', partnerKey: 'sandbox-key' };
@@ -55,34 +41,20 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Builds the API over `redis` with keys under `prefix`; `overrides` replace what it is given. */
+/** The product's API over `redis` with keys under `prefix`; `overrides` replace what it is given. */
 export async function createApiFixture(redis: RedisClient, prefix: string, overrides: Partial<ApiDeps> = {}) {
-  const keys = createKeys(prefix);
-  const sealer = createSealer([{ id: 'test', key: Buffer.alloc(32, 7) }]);
   const calls: unknown[][] = [];
-  const policy = createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] });
-  const log = createEventLog(redis, keys);
-  const deps: ApiDeps = {
-    version: '0.0.0-test',
-    apiToken: operatorToken,
-    accounts: createAccountStore({
-      redis,
-      keys,
-      sealer,
-      defaults: { pollIntervalMs: 15_000, sweepIntervalMs: 900_000 },
-    }),
-    tokens: createTokenStore(redis, keys),
-    snapshot: createSnapshotStore(redis, keys),
-    filings: createFilingListStore(redis, keys),
-    countHistory: createCountHistory(redis, keys),
-    polling: createPollingStore(redis, keys),
-    log,
-    lags: createLagReader({ log, outline: createLogOutline(redis, keys) }),
-    subscriptions: createSubscriptionStore(redis, keys, sealer),
-    delivery: createDeliveryStore(redis, keys, (now) => now - 3_600_000),
-    partnerMaxRps: 10,
+  const config = { ...testConfig(prefix), eventRetentionMs: 3_600_000 };
+  const standIns: Overrides = {
+    connections: connectionsOver(redis, () => redis),
     now: Date.now,
-    checkUrl: (url) => checkCallbackUrl(url, { allowHttp: true, policy }),
+    lookup: async () => [{ address: '127.0.0.1', family: 4 }],
+  };
+  const product = await createProduct(config, { overrides: standIns });
+  const { keys } = product.parts;
+  const { logger: _, beforeScrape: __, ...made } = createApiDeps(config, product.parts, standIns);
+  const deps: ApiDeps = {
+    ...made,
     readiness: async () => ({ ready: true, reasons: [] }),
     liveness: () => ({ live: true, reasons: [] }),
     storeProblem: async () => null,
@@ -92,6 +64,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     ...overrides,
   };
   const app = await createApi(deps);
+  app.addHook('onClose', () => product[Symbol.asyncDispose]());
   await app.ready();
   const undocumented = createDocumentCheck(app.swagger() as unknown as ApiDocument);
 

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { appendEvent } from '../../../support/redis/append-script.ts';
 import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
@@ -191,6 +192,34 @@ describe('a failed attempt', () => {
     ]);
     expect(await harness.state(id)).toMatchObject({ parked: 0, nextAttemptAt: 0, failures: 0 });
     expect(await harness.redis.exists(harness.keys.subscription(id).lanes)).toBe(0);
+  });
+
+  test('is a log line that says how many attempts there are and when the next one is', async () => {
+    await using receiver = await startReceiver(({ filingId, attempt }) =>
+      filingId === 'poison' || attempt === 1 ? 503 : 200,
+    );
+    const lines: Record<string, unknown>[] = [];
+    const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
+    const logger = pino({ level: 'info' }, { write });
+    await using harness = await createHarness(redis, { retryMs: [30], maxInFlight: 1, logger });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('poison', 'a');
+    await vi.waitFor(async () => {
+      await harness.drain(id);
+      expect(harness.reports).toHaveLength(4);
+    });
+    const first = harness.reports.find(({ attempt }) => attempt.filingId === 'a');
+    const nextAttemptAt = new Date((first?.attempt.at ?? 0) + 30).toISOString();
+    const ofFiling = (filing: string) =>
+      lines.filter((line) => line['filing'] === filing && line['attemptsMax'] === 2);
+    expect(ofFiling('a')).toMatchObject([
+      { msg: 'delivery.failed', attempt: 1, nextAttemptAt, deadLetter: false },
+      { msg: 'delivery.delivered', attempt: 2, nextAttemptAt: null, deadLetter: false },
+    ]);
+    expect(ofFiling('poison')).toMatchObject([
+      { msg: 'delivery.failed', attempt: 1, deadLetter: false },
+      { msg: 'delivery.failed', attempt: 2, nextAttemptAt: null, deadLetter: true },
+    ]);
   });
 
   test('holds back the events of its filing only, until it is given up; then the next one goes', async () => {

@@ -1,0 +1,81 @@
+import type { ApiDeps } from '../../api/deps.ts';
+import type { Config } from '../../config/config.ts';
+import { createReplayer } from '../../delivery/replay/start-replay.ts';
+import { createHostLookup } from '../../egress/host-lookup.ts';
+import { checkCallbackUrl, resolveCallbackHost } from '../../egress/url-policy.ts';
+import { collectGauges } from '../../monitoring/gauges.ts';
+import { createReadiness } from '../../monitoring/readiness.ts';
+import { readQueueState } from '../../redis/jobs/queue-state.ts';
+import type { Parts } from '../parts.ts';
+import type { Overrides } from './overrides.ts';
+
+// Milliseconds that looking up the host of a callback URL may take.
+const resolveMs = 1_000;
+// Maximum number of events that a replay counts one by one: a hundred thousand take about a second.
+const replayCountMax = 500_000;
+
+/** What the API asks of the other parts; its stores fail fast. */
+export function createApiDeps(config: Config, parts: Parts, overrides: Overrides = {}): ApiDeps {
+  const { promptStores: stores, connections, watch, clock, pollQueue, drainQueue, drainer } = parts;
+  const lookup = overrides.lookup ?? createHostLookup();
+  async function checkUrl(text: string) {
+    const checked = checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy: parts.egress });
+    return checked.ok
+      ? resolveCallbackHost(checked.url, { policy: parts.egress, lookup, timeoutMs: resolveMs })
+      : checked;
+  }
+  const replayer = createReplayer({
+    ...stores,
+    queue: drainQueue,
+    countMax: overrides.replayCountMax ?? replayCountMax,
+    now: clock.now,
+  });
+  return {
+    ...stores,
+    ...createProbes(parts),
+    version: parts.version,
+    apiToken: config.apiToken,
+    partnerMaxRps: config.polling.maxRps,
+    now: clock.now,
+    checkUrl,
+    trustedProxies: config.trustedProxies,
+    async storeProblem() {
+      await watch.check();
+      return watch.problem();
+    },
+    readQueues: () =>
+      Promise.all(
+        [pollQueue, drainQueue].map(({ queue }) => readQueueState(queue, connections.failFast(), Date.now())),
+      ),
+    hooks: {
+      async accountSaved({ account, pollIntervalMs }) {
+        await pollQueue.schedule(account, pollIntervalMs);
+        await pollQueue.pollNow(account, 'delta');
+      },
+      accountRemoved: pollQueue.unschedule,
+      pollNow: pollQueue.pollNow,
+      wake: (account, subscription) => drainQueue.wake(account, [subscription]),
+      ping: drainer.ping,
+      replay: replayer.start,
+      replayProgress: replayer.progress,
+    },
+  };
+}
+
+/** What supervisors and Prometheus ask of any process. */
+export function createProbes(parts: Parts) {
+  const { promptStores: stores, connections, metrics, watch, clock, keys, secrets, work, logger } = parts;
+  const redis = connections.failFast();
+  // No account has an empty name; asking for it fails as the others' would when the key cannot be read.
+  const readAccounts = () => stores.accounts.exists('');
+  const otherProblems = () => [secrets.problem(), ...work.problems()];
+  const readiness = createReadiness(redis, watch, keys.probe, otherProblems, readAccounts);
+  const deps = { ...stores, redis, watch, readiness, now: clock.now };
+  return {
+    logger,
+    liveness: work.liveness,
+    readiness,
+    metrics: metrics.registry,
+    beforeScrape: () => collectGauges(deps, metrics),
+  };
+}

@@ -1,0 +1,130 @@
+import { createCallbackClient } from '../../callbacks/callback-client.ts';
+import type { Config } from '../../config/config.ts';
+import { createSubscriptionMender } from '../../delivery/blocked/mend-subscription.ts';
+import { createDrainQueue } from '../../delivery/drain-queue.ts';
+import { createDrainWorker } from '../../delivery/drain-worker.ts';
+import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
+import { createSubscriptionWaker } from '../../delivery/wake.ts';
+import { createEgressPolicy } from '../../egress/address-policy.ts';
+import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
+import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
+import type { AccountRecords } from '../../records/account-records.ts';
+import { createDeliveryMender } from '../../records/mend-delivery.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
+import { clientEndMs, type Part } from '../stop-parts.ts';
+import { quietMs } from '../upkeep/watch.ts';
+import type { OpenStore } from './open-store.ts';
+import type { Overrides } from './overrides.ts';
+import type { Stores } from './stores.ts';
+
+/**
+ * Maximum number of drains of a process at once: a drain whose endpoint hangs keeps its place until the
+ * callback times out.
+ */
+const drainsAtOnceMax = 2_000;
+
+// Milliseconds that drains may take to end; the stores and connections behind them need a few seconds more,
+// and there are 30.
+const endMs = 20_000;
+// Milliseconds after which callbacks still in flight are aborted; the rest of the delivery's time is for
+// recording that.
+const abortMs = 17_000;
+
+/** What delivers events, as far as it is there without the role `deliver`. */
+export type DeliveryParts = ReturnType<typeof createDeliveryParts>;
+
+export interface DeliveryPartsDeps extends OpenStore {
+  readonly stores: Stores;
+  readonly records: AccountRecords;
+  readonly tracing: Tracing;
+}
+
+/** Makes the drain queue, the callback client and the drainer. What is to be closed goes into `closing`. */
+export function createDeliveryParts(
+  config: Config,
+  deps: DeliveryPartsDeps,
+  closing: Part[],
+  overrides: Overrides,
+) {
+  const { connections, redis, keys, clock, sealer, random, version, stores, records, onError } = deps;
+  const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
+  const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
+  const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
+  const callbacks = createCallbackClient({
+    policy: egress,
+    allowHttp: config.delivery.allowHttp,
+    timeoutMs: config.delivery.timeoutMs,
+    userAgent: `filing-webhooks/${version}`,
+  });
+  closing.push(
+    { name: 'drain queue', deadlineMs: clientEndMs, needsRedis: true, stop: drainQueue.close },
+    { name: 'callback client', deadlineMs: clientEndMs, needsRedis: false, stop: callbacks.close },
+  );
+  const drainsAtOnce = overrides.drainsAtOnce ?? drainsAtOnceMax;
+  const drains = createWorkTally({
+    busyFrom: drainsAtOnce,
+    quietMsMax: config.delivery.timeoutMs + quietMs,
+    now: () => performance.now(),
+  });
+  const attemptsMax = config.delivery.retryMs.length + 1;
+  const observer = observeDelivery({ ...deps, tally: drains, attemptsMax });
+  const drainer = createSubscriptionDrainer({
+    ...config.delivery,
+    store: stores.delivery,
+    replays: stores.replays,
+    blocks: stores.blocks,
+    log: stores.log,
+    sealer,
+    client: callbacks,
+    wallClock: Date.now,
+    now: clock.now,
+    random,
+    mend: createDeliveryMender({
+      look: records.look,
+      mendSubscription: createSubscriptionMender(redis, keys, clock.now),
+      keys,
+      onUnreadable: deps.onUnreadable,
+    }),
+    ...alsoCalled(observer, overrides),
+    wakeMatching: waker.wakeMatching,
+  });
+  /** Takes drains from now on, until the part is stopped. */
+  function startDelivery(): Part {
+    const traced = observer.traced(drainer.drain);
+    const worker = createDrainWorker({
+      connection: connections.blocking(),
+      prefix: keys.queues,
+      queue: drainQueue,
+      concurrency: drainsAtOnce,
+      drain: (...args) => counted(drains, () => traced(...args)),
+      now: clock.now,
+      onError,
+    });
+    async function stop(): Promise<void> {
+      const late = setTimeout(callbacks.abortAll, abortMs);
+      try {
+        await worker.close();
+      } finally {
+        clearTimeout(late);
+      }
+    }
+    return { name: 'delivery', deadlineMs: endMs, needsRedis: true, stop };
+  }
+  return { drainQueue, waker, egress, callbacks, drains, drainer, startDelivery };
+}
+
+// The observer's hooks, each followed by the one that a test or benchmark adds.
+function alsoCalled(observer: DeliveryObserver, { onAttempt, onBlocked, onExpired, onDisabled }: Overrides) {
+  const both =
+    <A extends unknown[]>(first: (...args: A) => void, second: (...args: A) => void = () => undefined) =>
+    (...args: A) => {
+      first(...args);
+      second(...args);
+    };
+  return {
+    onAttempt: both(observer.onAttempt, onAttempt),
+    onBlocked: both(observer.onBlocked, onBlocked),
+    onExpired: both(observer.onExpired, onExpired),
+    onDisabled: both(observer.onDisabled, onDisabled),
+  };
+}

@@ -1,0 +1,133 @@
+import type { Logger } from 'pino';
+import type { Config } from '../../config/config.ts';
+import { drainQueueName } from '../../delivery/drain-queue.ts';
+import { logSparingly } from '../../monitoring/background-errors.ts';
+import type { Metrics } from '../../monitoring/metrics.ts';
+import { observeStore } from '../../monitoring/observe-store.ts';
+import { pollQueueName } from '../../polling/schedule/poll-queue.ts';
+import { createUnreadableReports } from '../../records/unreadable-reports.ts';
+import { createRedisClock, type Clock } from '../../redis/clock.ts';
+import {
+  createRedisConnections,
+  type RedisClient,
+  type RedisConnections,
+} from '../../redis/connection/connect.ts';
+import { checkDurability } from '../../redis/durability/check-durability.ts';
+import { createStoreWatch } from '../../redis/durability/store-watch.ts';
+import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
+import { createKeys } from '../../redis/keys.ts';
+import { createSealer } from '../../secrets/seal.ts';
+import type { Overrides } from './overrides.ts';
+
+export interface DaemonDeps {
+  readonly version: string;
+  readonly logger: Logger;
+  /** Source of jitter, in [0, 1). */
+  readonly random: () => number;
+  /** A start waits for Redis until this aborts; without it, ten seconds. */
+  readonly signal?: AbortSignal;
+}
+
+/** What one attempt to start works with. */
+export interface PartsDeps extends DaemonDeps {
+  readonly metrics: Metrics;
+  /** Resolves when Redis answers; rejects when it is not to be waited for any longer. */
+  readonly untilRedis: (connections: RedisConnections) => Promise<void>;
+}
+
+/** Redis may lose or evict what it is given, and `REDIS_UNSAFE` does not allow that. */
+export class UnsafeRedisError extends Error {
+  override readonly name = 'UnsafeRedisError';
+}
+
+/** The opened store: connections, clock and what else everything above them uses. */
+export type OpenStore = Awaited<ReturnType<typeof openStore>>;
+
+/**
+ * Connects to Redis and begins on what it holds. Rejects when Redis cannot be reached, is not safe
+ * (UnsafeRedisError) or holds another format (StoreFormatError).
+ */
+export async function openStore(
+  config: Config,
+  deps: PartsDeps,
+  stack: AsyncDisposableStack,
+  overrides: Overrides,
+) {
+  const { logger, metrics, untilRedis } = deps;
+  const observer = observeStore(logger, metrics, config.redis.waitReplicas);
+  const connections = overrides.connections ?? stack.use(connect(config, observer));
+  await untilRedis(connections);
+  const redis = connections.command();
+  const all = createKeys(config.redis.prefix);
+  const keys = { ...all, queues: overrides.queues ?? all.queues };
+  const { problems } = await checkDurability(redis);
+  refuseUnsafe(config, problems, logger);
+
+  const watch = createStoreWatch(connections.failFast(), keys);
+  const { fresh } = await watch.begin();
+  if (fresh) logger.warn('store.empty');
+
+  const logError = logSparingly(logger, () => performance.now());
+  const onError = (error: Error) => {
+    logError(error);
+    overrides.onError?.(error);
+  };
+  const clock = await startClock(redis, keys.queues, observer.onStep, onError, overrides.now);
+  const wallClock = overrides.now ?? Date.now;
+  const reports = createUnreadableReports(logger, metrics, Date.now);
+  return {
+    ...deps,
+    connections,
+    redis,
+    keys,
+    watch,
+    clock,
+    observer,
+    onError,
+    reports,
+    onUnreadable: reports.note,
+    sealer: createSealer(config.encryptionKeys),
+    retentionAt: (now: number) => ({
+      now,
+      steadySince: clock.steadySince(),
+      wallNow: wallClock(),
+      retentionMs: config.eventRetentionMs,
+    }),
+  };
+}
+
+function connect({ redis }: Config, observer: ReturnType<typeof observeStore>): RedisConnections {
+  return createRedisConnections(redis.url, {
+    connectionName: 'filing-webhooks',
+    replicaWait: { replicas: redis.waitReplicas, ...observer },
+    onStateChange: observer.onStateChange,
+  });
+}
+
+// Redis's clock. A step backwards would keep what the queues' jobs expire by for too long.
+async function startClock(
+  redis: RedisClient,
+  queues: string,
+  onStep: (ms: number) => void,
+  onError: (error: Error) => void,
+  now: (() => number) | undefined,
+): Promise<Clock> {
+  if (now !== undefined) return { now, synchronise: () => Promise.resolve(), steadySince: () => 0 };
+  const shortenAll = async () => {
+    for (const queue of [pollQueueName, drainQueueName]) await shortenExpiries(redis, `${queues}:${queue}`);
+  };
+  const clock = createRedisClock(redis, (ms) => {
+    onStep(ms);
+    if (ms < 0) shortenAll().catch(onError);
+  });
+  await clock.synchronise();
+  // The clock may have been set back while no process ran.
+  await shortenAll();
+  return clock;
+}
+
+function refuseUnsafe(config: Config, problems: readonly string[], logger: Logger): void {
+  for (const problem of problems) logger.warn({ problem }, 'redis.unsafe');
+  if (problems.length === 0 || config.redis.unsafe) return;
+  throw new UnsafeRedisError(`${problems.join('; ')}. Or set REDIS_UNSAFE=true to start all the same.`);
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../../config/config.ts';
+import type { SubscriptionWaker } from '../../delivery/wake.ts';
+import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
+import { boundedCounts } from '../../monitoring/gauges.ts';
+import { observePolling } from '../../monitoring/observe-polling.ts';
+import { createAccountPoller } from '../../polling/pollers.ts';
+import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
+import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
+import type { AccountRecords } from '../../records/account-records.ts';
+import { failureOf, type UnreadableError } from '../../redis/unreadable-record.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
+import { clientEndMs, type Part } from '../stop-parts.ts';
+import { quietMs } from '../upkeep/watch.ts';
+import type { OpenStore } from './open-store.ts';
+import type { Stores } from './stores.ts';
+
+// Maximum number of polls of a process at once; they mostly wait for the partner service.
+const pollsAtOnce = 200;
+// Milliseconds after which subscriptions that a crash or a failure left asleep are woken, while a long poll
+// goes on.
+const pollUpkeepMs = 30_000;
+// Milliseconds that polls may take to end.
+const endMs = 5_000;
+
+/** What polls, as far as it is there without the role `poll`. */
+export type PollingParts = ReturnType<typeof createPollingParts>;
+
+export interface PollingPartsDeps extends OpenStore {
+  readonly stores: Stores;
+  readonly records: AccountRecords;
+  readonly tracing: Tracing;
+  readonly waker: SubscriptionWaker;
+}
+
+/** Makes the poll queue. What is to be closed goes into `closing`. */
+export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
+  const { connections, keys, clock, stores, records, tracing, waker, watch, onError } = deps;
+  const { logger, metrics } = deps;
+  const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
+  closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
+  const polls = createWorkTally({
+    busyFrom: 1,
+    quietMsMax: config.polling.timeoutMs + quietMs,
+    now: () => performance.now(),
+  });
+
+  // After each poll, and every `pollUpkeepMs` while a long one goes on.
+  async function upkeep(account: string, failure: UnreadableError | null): Promise<void> {
+    const counts = async () => boundedCounts(await stores.snapshot.counts(account));
+    const failures = await Promise.all([
+      failureOf(() => waker.wakeLagging(account)),
+      failureOf(() => stores.countHistory.note(account, clock.now(), counts)),
+    ]);
+    await records.lookAndTell(
+      account,
+      [failure, ...failures].filter((each) => each !== null),
+    );
+  }
+
+  /** Takes polls from now on, until the part is stopped. */
+  function startPolling(): Part {
+    const { filingBytesMax } = config;
+    const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
+    const poll = createAccountPoller({
+      ...stores,
+      ...observer,
+      clock,
+      random: deps.random,
+      partner: config.polling,
+      filingBytesMax,
+      doubtLimits: config.doubt,
+      wakeMatching: waker.wakeMatching,
+      upkeep,
+      upkeepMs: pollUpkeepMs,
+      onError,
+      onUnknownAccount: pollQueue.unschedule,
+      onUnreadable: deps.onUnreadable,
+    });
+    const traced = observer.traced(poll);
+    async function pollUnlessEmptied(job: PollJob, signal: AbortSignal): Promise<boolean> {
+      await watch.check();
+      return watch.problem() !== null || traced(job, signal);
+    }
+    const worker = createPollWorker({
+      connection: connections.blocking(),
+      prefix: keys.queues,
+      polling: stores.polling,
+      holder: randomUUID(),
+      concurrency: pollsAtOnce,
+      poll: (job, signal) => counted(polls, () => pollUnlessEmptied(job, signal)),
+      onSkipped: polls.skipped,
+      onError,
+    });
+    return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop: worker.close };
+  }
+  return { pollQueue, polls, startPolling };
+}

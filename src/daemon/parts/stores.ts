@@ -1,0 +1,46 @@
+import { createAccountStore } from '../../accounts/account-store.ts';
+import { createTokenStore } from '../../accounts/token-store.ts';
+import type { Config } from '../../config/config.ts';
+import { createBlockStore } from '../../delivery/blocked/block-store.ts';
+import { createReplayStore } from '../../delivery/replay/replay-store.ts';
+import { createDeliveryStore } from '../../delivery/store/delivery-store.ts';
+import { createEventLog } from '../../events/event-log.ts';
+import { createLogOutline } from '../../events/log-outline.ts';
+import { createCountHistory } from '../../filings/count-history.ts';
+import { createFilingListStore } from '../../filings/filing-list-store.ts';
+import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
+import { createPollingStore } from '../../polling/store/polling-store.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import { createLagReader } from '../../subscriptions/lag.ts';
+import { createSubscriptionStore } from '../../subscriptions/subscription-store.ts';
+import { oldestKept } from '../upkeep/retention.ts';
+import type { OpenStore } from './open-store.ts';
+
+/** Every store of the product. */
+export type Stores = ReturnType<typeof createStores>;
+
+/** All stores over one client; `committing` is for the client that polls write with. */
+export function createStores(
+  redis: RedisClient,
+  config: Config,
+  { keys, sealer, onUnreadable, retentionAt }: OpenStore,
+  committing: Partial<SnapshotOptions> = {},
+) {
+  const log = createEventLog(redis, keys, onUnreadable);
+  const outline = createLogOutline(redis, keys);
+  return {
+    accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
+    tokens: createTokenStore(redis, keys, onUnreadable),
+    snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
+    filings: createFilingListStore(redis, keys, onUnreadable),
+    countHistory: createCountHistory(redis, keys),
+    polling: createPollingStore(redis, keys, onUnreadable),
+    log,
+    subscriptions: createSubscriptionStore(redis, keys, sealer, onUnreadable),
+    delivery: createDeliveryStore(redis, keys, (now) => oldestKept(retentionAt(now)), onUnreadable),
+    replays: createReplayStore(redis, keys),
+    blocks: createBlockStore(redis, keys),
+    outline,
+    lags: createLagReader({ log, outline }),
+  };
+}

@@ -1,0 +1,98 @@
+import type { Logger } from 'pino';
+import type { AttemptReport } from '../delivery/drain/settlement.ts';
+import type { SubscriptionDrainer, SubscriptionDrainerDeps } from '../delivery/drain/drainer.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import type { WorkTally } from './due-work/tally.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface DeliveryObserverDeps {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracing: Pick<Tracing, 'drain' | 'attemptReported'>;
+  /** Notes that a drain of this process gets on. */
+  readonly tally: Pick<WorkTally, 'gotOn'>;
+  /** Maximum number of attempts that the retry schedule has for an event. */
+  readonly attemptsMax: number;
+}
+
+type Drain = SubscriptionDrainer['drain'];
+
+/** Turns drains and what they report into log lines, metrics and spans. */
+export type DeliveryObserver = Pick<
+  SubscriptionDrainerDeps,
+  'onAttempt' | 'onBlocked' | 'onExpired' | 'onDisabled'
+> & {
+  /** The same drain, with a span for each run. */
+  traced(drain: Drain): Drain;
+};
+
+/** An observer of this process's drains. A receiver's failure is a warning, not an error of ours. */
+export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
+  const { logger, metrics, tracing, tally } = deps;
+  return {
+    traced:
+      (drain) =>
+      (account, subscription, ...rest) =>
+        tracing.drain(account, subscription, () => drain(account, subscription, ...rest)),
+
+    onAttempt(report) {
+      tally.gotOn();
+      countAttempt(metrics, report);
+      logAttempt(deps, report);
+      tracing.attemptReported(report);
+    },
+
+    onBlocked(account, subscription, { reason, times, nextAt }) {
+      const line = { account, subscription, reason, times, nextAt: new Date(nextAt).toISOString() };
+      logger.error(line, 'delivery.blocked');
+    },
+
+    onExpired({ account, id }, events) {
+      metrics.deadLetters.inc(events);
+      metrics.events.inc({ type: 'subscription.fell_behind' });
+      logger.warn({ account, subscription: id, events }, 'delivery.expired');
+    },
+
+    onDisabled({ account, id }, reason) {
+      metrics.events.inc({ type: 'subscription.disabled' });
+      logger.warn({ account, subscription: id, reason }, 'subscription.disabled');
+    },
+  };
+}
+
+function countAttempt(metrics: Metrics, { attempt, entry, sent, deadLetter }: AttemptReport): void {
+  metrics.deliveries.inc({ outcome: attempt.outcome });
+  metrics.deliveryDuration.observe(attempt.durationMs / 1000);
+  if (sent.outcome.kind === 'delivered')
+    metrics.detectToDelivery.observe(Math.max(0, attempt.at - entry.recordedAt) / 1000);
+  if (deadLetter) metrics.deadLetters.inc();
+}
+
+/** One wide line for each attempt, and a second one for an event that is given up. */
+function logAttempt({ logger, attemptsMax }: DeliveryObserverDeps, report: AttemptReport): void {
+  const { subscription, attempt, sent, deadLetter, nextAttemptAt } = report;
+  const { eventId, eventType, filingId, outcome, statusCode, durationMs } = attempt;
+  const line = {
+    account: subscription.account,
+    subscription: subscription.id,
+    event: eventId,
+    type: eventType,
+    filing: filingId,
+    attempt: attempt.attempt,
+    outcome,
+    statusCode,
+    durationMs,
+  };
+  if (sent.outcome.kind === 'aborted') {
+    logger.info(line, 'delivery.aborted');
+    return;
+  }
+  const nextAt = nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString();
+  const next = { attemptsMax, nextAttemptAt: nextAt, deadLetter };
+  if (sent.outcome.kind === 'delivered') {
+    logger.info({ ...line, ...next }, 'delivery.delivered');
+    return;
+  }
+  logger.warn({ ...line, ...next, reason: sent.outcome.reason }, 'delivery.failed');
+  if (deadLetter) logger.warn(line, 'delivery.given_up');
+}

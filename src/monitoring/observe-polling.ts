@@ -1,0 +1,76 @@
+import type { Logger } from 'pino';
+import type { AccountPollerDeps, PollReport } from '../polling/pollers.ts';
+import type { PollJob } from '../polling/schedule/poll-queue.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import type { WorkTally } from './due-work/tally.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface PollingObserverDeps {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracing: Pick<Tracing, 'poll' | 'pollReported' | 'eventsRecorded'>;
+  /** Notes that a poll of this process gets on. */
+  readonly tally: Pick<WorkTally, 'gotOn'>;
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
+}
+
+type Poll = (job: PollJob, signal: AbortSignal) => Promise<boolean>;
+
+/** Turns polls and what they report into log lines, metrics and spans. */
+export type PollingObserver = Pick<
+  AccountPollerDeps,
+  'onRequest' | 'onQuarantined' | 'onEvents' | 'onPoll'
+> & {
+  /** The same poll, with a span for each run that read something. */
+  traced(poll: Poll): Poll;
+};
+
+/** An observer of this process's polls. A partner service's failure is a warning, not an error of ours. */
+export function observePolling(deps: PollingObserverDeps): PollingObserver {
+  const { logger, metrics, tracing, tally, filingBytesMax } = deps;
+  return {
+    traced: (poll) => (job, signal) => tracing.poll(job.account, () => poll(job, signal)),
+
+    onRequest(endpoint, code) {
+      tally.gotOn();
+      metrics.partnerRequests.inc({ endpoint, code });
+    },
+
+    onQuarantined(account, records) {
+      metrics.quarantined.inc({ account }, records);
+      logger.warn({ account, records }, 'poll.quarantined');
+    },
+
+    onEvents(account, events) {
+      for (const { id, type, filingId, omittedBytes } of events) {
+        metrics.events.inc({ type });
+        if (omittedBytes === undefined) continue;
+        metrics.filingsTooLarge.inc();
+        const line = { account, filing: filingId, event: id, bytes: omittedBytes, max: filingBytesMax };
+        logger.warn(line, 'poll.too_large');
+      }
+      tracing.eventsRecorded(account, events);
+    },
+
+    onPoll(report) {
+      reportPoll(logger, metrics, report);
+      tracing.pollReported(report);
+    },
+  };
+}
+
+/** One wide line and the duration of each poll that asked the partner service for something. */
+function reportPoll(
+  logger: Logger,
+  metrics: Metrics,
+  { account, outcome, durationMs, requests }: PollReport,
+): void {
+  if (outcome.kind === 'backing_off' || outcome.kind === 'crowded') return;
+  const mode = outcome.kind === 'complete' ? outcome.mode : 'none';
+  metrics.pollDuration.observe({ mode, outcome: outcome.kind }, durationMs / 1000);
+  const line = { account, ...outcome, durationMs: Math.round(durationMs), requests };
+  if (outcome.kind === 'complete') logger.info(line, 'poll.completed');
+  else if (outcome.kind === 'doubtful') logger.warn(line, 'poll.doubtful');
+  else logger.warn(line, 'poll.failed');
+}

@@ -1,0 +1,49 @@
+import type { Logger } from 'pino';
+import type { LogMending } from '../filings/repair/mend-log.ts';
+import type { Restoration } from '../filings/repair/restore-commits.ts';
+import type { AofRewriterDeps } from '../redis/durability/aof-rewriter.ts';
+import type { ReplicaWait } from '../redis/connection/wait-replicas.ts';
+import type { RedisStateChange } from '../redis/connection/connect.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Turns what this process notices about Redis, and about what Redis holds, into log lines and metrics. */
+export interface StoreObserver
+  extends
+    Pick<ReplicaWait, 'onUnreplicated' | 'onChange'>,
+    Pick<AofRewriterDeps, 'onRewritten' | 'onNotRewritten' | 'onLook'> {
+  onStateChange(change: RedisStateChange): void;
+  /** Redis's clock has stepped by so many milliseconds; negative where it was set back. */
+  onStep(ms: number): void;
+  /** Commits that Redis had lost were made up for. */
+  onRestored(restoration: Restoration): void;
+  /** A log in which Redis had carried out half a transaction was mended. */
+  onTorn(mending: LogMending): void;
+}
+
+/** An observer of the store; `waitReplicas` is the number of replicas that commits wait for. */
+export function observeStore(logger: Logger, metrics: Metrics, waitReplicas: number): StoreObserver {
+  return {
+    onStateChange: (change) =>
+      change.up ? logger.info('redis.up') : logger.error({ reason: change.reason }, 'redis.down'),
+    onUnreplicated: () => metrics.unreplicatedCommits.inc(),
+    onChange(acknowledged) {
+      if (acknowledged === null) logger.info('redis.replicas_back');
+      else logger.warn({ wanted: waitReplicas, acknowledged }, 'redis.replicas_missing');
+    },
+    onRewritten: (server) => logger.info({ server }, 'redis.aof_rewritten'),
+    onNotRewritten: (server, reason) => logger.warn({ server, reason }, 'redis.aof_not_rewritten'),
+    onLook: (missing) => metrics.rewritesMissing.set(missing),
+    onStep(ms) {
+      metrics.clockSteps.inc();
+      logger.warn({ ms }, 'clock.stepped');
+    },
+    onRestored({ account, restored, restated }) {
+      metrics.setBacks.inc();
+      logger.warn({ account, restored, restated: restated.length }, 'log.set_back');
+    },
+    onTorn({ account, from, to, removed, restated }) {
+      metrics.tornLogs.inc();
+      logger.error({ account, from, to, removed, restated: restated.length }, 'log.torn');
+    },
+  };
+}
