@@ -284,7 +284,7 @@ describe('a failed attempt', () => {
       await latch.opened;
       return 200;
     });
-    await using harness = await createHarness(redis);
+    await using harness = await createHarness(redis, { retryMs: [60_000] });
     const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*'], payload: 'thin' });
     const broken = { id: 'evt_1', type: 'account.stale', filingId: '', state: '', body: 'no JSON' };
     await appendEvent(harness.redis, harness.keys, broken, Date.now());
