@@ -37,6 +37,9 @@ const below = ['redis', 'json'];
 const polling = [...below, 'waiting', 'filings', 'events', 'partner', 'accounts'];
 const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'waiting'];
 
+// Files of the sandbox that all of its folders share.
+const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'random.ts', 'sandbox-app.ts'];
+
 // Of several entries that match a file the last one applies: folders stand before the folders in them.
 const folders: Readonly<Record<string, Folder>> = {
   json: { may: [] },
@@ -90,7 +93,13 @@ const folders: Readonly<Record<string, Folder>> = {
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
   dashboard: { may: ['events/event-types.ts'], has: fastify },
-  sandbox: { may: ['daemon/stop-on-signals.ts', 'partner/filing-schema.ts'], has: fastify },
+  sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },
+  // routes → lists → faults → server → filings ← simulation.
+  'sandbox/filings': { may: [], own: sandbox },
+  'sandbox/simulation': { may: [], own: [...sandbox, 'filings'] },
+  'sandbox/server': { may: ['json/validation-problems.ts'], own: [...sandbox, 'filings'], has: fastify },
+  'sandbox/faults': { may: [], own: [...sandbox, 'filings', 'server'], has: fastify },
+  'sandbox/lists': { may: [], own: [...sandbox, 'filings', 'server', 'faults'] },
   cli: {
     may: [
       'config',

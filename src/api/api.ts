@@ -10,10 +10,9 @@ import type { ApiDeps } from './deps.ts';
 import { addDocsRoutes } from './operation/docs-routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addFilingRoutes } from './filings/routes.ts';
-import { addHealthRoutes } from './operation/health-routes.ts';
-import { recordRoutes, refuseOtherMethods } from './server/method-not-allowed.ts';
-import type { RouteTable } from './server/method-not-allowed.ts';
-import { addMetricsRoutes } from './operation/metrics-routes.ts';
+import { addHealthRoutes } from './operation/health.ts';
+import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
+import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './shared/problem.ts';
 import { addQueueRoutes } from './operation/queues.ts';
@@ -42,19 +41,18 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   return app;
 }
 
-/** For helmet. Answers are data: nothing in them is ever to be run, framed or kept by a browser. */
+/** For helmet. Responses are data: a browser must not run, frame or keep anything in them. */
 export const securityHeaders = {
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
   },
   referrerPolicy: { policy: 'no-referrer' as const },
-  strictTransportSecurity: false, // said by whoever terminates TLS
+  strictTransportSecurity: false, // set by the proxy that terminates TLS
 };
 
 async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promise<void> {
   addHealthRoutes(app, deps);
-  addMetricsRoutes(app, deps);
   await addDocsRoutes(app);
   if (deps.dashboard === undefined) addRootRoute(app);
   else await app.register(deps.dashboard);
@@ -83,7 +81,7 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   refuseOtherMethods(app, routes, '/v1');
 }
 
-// Checking it against a schema recurses.
+// The check against a schema recurses.
 function refuseDeepBody(body: unknown): void {
   if (!isNestedDeeper(body, nestingMax)) return;
   throw invalidRequest([
@@ -91,8 +89,8 @@ function refuseDeepBody(body: unknown): void {
   ]);
 }
 
-// What somebody writes into a body that nobody reads would be ignored in silence: `{"mode":"sweep"}`, where
-// the query says it.
+// A route without a body would ignore one silently, such as `{"mode":"sweep"}` where the query holds the
+// mode.
 function refuseBody(body: unknown): void {
   const fields = Object.keys(body ?? {}).slice(0, fieldErrorsMax);
   if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message: 'is not known' })));

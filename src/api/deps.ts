@@ -14,13 +14,13 @@ import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
-import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Door } from './server/door.ts';
 import type { Rate } from './access/rate-limit.ts';
 
 /**
- * Everything that the API stands on. The stores should fail fast: a request waits for each of their replies.
+ * Everything that the API needs. The stores should fail fast: a request waits for each of their replies.
  */
 export interface ApiDeps {
   readonly version: string;
@@ -42,21 +42,21 @@ export interface ApiDeps {
   readonly now: () => number;
   /** Nothing is logged without one. */
   readonly logger?: Logger;
-  /** Whether callbacks may go to a URL; `problem` is a sentence for the one who wrote it. */
+  /** Whether callbacks may go to a URL; `problem` is a sentence for the client that sent the URL. */
   readonly checkUrl: (url: string) => UrlVerdict | Promise<UrlVerdict>;
-  /** Whether the daemon keeps its promise right now; rejecting counts as not ready. */
+  /** Whether the daemon keeps its promise right now; a rejection counts as not ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
   /** Whether restarting the process would help. */
   readonly liveness: () => { readonly live: boolean; readonly reasons: readonly string[] };
   /**
-   * Why what the store holds is not to be believed, so that guarded requests are refused with 503, or null;
-   * asked before each.
+   * Why the content of the store cannot be trusted, or null. Asked before each guarded request; a reason
+   * refuses it with 503.
    */
   readonly storeProblem: () => Promise<string | null>;
   /** What every job queue holds right now. */
   readonly readQueues: () => Promise<readonly QueueState[]>;
   readonly metrics: Registry;
-  /** Brings gauges up to date before they are printed; when it rejects, they are printed as they are. */
+  /** Updates gauges before they are printed; if it rejects, they are printed as they are. */
   readonly beforeScrape?: () => Promise<void>;
   readonly hooks: ApiHooks;
   /** Serves `/` and what belongs to it; without it `/` is a page of links. */
@@ -69,16 +69,16 @@ export interface ApiDeps {
    */
   readonly trustedProxies?: readonly string[];
   /**
-   * Where it is served, once the door is handed over; without one the instance has a server of its own that
-   * does not listen.
+   * The door through which the API is served once it is handed over. Without one the instance has a server of
+   * its own that does not listen.
    */
   readonly door?: Pick<Door, 'enter' | 'sockets'>;
 }
 
-/** A URL that may be called, or why not. */
+/** A URL that callbacks may go to, or why not. */
 export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
-/** What the API asks of the other parts of the daemon. */
+/** The other parts of the daemon as the API calls them. */
 export interface ApiHooks {
   /** The account's settings are stored: poll by them from now on. */
   accountSaved(account: Account): Promise<void>;
@@ -87,10 +87,11 @@ export interface ApiHooks {
   pollNow(account: string, mode: 'delta' | 'sweep'): Promise<void>;
   /** There may be something to deliver to this subscription. */
   wake(account: string, subscription: string): Promise<void>;
-  /** Sends one `ping` and tells what came of it. */
+  /** Sends one `ping` and returns its outcome. */
   ping(subscription: Subscription): Promise<Sent>;
   /**
-   * Begins to deliver events again; `matched` is how many. The id holds no dot. Throws ReplayRefusedError.
+   * Starts to deliver events again; `matched` is their number. The id holds no dot. Throws
+   * ReplayRefusedError.
    */
   replay(
     account: string,
@@ -101,7 +102,7 @@ export interface ApiHooks {
   replayProgress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
 }
 
-/** How often the API answers; counted in each process by itself. Tests lower them. */
+/** Limits on requests and connections; each process counts by itself. Tests lower them. */
 export interface ApiLimits {
   /** Requests to guarded routes without a valid token, per address. */
   readonly failures: Rate;
@@ -109,29 +110,32 @@ export interface ApiLimits {
   readonly open: Rate;
   /** Requests with one account token. */
   readonly token: Rate;
-  /** Event streams of one account at once; those of all accounts are at most half of the connections. */
+  /**
+   * Maximum number of event streams of one account at once; all accounts together have at most half of the
+   * connections.
+   */
   readonly streams: number;
-  /** Open connections at once, those of streams and probes included. */
+  /** Maximum number of open connections, including streams and probes. */
   readonly connections: number;
 }
 
 /** Times of the API in milliseconds; tests shorten them. */
 export interface ApiTiming {
-  /** Between two looks at the log's head while somebody follows it. */
+  /** Between two reads of the log's head while a stream follows it. */
   readonly followMs: number;
   /** Between two comments on a quiet event stream, so that proxies keep it open. */
   readonly heartbeatMs: number;
-  /** A stream ends after so long; its listener comes again, with a token that must still be valid. */
+  /** Until a stream ends; its client connects again, with a token that must still be valid. */
   readonly streamMs: number;
-  /** A request that has not arrived entirely after so long is answered 408. */
+  /** Until a request that has not arrived entirely is answered 408. */
   readonly requestMs: number;
   /**
-   * A connection on which nothing moves for so long is cut, followers of a stream that do not read included.
+   * Until a connection without traffic is cut, including streams whose client does not read.
    */
   readonly idleMs: number;
 }
 
-/** Used where `timing` says nothing else. */
+/** The times where `timing` sets no other. */
 export const defaultTiming: ApiTiming = {
   followMs: 250,
   heartbeatMs: 15_000,

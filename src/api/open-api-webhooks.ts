@@ -90,12 +90,12 @@ const callbackExample = {
 const signatureHeaders = [
   [
     'webhook-id',
-    'Id of the event; the same on every attempt and replay. Remember it to meet repeats.',
+    'Id of the event; the same on every attempt and replay. Store it to recognise repeats.',
     'evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f',
   ],
   [
     'webhook-timestamp',
-    'Unix seconds of this attempt. Refuse what is older than five minutes.',
+    'Unix seconds of this attempt. Refuse callbacks that are older than five minutes.',
     '1795255203',
   ],
   [
@@ -107,7 +107,7 @@ const signatureHeaders = [
 
 const responses = {
   '2XX': { description: 'Acknowledged: not sent again, except by a replay.' },
-  '410': { description: 'No more callbacks are wanted: the subscription is disabled.' },
+  '410': { description: 'The endpoint wants no more callbacks: the subscription is disabled.' },
   '429': {
     description:
       'With Retry-After the whole subscription rests for that time, at most an hour; 503 does the same.',

@@ -11,7 +11,7 @@ import { describeWebhooks } from './open-api-webhooks.ts';
 import { registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
 import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
 
-/** Schemas that several answers share, by their `$id`. */
+/** Schemas that several responses share, by their `$id`. */
 const sharedSchemas: readonly TSchema[] = [
   problemSchema,
   accountSchema,
@@ -25,7 +25,7 @@ const sharedSchemas: readonly TSchema[] = [
   filingSchema,
 ];
 
-const description = `Watches the filings of partner accounts and calls subscribers back when a filing's status changes.
+const description = `Watches the filings of partner accounts and sends a webhook when a filing's status changes.
 
 Lists answer \`items\` and \`nextCursor\`; pass that as \`cursor\` until it is null. Errors are RFC 9457 problem details with a stable \`code\`.
 Unknown fields and query parameters are refused. While Redis is away, everything answers 503 with \`Retry-After\`.`;
@@ -34,15 +34,15 @@ const tags = [
   {
     name: 'Accounts',
     description:
-      'Partner accounts whose filings are watched. Creating, listing and removing takes the operator token.',
+      'Partner accounts whose filings are watched. Creating, listing and removing them needs the operator token.',
   },
-  { name: 'Tokens', description: 'Tokens that open one account and look like 404 everywhere else.' },
-  { name: 'Subscriptions', description: 'Who is told of what, where and how.' },
-  { name: 'Delivery', description: 'What came of callbacks; testing and replaying.' },
+  { name: 'Tokens', description: 'Tokens of one account; everywhere else they get 404.' },
+  { name: 'Subscriptions', description: 'Which events go to which endpoint, and how.' },
+  { name: 'Delivery', description: 'Outcomes of callbacks; testing and replaying.' },
   { name: 'Events', description: 'The log of changes, as a list and as a stream.' },
-  { name: 'Filings', description: 'What the daemon last saw.' },
-  { name: 'Operation', description: 'For whoever runs the daemon.' },
-  { name: 'Callbacks', description: 'What subscribers receive.' },
+  { name: 'Filings', description: 'The filings as the daemon last saw them.' },
+  { name: 'Operation', description: 'For the operator of the daemon.' },
+  { name: 'Callbacks', description: 'The requests that subscribers receive.' },
 ];
 
 /** Collects the routes added from now on into the OpenAPI 3.1 document of `/openapi.json`. */

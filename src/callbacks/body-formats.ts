@@ -2,7 +2,7 @@ import type { LogEntry } from '../events/event-log.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 import type { CallbackFormat, CallbackPayload } from '../subscriptions/subscription.ts';
 
-/** A callback's body as it goes out: the same bytes on every attempt and replay. */
+/** The body of a callback: the same bytes on every attempt and replay. */
 export interface CallbackBody {
   readonly contentType: string;
   readonly bytes: Buffer;
@@ -14,7 +14,7 @@ interface EventBody {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Writes an event in the format a subscription asked for; pure. Standard and full is the log's own body. */
+/** Writes an event in the format of a subscription. A standard, full body is the one of the log. */
 export function formatBody(
   subscription: {
     readonly account: string;
@@ -74,7 +74,7 @@ function toSlackMessage({ type, data }: EventBody): unknown {
   return { text: line.filter((part) => part !== '').join(' ') + quoted };
 }
 
-// What people know the filing by, or else the most specific thing that the event names.
+// The names by which people know the filing, or else the most specific id of the event.
 function slackSubject(data: EventBody['data']): string {
   const filing = (data['filing'] ?? {}) as Record<string, unknown>;
   const named = [text(filing['insuredsName']), text(filing['policyNumber'])].filter((part) => part !== '');

@@ -9,8 +9,7 @@ import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
 import { createUnderWay } from './under-way.ts';
 
 /**
- * One callback to send. `headers` have been accepted by checkCustomHeaders or are our own, with lower-case
- * names for the latter.
+ * One callback to send. `headers` have passed checkCustomHeaders, or are our own with names in lower case.
  */
 interface CallbackRequest {
   readonly url: string;
@@ -21,16 +20,15 @@ interface CallbackRequest {
 /** Sends callbacks. */
 export interface CallbackClient {
   /**
-   * Sends one POST and tells what came of it; whatever a receiver or the network does is a value. If it meets
-   * a kept connection that the receiver has given up meanwhile, it is sent once more on a new one at once:
-   * its webhook-id makes that safe (RFC 9110 §9.2.2). Rejects only when close() ends it, which is no attempt,
-   * though the receiver may have got the request.
+   * Sends one POST and resolves to its result; failures of receiver and network are values. A request on a
+   * kept connection that the receiver has closed meanwhile is sent once more on a new one: its webhook-id
+   * makes that safe (RFC 9110 §9.2.2). Rejects only when close() ends it, which is no attempt, although the
+   * receiver may have got the request.
    */
   post(request: CallbackRequest): Promise<CallbackResult>;
   /**
-   * Ends every callback under way, and each later one at once, as a failure `aborted`; where the headers of
-   * the answer are here, they count. For a process that ends: what came of its callbacks can still be written
-   * then.
+   * Ends every callback in flight, and each later one at once, as a failure `aborted`; a response whose
+   * headers have arrived counts. A process that ends can then still write the results of its callbacks.
    */
   abortAll(): void;
   /** Closes all connections at once. */
@@ -39,8 +37,8 @@ export interface CallbackClient {
 
 /**
  * `timeoutMs` bounds a whole callback, connecting and response body included. `ca` (PEM) replaces the
- * certificates trusted for https. At most `keptSocketsMax` connections are
- * kept for reuse, so that ten thousand subscribers do not mean ten thousand idle connections.
+ * certificates trusted for https. `keptSocketsMax` is the maximum number of idle connections kept for reuse:
+ * ten thousand subscribers do not mean ten thousand idle connections.
  */
 export interface CallbackClientOptions {
   readonly policy: EgressPolicy;
@@ -52,29 +50,28 @@ export interface CallbackClientOptions {
   readonly keptSocketsMax?: number;
 }
 
-const KEPT_SOCKETS_MAX = 2048;
+const keptSocketsDefault = 2048;
 
-const RESPONSE_HEADER_BYTES_MAX = 16_384;
-const KEEP_ALIVE_DEFAULT_MS = 4000;
-const KEEP_ALIVE_MAX_MS = 25_000;
+const responseHeaderBytesMax = 16_384;
+const keepAliveDefaultMs = 4000;
+const keepAliveMaxMs = 25_000;
 
 /**
- * Makes the one client through which callbacks leave. It vets the URL on every post and every address at
- * dial, follows no redirect, reads no proxy environment and decompresses nothing. Connections per host are
- * not limited here: subscriptions that share a host must not wait for each other, so the limit is each
- * subscription's own.
+ * The one client that sends callbacks. It vets the URL on every post and every address at dial, follows no
+ * redirect, reads no proxy environment and decompresses nothing. It does not limit connections per host:
+ * subscriptions that share a host must not wait for each other. Each subscription has a limit of its own.
  */
 export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { policy, timeoutMs, userAgent, lookup = createHostLookup() } = options;
-  const { keptSocketsMax = KEPT_SOCKETS_MAX } = options;
+  const { keptSocketsMax = keptSocketsDefault } = options;
   const sockets = createSocketWatch();
   const connecting = {
     allowH2: false,
     pipelining: 1,
-    maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
-    keepAliveTimeout: KEEP_ALIVE_DEFAULT_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-    // The exchange has one deadline for everything; undici's own would start anew with every byte.
+    maxHeaderSize: responseHeaderBytesMax,
+    keepAliveTimeout: keepAliveDefaultMs,
+    keepAliveMaxTimeout: keepAliveMaxMs,
+    // The exchange has one deadline for everything; those of undici start anew with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: createCallbackConnector({
@@ -118,14 +115,12 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   };
 }
 
-/** Where a URL leads, null when it may not be called. */
+/** The destination of a URL; null when it may not be called. */
 type Target = { readonly origin: string; readonly path: string } | null;
 
 const targetsMax = 20_000;
 
-/**
- * Judges each URL once: the verdict on the same text stays the same, and judging costs as much as signing.
- */
+/** Judges each URL once: the verdict on a text never changes, and judging costs as much as signing. */
 function rememberTargets(rules: UrlRules): (text: string) => Target {
   const known = new Map<string, Target>();
   return (text) => {

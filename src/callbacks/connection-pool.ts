@@ -2,25 +2,26 @@ import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 
 /**
- * Connections to receivers, each serving one request at a time and kept for the next one to the same origin.
+ * Connections to receivers. Each serves one request at a time and is kept for the next one to the same
+ * origin.
  */
 export interface ConnectionPool {
   /**
-   * Sends on the connection that became free last, or on a new one. What that costs does not depend on how
-   * many others are busy: one host may have thousands of subscriptions, and hang with all of them.
+   * Sends on the connection that became free last, or on a new one. The cost does not depend on the number of
+   * busy connections: one host may have thousands of subscriptions, and hang with all of them.
    */
   dispatch(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
-  /** Sends on a new connection, whatever is free. */
+  /** Sends on a new connection, even when another one is free. */
   dial(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
-  /** Ends all connections at once; what is under way, or sent from now on, fails with `UND_ERR_DESTROYED`. */
+  /** Ends all connections at once; requests in flight, and later ones, fail with `UND_ERR_DESTROYED`. */
   destroy(): Promise<void>;
 }
 
 export type PooledRequest = Dispatcher.DispatchOptions & { readonly origin: string };
 
 /**
- * A pool without connections. `options` are those of each; beyond `freeMax` free ones, those that become free
- * are closed.
+ * A pool without connections. `options` are those of each connection; `freeMax` is the maximum number of free
+ * ones.
  */
 export function createConnectionPool(options: Client.Options, freeMax: number): ConnectionPool {
   const connections = new Set<Client>();
@@ -70,7 +71,7 @@ interface FreeConnections {
   count(): number;
 }
 
-// What became free last goes first: receivers close what has been idle for long.
+// The connection that became free last goes first: receivers close those that have been idle for long.
 function createFreeConnections(): FreeConnections {
   const stacks = new Map<string, Client[]>();
   let count = 0;
@@ -96,20 +97,20 @@ function createFreeConnections(): FreeConnections {
   };
 }
 
-/** What is remembered of the sockets of a client. */
+/** Remembers which sockets of a client were used before. */
 export interface SocketWatch {
-  /** Takes in a socket that has just been connected. */
+  /** Watches a socket that has just been connected. */
   readonly add: (socket: Socket) => void;
-  /** Whether an error is that of a socket which had brought something before, an earlier answer that is. */
+  /** Whether an error comes from a socket that had received an earlier response. */
   wasReused(error: Error): boolean;
 }
 
-/** Watches nothing yet. */
+/** No socket is watched yet. */
 export function createSocketWatch(): SocketWatch {
   const ofReused = new WeakSet<Error>();
   return {
     add(socket) {
-      // Bytes on the wire would not do: over TLS tickets and alerts are among them.
+      // Bytes on the wire do not count: over TLS, tickets and alerts are among them.
       let hasBrought = false;
       socket.once('readable', () => {
         hasBrought = socket.readableLength > 0;

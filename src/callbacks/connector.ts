@@ -7,8 +7,8 @@ import { BlockedAddressError, lookupVetted } from '../egress/host-lookup.ts';
 import type { HostLookup } from '../egress/host-lookup.ts';
 
 /**
- * What the connector needs; `ca` replaces the trusted certificates, `onSocket` sees every socket once it is
- * connected.
+ * Rules of the connector. `ca` replaces the trusted certificates, `onSocket` is called with each connected
+ * socket.
  */
 export interface ConnectorDeps {
   readonly policy: EgressPolicy;
@@ -19,10 +19,9 @@ export interface ConnectorDeps {
 }
 
 /**
- * Opens connections to permitted addresses only, for http and https alike. Host names go through a lookup
- * that refuses the host if any address is refused; address literals never reach a lookup hook, so they are
- * judged first; the address really dialled is judged once more. The name stays the one that TLS asks for and
- * verifies.
+ * Opens connections to permitted addresses only, for http and https alike. A host name is refused if any of
+ * its addresses is refused. Address literals never reach a lookup hook and are judged before. The address
+ * that was dialled is judged once more. TLS asks for and verifies the host name.
  */
 export function createCallbackConnector(deps: ConnectorDeps): buildConnector.connector {
   const connect = buildConnector({
@@ -45,7 +44,7 @@ export function createCallbackConnector(deps: ConnectorDeps): buildConnector.con
 
 function admit(deps: ConnectorDeps, socket: Socket, callback: buildConnector.Callback): void {
   const address = socket.remoteAddress;
-  // Without an address the peer is gone already, and what is sent goes nowhere.
+  // A socket without an address has lost its peer: nothing sent on it arrives.
   if (address !== undefined && !deps.policy.isAllowed(address)) {
     socket.destroy();
     callback(new BlockedAddressError(), null);

@@ -1,30 +1,30 @@
 import type { Dispatcher } from 'undici';
-import { FAILURE_DETAILS, failureCodeOf } from './result.ts';
+import { failureDetails, failureCodeOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import type { Abortable, UnderWay } from './under-way.ts';
 
-/** How much of a response body is kept, and beyond how much the connection is destroyed, in bytes. */
-const EXCERPT_BYTES_MAX = 1024;
-const BODY_BYTES_MAX = 16_384;
+/** Bytes of a response body that are kept, and its maximum: beyond that the connection is destroyed. */
+const excerptBytesMax = 1024;
+const bodyBytesMax = 16_384;
 
-const INTERIM_RESPONSES_MAX = 16;
+const interimResponsesMax = 16;
 
 /**
- * The bounds of one exchange: a deadline for the whole of it. `again` is asked once, when
- * the connection broke before any answer: it may dispatch the same handler anew, and says whether it did.
+ * The bounds of one exchange: `timeoutMs` is the deadline for the whole of it. `again` is called once, when
+ * the connection broke before any byte of a response. It may dispatch the same handler anew, and says whether
+ * it did.
  */
 export interface ExchangeLimits {
   readonly timeoutMs: number;
   readonly again?: (handler: Dispatcher.DispatchHandler, error: Error) => boolean;
-  /** Where the exchange stands while it is under way. */
+  /** Holds the exchange while it is in flight. */
   readonly underWay: UnderWay;
 }
 
 /**
- * Runs one request through `dispatch` and collects what came of it. Resolves once: when the body has ended,
- * broken, grown too large, or at the deadline, whichever is first. Rejects with the signal's reason if that
- * fires before headers have arrived, and with undici's error if its agent was shut down; neither is an
- * attempt. Memory stays within the excerpt and one read of the socket.
+ * Runs one request through `dispatch` and collects its result. Resolves once: when the body has ended, broken
+ * or grown too large, or at the deadline. Rejects with undici's error if its agent was shut down before
+ * headers arrived, which is no attempt. Memory stays within the excerpt and one read of the socket.
  */
 export function runExchange(
   dispatch: (handler: Dispatcher.DispatchHandler) => void,
@@ -37,12 +37,12 @@ export function runExchange(
 
 /** A failure that is known before anything is sent. */
 export function failedBeforehand(code: CallbackFailureCode): CallbackFailure {
-  return { kind: 'failure', code, detail: FAILURE_DETAILS[code], sent: false, durationMs: 0 };
+  return { kind: 'failure', code, detail: failureDetails[code], sent: false, durationMs: 0 };
 }
 
 /**
- * A class, for undici calls these methods for every callback: objects of one shape with shared methods are
- * what the engine likes.
+ * A class because undici calls these methods for every callback: the engine is fast with objects of one shape
+ * and shared methods.
  */
 class Exchange implements Dispatcher.DispatchHandler, Abortable {
   readonly #startedAt = performance.now();
@@ -80,7 +80,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     else this.#controller = controller;
   }
 
-  /** The first byte of an answer is here. */
+  /** The first byte of a response has arrived. */
   onResponseStarted(): void {
     this.#answered = true;
   }
@@ -93,7 +93,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     if (this.#settled) return;
     if (statusCode < 200) {
       this.#interimResponses += 1;
-      if (this.#interimResponses > INTERIM_RESPONSES_MAX) this.#cutOff('malformed_response');
+      if (this.#interimResponses > interimResponsesMax) this.#cutOff('malformed_response');
       return;
     }
     const retryAfter = headers['retry-after'];
@@ -104,10 +104,10 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   onResponseData(_: unknown, chunk: Buffer): void {
     if (this.#settled) return;
-    const room = EXCERPT_BYTES_MAX - this.#bodyBytes;
+    const room = excerptBytesMax - this.#bodyBytes;
     if (room > 0) this.#keep(chunk.subarray(0, room));
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > BODY_BYTES_MAX) this.#cutOff('response_too_large');
+    if (this.#bodyBytes > bodyBytesMax) this.#cutOff('response_too_large');
   }
 
   onResponseEnd(): void {
@@ -130,7 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     return !this.#settled && !this.#answered && again?.(this, error) === true;
   }
 
-  /** Copies, for the chunk is a view of a whole read of the socket. */
+  /** Copies the bytes: the chunk is a view of a whole read of the socket. */
   #keep(bytes: Buffer): void {
     this.#excerpt = this.#excerpt === null ? Buffer.from(bytes) : Buffer.concat([this.#excerpt, bytes]);
   }
@@ -140,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#controller?.abort(new Error(code));
   }
 
-  /** What has been acknowledged stays acknowledged: with headers there is a result to give. */
+  /** An acknowledged event stays acknowledged: once headers have arrived, there is a result. */
   #abandon(reason: unknown): void {
     if (this.#statusCode !== 0) {
       this.#settle(this.#response('cut'));
@@ -179,7 +179,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     return {
       kind: 'failure',
       code,
-      detail: FAILURE_DETAILS[code],
+      detail: failureDetails[code],
       // undici starts a request only on a connection that is ready.
       sent: this.#controller !== null,
       durationMs: performance.now() - this.#startedAt,

@@ -1,11 +1,8 @@
 import type { CallbackResponse, CallbackResult } from './result.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 
-/**
- * Every outcome code with what it leads to, as documented in docs/callback-outcomes.md. Codes are never
- * renamed.
- */
-export const OUTCOME_KINDS = {
+/** Every outcome code and its consequence (docs/callback-outcomes.md). Codes are never renamed. */
+export const outcomeKinds = {
   delivered: 'delivered',
   gone: 'gone',
   slow_down: 'slow_down',
@@ -25,13 +22,16 @@ export const OUTCOME_KINDS = {
 } as const;
 
 /** The stable name of an outcome in logs, metrics and attempts. */
-type OutcomeCode = keyof typeof OUTCOME_KINDS;
+type OutcomeCode = keyof typeof outcomeKinds;
 
 type RetryCode = {
-  [Code in OutcomeCode]: (typeof OUTCOME_KINDS)[Code] extends 'retry' ? Code : never;
+  [Code in OutcomeCode]: (typeof outcomeKinds)[Code] extends 'retry' ? Code : never;
 }[OutcomeCode];
 
-/** What one attempt means for the event and its subscription. `reason` is one sentence for the subscriber. */
+/**
+ * The consequence of one attempt for the event and its subscription. `reason` is one sentence for the
+ * subscriber.
+ */
 export type CallbackOutcome =
   /** Acknowledged: never sent again, except by a replay. */
   | { readonly kind: 'delivered'; readonly code: 'delivered' }
@@ -39,13 +39,16 @@ export type CallbackOutcome =
   | {
       readonly kind: 'retry';
       readonly code: RetryCode;
-      /** False when nothing of the event left: then it cannot be what the endpoint failed at. */
+      /** False when nothing of the event was sent: the endpoint cannot have failed because of it. */
       readonly sent: boolean;
       readonly reason: string;
     }
-  /** The receiver wants no more callbacks: the subscription is disabled. */
+  /** The receiver refuses further callbacks: the subscription is disabled. */
   | { readonly kind: 'gone'; readonly code: 'gone'; readonly reason: string }
-  /** Not acknowledged, and the whole subscription rests for so long: at least a second, at most an hour. */
+  /**
+   * Not acknowledged, and the whole subscription pauses for `retryAfterMs`: at least a second, at most an
+   * hour.
+   */
   | {
       readonly kind: 'slow_down';
       readonly code: 'slow_down';
@@ -53,18 +56,18 @@ export type CallbackOutcome =
       readonly reason: string;
     }
   /**
-   * Cut off because this process ends: it says nothing about event or endpoint, spends nothing, and is sent
-   * again by the next drain.
+   * Cut off because this process ends. It says nothing about event or endpoint, uses up no attempt, and the
+   * next drain sends the event again.
    */
   | { readonly kind: 'aborted'; readonly code: 'aborted'; readonly reason: string };
 
-/** A pause is never shorter, so that `Retry-After: 0` does not become a tight loop. */
-const SLOW_DOWN_MIN_MS = 1000;
+/** Minimum milliseconds of a pause: `Retry-After: 0` must not become a tight loop. */
+const slowDownMinMs = 1000;
 
 /**
- * Says what the result of a callback means. Once headers have arrived within the deadline the status decides
- * alone: a 2xx whose body then breaks, drips or grows too large has still acknowledged, for sending again
- * would only repeat what was accepted.
+ * Classifies the result of a callback. Once headers have arrived within the deadline, the status decides
+ * alone. A 2xx whose body then breaks, drips or grows too large has still acknowledged: sending again would
+ * only repeat an accepted event.
  */
 export function classifyOutcome(result: CallbackResult): CallbackOutcome {
   if (result.kind === 'failure') {
@@ -87,9 +90,9 @@ export function classifyOutcome(result: CallbackResult): CallbackOutcome {
   return { kind: 'retry', code: 'http_error', sent: true, reason: `The receiver answered ${statusCode}.` };
 }
 
-/** Null unless the answer is a 429 (RFC 6585 §4) or 503 (RFC 9110 §15.6.4) with a readable Retry-After. */
+/** Null unless the response is a 429 (RFC 6585 §4) or 503 (RFC 9110 §15.6.4) with a readable Retry-After. */
 function requestedPauseMs(response: CallbackResponse): number | null {
   if (response.statusCode !== 429 && response.statusCode !== 503) return null;
   const pauseMs = parseRetryAfter(response.retryAfter, response.receivedAtMs);
-  return pauseMs === null ? null : Math.max(pauseMs, SLOW_DOWN_MIN_MS);
+  return pauseMs === null ? null : Math.max(pauseMs, slowDownMinMs);
 }

@@ -1,7 +1,7 @@
 import { errors } from 'undici';
-import { REFUSED_DESTINATION } from '../egress/url-policy.ts';
+import { refusedDestination } from '../egress/url-policy.ts';
 
-/** Why no answer was received. Stable: used in logs, metrics and the list of attempts. */
+/** Why no response was received. Codes are stable: logs, metrics and the list of attempts use them. */
 export type CallbackFailureCode =
   | 'timeout'
   | 'dns_error'
@@ -16,16 +16,16 @@ export type CallbackFailureCode =
   | 'aborted';
 
 /**
- * An answer whose status and headers arrived within the deadline. `excerpt` is the beginning of the body as
- * it came, at most 1 KiB read as UTF-8, with `body` telling whether the body came to its end, was cut off
- * here for its size or the deadline, or broke on the way.
+ * A response whose status and headers arrived within the deadline. `excerpt` is the beginning of its body, at
+ * most 1 KiB read as UTF-8. `body` says whether the body arrived completely, was cut off here for its size or
+ * the deadline, or broke on the way.
  */
 export interface CallbackResponse {
   readonly kind: 'response';
   readonly statusCode: number;
   /** The Retry-After header as sent, null when absent or repeated. */
   readonly retryAfter: string | null;
-  /** Epoch milliseconds at which the headers arrived: what Retry-After counts from. */
+  /** Milliseconds since the epoch when the headers arrived; Retry-After counts from then. */
   readonly receivedAtMs: number;
   readonly excerpt: string;
   readonly body: 'complete' | 'cut' | 'broken';
@@ -33,26 +33,25 @@ export interface CallbackResponse {
 }
 
 /**
- * No answer. `detail` is a sentence for the subscriber: it holds neither addresses nor anything the receiver
- * chose.
+ * No response. `detail` is a sentence for the subscriber; it holds no address and no text of the receiver.
  */
 export interface CallbackFailure {
   readonly kind: 'failure';
   readonly code: CallbackFailureCode;
   readonly detail: string;
-  /** False when no connection came about, so that nothing of the event can have reached the receiver. */
+  /** False when no connection was made: nothing of the event can have reached the receiver. */
   readonly sent: boolean;
   readonly durationMs: number;
 }
 
-/** What came of one POST. */
+/** The result of one POST. */
 export type CallbackResult = CallbackResponse | CallbackFailure;
 
 /** One sentence per failure for the subscriber. */
-export const FAILURE_DETAILS: Readonly<Record<CallbackFailureCode, string>> = {
+export const failureDetails: Readonly<Record<CallbackFailureCode, string>> = {
   timeout: 'The receiver did not answer in time.',
   dns_error: 'The host name could not be resolved.',
-  blocked_address: REFUSED_DESTINATION,
+  blocked_address: refusedDestination,
   connection_refused: 'The connection was refused.',
   connection_reset: 'The connection was closed before an answer arrived.',
   unreachable: 'The host could not be reached.',
@@ -63,7 +62,7 @@ export const FAILURE_DETAILS: Readonly<Record<CallbackFailureCode, string>> = {
   aborted: 'The sending process stopped before the receiver answered; the callback is sent again.',
 };
 
-const CODES: Readonly<Record<string, CallbackFailureCode>> = {
+const failureCodes: Readonly<Record<string, CallbackFailureCode>> = {
   ERR_BLOCKED_ADDRESS: 'blocked_address',
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_reset',
@@ -85,7 +84,7 @@ const CODES: Readonly<Record<string, CallbackFailureCode>> = {
 };
 
 /** Families of codes: getaddrinfo, TLS, and OpenSSL's certificate verification. */
-const CODE_PATTERNS: readonly (readonly [RegExp, CallbackFailureCode])[] = [
+const failureCodePatterns: readonly (readonly [RegExp, CallbackFailureCode])[] = [
   [/^EAI_/, 'dns_error'],
   [/^ERR_(?:TLS|SSL|OSSL)_/, 'tls_error'],
   [
@@ -95,15 +94,17 @@ const CODE_PATTERNS: readonly (readonly [RegExp, CallbackFailureCode])[] = [
 ];
 
 /**
- * Translates what undici, the sockets and the resolver throw. What is not known to come from the receiver or
- * the network, such as exhausted file descriptors or a header that cannot be sent, is charged to the sender.
+ * Translates errors of undici, the sockets and the resolver. An error that does not come from the receiver or
+ * the network, such as exhausted file descriptors, is charged to the sender.
  */
 export function failureCodeOf(error: unknown): CallbackFailureCode {
   if (!(error instanceof Error)) return 'sender_error';
   // The class, because undici 8 leaves the code of a parser error undefined.
   if (error instanceof errors.HTTPParserError) return 'malformed_response';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // undici reports an interim 100 or an upgrade nobody asked for as a socket error; only the message differs.
+  // undici reports an unrequested interim 100 or upgrade as a socket error; only the message differs.
   if (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad ')) return 'malformed_response';
-  return CODES[code] ?? CODE_PATTERNS.find(([pattern]) => pattern.test(code))?.[1] ?? 'sender_error';
+  return (
+    failureCodes[code] ?? failureCodePatterns.find(([pattern]) => pattern.test(code))?.[1] ?? 'sender_error'
+  );
 }

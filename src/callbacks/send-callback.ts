@@ -9,13 +9,13 @@ import type { CallbackResult } from './result.ts';
 import { formatBody } from './body-formats.ts';
 import { signedHeaders } from './sign.ts';
 
-/** What came of sending one callback. */
+/** The result of one attempt. */
 export interface Sent {
   readonly outcome: CallbackOutcome;
-  /** Null when there was no answer. */
+  /** Null when there was no response. */
   readonly statusCode: number | null;
   readonly durationMs: number;
-  /** The first 1 KiB of the response as text; null when there was no answer. */
+  /** The first 1 KiB of the response as text; null when there was none. */
   readonly response: string | null;
 }
 
@@ -25,9 +25,9 @@ export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>)
 export interface SendCallbackDeps {
   readonly client: CallbackClient;
   /**
-   * Wall clock of this machine in milliseconds: receivers compare `webhook-timestamp` with theirs. Where it
-   * is wrong only this process's callbacks are refused, and another process's are not; Redis's clock would
-   * have all of them refused.
+   * Milliseconds on the wall clock of this machine: receivers compare `webhook-timestamp` with theirs. A
+   * wrong clock makes receivers refuse the callbacks of this process only. A wrong clock of Redis would make
+   * them refuse all.
    */
   readonly wallClock: () => number;
   /** Milliseconds on Redis's clock, by which former secrets expire. */
@@ -35,8 +35,8 @@ export interface SendCallbackDeps {
 }
 
 /**
- * A sender for a subscription as its settings are now. Whatever happens is an outcome, also an event that
- * cannot be written in the subscription's format; it rejects only once the client is closed, which is no
+ * A sender for a subscription with its present settings. Every failure is an outcome, also that of an event
+ * which cannot be written in the subscription's format. Rejects only once the client is closed, which is no
  * attempt.
  */
 export function createCallbackSender(

@@ -1,4 +1,4 @@
-/** Something under way that can be ended. */
+/** An exchange in flight that can be ended. */
 export interface Abortable {
   /**
    * Ends it at once: an exchange resolves as a failure `aborted`, or as the answer whose headers have
@@ -7,18 +7,18 @@ export interface Abortable {
   abort(): void;
 }
 
-/** What is under way, each at a place of its own. */
+/** The exchanges in flight, each at a place of its own. */
 export interface UnderWay {
-  /** Takes one in and returns its place, for `remove`. */
+  /** Adds one and returns its place, for `remove`. */
   add(one: Abortable): number;
-  /** Leaves a place to others. */
+  /** Frees a place for another one. */
   remove(place: number): void;
   abortAll(): void;
 }
 
 /**
- * Nothing under way yet. Places are used again, so that thousands of exchanges a second cost no memory, as
- * they would in a Set.
+ * Nothing in flight yet. Places are reused: thousands of exchanges a second then cost no memory, as they
+ * would in a Set.
  */
 export function createUnderWay(): UnderWay {
   const places: (Abortable | null)[] = [];

@@ -3,7 +3,7 @@ import { createCommitJournal } from '../filings/commit/commit-journal.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
 import { createAccountRecords } from '../records/account-records.ts';
 import { createAofRewriter } from '../redis/durability/aof-rewriter.ts';
-import { listSealedSubscriptions } from '../subscriptions/sealed-subscriptions.ts';
+import { listSealedSubscriptions } from '../subscriptions/store/sealed-subscriptions.ts';
 import { noTracing, type Tracing } from '../tracing/tracing.ts';
 import { createDeliveryParts } from './parts/delivery-parts.ts';
 import { openStore, type PartsDeps } from './parts/open-store.ts';

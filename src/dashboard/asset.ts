@@ -5,12 +5,12 @@ import type { FastifyInstance } from 'fastify';
 
 /** A file as browsers get it, read once and held in memory: no path of a request ever leads to the disk. */
 export interface Asset {
-  /** With the leading slash. */
+  /** Begins with a slash. */
   readonly path: string;
   readonly type: string;
   readonly body: Buffer;
   readonly gzipped: Buffer;
-  /** Weak, as it stands for the body whether zipped or not. */
+  /** Weak, because it stands for the body with and without gzip. */
   readonly etag: string;
 }
 
@@ -23,12 +23,12 @@ const types: Readonly<Record<string, string>> = {
 
 const zip = promisify(gzip);
 
-/** The media type that a file's name stands for; null for files that the page does not have. Pure. */
+/** The media type of a file by its name; null for files that the page does not have. Pure. */
 export function mediaType(name: string): string | null {
   return types[name.slice(name.lastIndexOf('.') + 1)] ?? null;
 }
 
-/** Makes an asset of a file's text. */
+/** Makes an asset from a file's text. */
 export async function createAsset(path: string, type: string, text: string): Promise<Asset> {
   const body = Buffer.from(text);
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
@@ -36,8 +36,8 @@ export async function createAsset(path: string, type: string, text: string): Pro
 }
 
 /**
- * Adds the route of an asset. `no-cache` lets browsers keep a copy and makes them ask whether it is still the
- * one (RFC 9111 §5.2.2.4), so that all files are always of one version.
+ * Adds the route of an asset. `no-cache` lets browsers keep a copy and makes them check whether it is still
+ * current (RFC 9111 §5.2.2.4), so all files are always of one version.
  */
 export function serveAsset(app: FastifyInstance, { path, type, body, gzipped, etag }: Asset): void {
   app.get(path, { schema: { hide: true } }, (request, reply) => {
@@ -49,7 +49,7 @@ export function serveAsset(app: FastifyInstance, { path, type, body, gzipped, et
   });
 }
 
-// Whether an `Accept-Encoding` header takes gzip (RFC 9110 §12.5.3).
+// Whether an `Accept-Encoding` header accepts gzip (RFC 9110 §12.5.3).
 function takesGzip(header: string): boolean {
   return header.split(',').some((coding) => /^\s*gzip\s*(;\s*q=(1|0\.\d*[1-9])\S*\s*)?$/i.test(coding));
 }

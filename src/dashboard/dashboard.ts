@@ -4,7 +4,10 @@ import { eventTypesFile } from './event-types-file.ts';
 import { readPageFiles } from './page-files.ts';
 import { readVendorFiles } from './vendor-files.ts';
 
-/** The page runs, styles and fetches what comes from the daemon: nothing inline, nothing from elsewhere, in no frame. */
+/**
+ * The page may run, style and fetch files of the daemon only: nothing inline, nothing from elsewhere, in no
+ * frame.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,9 +27,9 @@ const headers = {
 };
 
 /**
- * The operators' page at `/` and its files under `/assets/`. It needs no token, holds no data and asks the
- * API for everything with the token that its user signs in with. All files are read once, when the plugin is
- * registered; registering fails where a library is missing.
+ * The operators' page at `/` and its files under `/assets/`. It needs no token and holds no data; it reads
+ * everything from the API with its user's token. All files are read once, when the plugin is registered;
+ * registering fails if a library is missing.
  */
 export function createDashboard(): FastifyPluginAsync {
   return async (app) => {

@@ -5,7 +5,7 @@ import type { Asset } from './asset.ts';
 const folder = new URL('public/', import.meta.url);
 
 /**
- * The page itself at `/` and its own files under `/assets/`. What is only there for the compiler is left out.
+ * The page itself at `/` and its own files under `/assets/`. Files for the compiler are left out.
  */
 export async function readPageFiles(): Promise<Asset[]> {
   const assets = (await readdir(folder, { recursive: true })).map(async (name) => {

@@ -12,8 +12,7 @@ interface Source {
 
 const require = createRequire(import.meta.url);
 
-// Browsers know neither bare names nor, without an inline map, what they stand for; and uPlot's small build
-// is no module.
+// Browsers cannot resolve bare names without an inline import map, and uPlot's small build is no module.
 const sources: readonly Source[] = [
   { name: 'preact.js', locate: () => require.resolve('preact'), adapt: (text) => text },
   {
@@ -35,8 +34,7 @@ const sources: readonly Source[] = [
 ];
 
 /**
- * Every library that the page uses, from node_modules. Rejects when one is missing or no longer looks as it
- * did.
+ * Every library that the page uses, from node_modules. Rejects if one is missing or its text has changed.
  */
 export function readVendorFiles(): Promise<Asset[]> {
   return Promise.all(

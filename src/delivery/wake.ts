@@ -1,7 +1,7 @@
 import type { EventLog } from '../events/event-log.ts';
 import { matchesEvent, type Matchable } from '../subscriptions/matches-event.ts';
 import { subscriptionLag, type DeliveryState } from '../subscriptions/subscription.ts';
-import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import { isBlocking } from './blocked/block-policy.ts';
 import type { DrainQueue } from './drain-queue.ts';
 import { gatherWakeUps } from './gather-wake-ups.ts';

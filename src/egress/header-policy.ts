@@ -1,9 +1,9 @@
 /** Custom headers a subscription may carry at most. */
-export const CUSTOM_HEADERS_MAX = 20;
+export const customHeadersMax = 20;
 
-const NAME_LENGTH_MAX = 100;
-const VALUE_LENGTH_MAX = 2048;
-const TOTAL_LENGTH_MAX = 8192;
+const nameLengthMax = 100;
+const valueLengthMax = 2048;
+const totalLengthMax = 8192;
 
 /**
  * Either the headers may be sent as they are, or there is one sentence per mistake; values are never repeated
@@ -21,25 +21,24 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
   const entries = Object.entries(headers);
   const problems = entries.flatMap(([name, value]) => problemsOf(name, value));
   problems.push(...repeatedNames(entries.map(([name]) => name.toLowerCase())));
-  if (entries.length > CUSTOM_HEADERS_MAX)
-    problems.push(`At most ${CUSTOM_HEADERS_MAX} headers are allowed.`);
+  if (entries.length > customHeadersMax) problems.push(`At most ${customHeadersMax} headers are allowed.`);
   const total = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  if (total > TOTAL_LENGTH_MAX) {
-    problems.push(`All headers together must not exceed ${TOTAL_LENGTH_MAX} characters.`);
+  if (total > totalLengthMax) {
+    problems.push(`All headers together must not exceed ${totalLengthMax} characters.`);
   }
   return problems.length === 0 ? { ok: true } : { ok: false, problems };
 }
 
 function problemsOf(name: string, value: string): string[] {
-  const label = `Header ${JSON.stringify(name.slice(0, NAME_LENGTH_MAX))}`;
+  const label = `Header ${JSON.stringify(name.slice(0, nameLengthMax))}`;
   const problems: string[] = [];
   if (!isToken(name)) problems.push(`${label} has no valid name.`);
   else if (isReserved(name.toLowerCase()))
     problems.push(`${label} is set by this service or the connection.`);
-  if (name.length > NAME_LENGTH_MAX)
-    problems.push(`${label} has a name longer than ${NAME_LENGTH_MAX} characters.`);
-  if (value.length > VALUE_LENGTH_MAX) {
-    problems.push(`${label} has a value longer than ${VALUE_LENGTH_MAX} characters.`);
+  if (name.length > nameLengthMax)
+    problems.push(`${label} has a name longer than ${nameLengthMax} characters.`);
+  if (value.length > valueLengthMax) {
+    problems.push(`${label} has a value longer than ${valueLengthMax} characters.`);
   }
   if (!isPlainValue(value)) {
     problems.push(`${label} has a value that is not printable ASCII without outer whitespace.`);
@@ -58,13 +57,13 @@ function isPlainValue(value: string): boolean {
 function repeatedNames(names: readonly string[]): string[] {
   const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
   return [...repeated].map(
-    (name) => `Header ${JSON.stringify(name.slice(0, NAME_LENGTH_MAX))} appears more than once.`,
+    (name) => `Header ${JSON.stringify(name.slice(0, nameLengthMax))} appears more than once.`,
   );
 }
 
-const RESERVED_PREFIXES = ['proxy-', 'sec-', 'svix-', 'webhook-', 'x-forwarded-'];
+const reservedPrefixes = ['proxy-', 'sec-', 'svix-', 'webhook-', 'x-forwarded-'];
 
-const RESERVED_NAMES = new Set([
+const reservedNames = new Set([
   '__proto__',
   'accept-encoding',
   'cf-connecting-ip',
@@ -111,9 +110,9 @@ const RESERVED_NAMES = new Set([
 function isReserved(name: string): boolean {
   const hyphened = name.replaceAll('_', '-');
   return (
-    RESERVED_NAMES.has(name) ||
-    RESERVED_NAMES.has(hyphened) ||
+    reservedNames.has(name) ||
+    reservedNames.has(hyphened) ||
     hyphened.endsWith('-signature') ||
-    RESERVED_PREFIXES.some((prefix) => hyphened.startsWith(prefix))
+    reservedPrefixes.some((prefix) => hyphened.startsWith(prefix))
   );
 }

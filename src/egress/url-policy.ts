@@ -5,17 +5,17 @@ import { BlockedAddressError, lookupVetted } from './host-lookup.ts';
 import type { HostLookup } from './host-lookup.ts';
 
 /** Longest URL accepted, in characters. */
-export const CALLBACK_URL_LENGTH_MAX = 2048;
+export const callbackUrlLengthMax = 2048;
 
 /**
  * The one sentence for every URL that does not lead to a permitted destination, whatever the cause: literal
  * address, resolved address, name, port or spelling. It tells the honest what to write and nobody what lies
  * behind an address.
  */
-export const REFUSED_DESTINATION =
+export const refusedDestination =
   'The URL must be absolute and lead to a public host on a permitted port, without user information, fragment, whitespace, backslash or trailing dot.';
 
-const TOO_LONG = `The URL must not be longer than ${CALLBACK_URL_LENGTH_MAX} characters.`;
+const tooLong = `The URL must not be longer than ${callbackUrlLengthMax} characters.`;
 
 /** A callback URL as it will be called, or a sentence for the one who wrote it. */
 export type UrlCheck =
@@ -33,16 +33,16 @@ export interface UrlRules {
  * are what they lead to. `url.href` is the normalised form.
  */
 export function checkCallbackUrl(text: string, rules: UrlRules): UrlCheck {
-  if (text.length > CALLBACK_URL_LENGTH_MAX) return refuse(TOO_LONG);
-  if (hasForbiddenCharacter(text)) return refuse(REFUSED_DESTINATION);
+  if (text.length > callbackUrlLengthMax) return refuse(tooLong);
+  if (hasForbiddenCharacter(text)) return refuse(refusedDestination);
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== 'https' && !(scheme === 'http' && rules.allowHttp)) {
     return refuse(`The URL must start with ${rules.allowHttp ? 'https:// or http://' : 'https://'}.`);
   }
   const url = parseAbsolute(text);
-  if (url === null || !leadsToPermittedPlace(url, text, rules.policy)) return refuse(REFUSED_DESTINATION);
+  if (url === null || !leadsToPermittedPlace(url, text, rules.policy)) return refuse(refusedDestination);
   // Percent-encoding makes it longer, and the normalised form is what gets judged before each callback.
-  return url.href.length > CALLBACK_URL_LENGTH_MAX ? refuse(TOO_LONG) : { ok: true, url };
+  return url.href.length > callbackUrlLengthMax ? refuse(tooLong) : { ok: true, url };
 }
 
 /**
@@ -61,7 +61,7 @@ export async function resolveCallbackHost(
   );
   const overdue = delay(deps.timeoutMs, false, { signal: timer.signal }).catch(() => false);
   try {
-    return (await Promise.race([blocked, overdue])) ? refuse(REFUSED_DESTINATION) : { ok: true, url };
+    return (await Promise.race([blocked, overdue])) ? refuse(refusedDestination) : { ok: true, url };
   } finally {
     timer.abort();
   }
@@ -101,7 +101,7 @@ function leadsToPermittedPlace(url: URL, text: string, policy: EgressPolicy): bo
  * Services above port 1023 that read whatever they are sent: databases, caches, brokers, remote
  * administration, and those of the "bad ports" of the Fetch standard (§2.9) that lie there.
  */
-const REFUSED_HIGH_PORTS = new Set([
+const refusedHighPorts = new Set([
   1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2379, 2380, 3268, 3269, 3306, 3389, 3659,
   4045, 4190, 4369, 5060, 5061, 5432, 5671, 5672, 5900, 5984, 5985, 5986, 6000, 6379, 6380, 6443, 6566, 6665,
   6666, 6667, 6668, 6669, 6679, 6697, 9042, 9092, 9160, 9200, 9300, 9418, 10080, 10250, 10255, 11211, 15672,
@@ -116,27 +116,27 @@ function isCallbackPort(port: string): boolean {
   if (port === '') return true;
   const number = Number(port);
   if (number < 1024) return number === 80 || number === 443;
-  return !REFUSED_HIGH_PORTS.has(number);
+  return !refusedHighPorts.has(number);
 }
 
 function isPermittedHost(host: string, policy: EgressPolicy): boolean {
   if (host === '' || host.endsWith('.')) return false;
   if (isIP(host) !== 0) return policy.isAllowed(host);
   if (isLoopbackName(host)) return policy.isAllowed('127.0.0.1') || policy.isAllowed('::1');
-  return !METADATA_NAMES.has(host) || policy.isAllowed('169.254.169.254');
+  return !metadataNames.has(host) || policy.isAllowed('169.254.169.254');
 }
 
 /** Google's metadata service is asked by name; elsewhere than in its cloud the name does not resolve. */
-const METADATA_NAMES = new Set(['metadata.google.internal', 'metadata.goog', 'metadata']);
+const metadataNames = new Set(['metadata.google.internal', 'metadata.goog', 'metadata']);
 
-const LOOPBACK_NAMES = new Set(['localhost', 'localhost6', 'ip6-localhost', 'ip6-loopback', 'loopback']);
+const loopbackNames = new Set(['localhost', 'localhost6', 'ip6-localhost', 'ip6-loopback', 'loopback']);
 
 /** RFC 6761 §6.3, and the spellings found in the hosts files of common systems. */
 function isLoopbackName(host: string): boolean {
   const [first = '', ...rest] = host.split('.');
   const domain = rest.join('.');
   return (
-    (LOOPBACK_NAMES.has(first) && (domain === '' || /^localdomain6?$/.test(domain))) ||
+    (loopbackNames.has(first) && (domain === '' || /^localdomain6?$/.test(domain))) ||
     host.endsWith('.localhost')
   );
 }

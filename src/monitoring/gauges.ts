@@ -11,7 +11,7 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { StoreWatch } from '../redis/durability/store-watch.ts';
 import { toUnreadable } from '../redis/unreadable-record.ts';
 import { subscriptionState } from '../subscriptions/subscription.ts';
-import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 
 export interface GaugesDeps {
   readonly redis: RedisClient;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { loggedEventTypes } from '../events/event-types.ts';
 import { recordKinds } from '../records/key-kinds.ts';
-import { OUTCOME_KINDS } from '../callbacks/outcome.ts';
+import { outcomeKinds } from '../callbacks/outcome.ts';
 
 /** The metrics of this process under the names of the contract, and the registry that prints them. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -135,7 +135,7 @@ export function createMetrics() {
   metrics.redisSafe.set(NaN);
   // From the beginning, for the first increase of a counter that was not there before is seen by no rate().
   for (const type of loggedEventTypes) metrics.events.inc({ type }, 0);
-  for (const outcome of Object.keys(OUTCOME_KINDS)) metrics.deliveries.inc({ outcome }, 0);
+  for (const outcome of Object.keys(outcomeKinds)) metrics.deliveries.inc({ outcome }, 0);
   for (const kind of recordKinds) metrics.unreadableRecords.inc({ kind }, 0);
   return metrics;
 }

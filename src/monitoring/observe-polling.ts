@@ -66,7 +66,7 @@ function reportPoll(
   metrics: Metrics,
   { account, outcome, durationMs, requests }: PollReport,
 ): void {
-  if (outcome.kind === 'backing_off' || outcome.kind === 'crowded') return;
+  if (outcome.kind === 'backing_off' || outcome.kind === 'no_place') return;
   const mode = outcome.kind === 'complete' ? outcome.mode : 'none';
   metrics.pollDuration.observe({ mode, outcome: outcome.kind }, durationMs / 1000);
   const line = { account, ...outcome, durationMs: Math.round(durationMs), requests };

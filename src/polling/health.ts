@@ -1,3 +1,4 @@
+import { isoOrNull } from '../json/iso-time.ts';
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
 import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';
@@ -142,8 +143,4 @@ export async function reportHealth(
 function doubtAfter({ doubt }: Pick<PollingMarks, 'doubt'>, outcome: PollOutcome, at: number): string {
   if (outcome.kind === 'doubtful') return encodeDoubt({ ...outcome.doubt, since: at, accepted: false });
   return outcome.kind === 'complete' && outcome.accepted !== true ? '' : doubt;
-}
-
-function isoOrNull(ms: number): string | null {
-  return ms === 0 ? null : new Date(ms).toISOString();
 }

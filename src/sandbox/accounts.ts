@@ -1,5 +1,5 @@
-import { DEFAULT_OWNER, ENABLED_STATES, SECOND_KEY, SECOND_OWNER } from './decisions.ts';
-import { FILING_STATES } from './filings/filing-states.ts';
+import { defaultOwner, enabledStatesOf, secondKey, secondOwner } from './decisions.ts';
+import { filingStates } from './filings/filing-states.ts';
 import type { FilingState } from './filings/filing-states.ts';
 
 /** A key of the service and the account it opens; several keys may open the same account. */
@@ -35,8 +35,8 @@ export interface Accounts {
 /** The keys that work when nothing is configured: the given one and a second account's. */
 export function builtInKeys(key: string): PartnerKey[] {
   return [
-    { key, owner: DEFAULT_OWNER },
-    { key: SECOND_KEY, owner: SECOND_OWNER },
+    { key, owner: defaultOwner },
+    { key: secondKey, owner: secondOwner },
   ];
 }
 
@@ -53,7 +53,7 @@ export function createAccounts(keys: readonly PartnerKey[]): Accounts {
  * specification allows.
  */
 export function accountBody(account: Account): AccountBody {
-  const named = account.owner !== SECOND_OWNER;
+  const named = account.owner !== secondOwner;
   return {
     firstName: named ? 'Sandy' : null,
     lastName: named ? 'Box' : null,
@@ -64,10 +64,10 @@ export function accountBody(account: Account): AccountBody {
 
 /** The states that an account may file in. */
 export function statesOf(account: Account): FilingState[] {
-  return FILING_STATES.filter((state) => account.enabledStates.includes(state.stateAbbr));
+  return filingStates.filter((state) => account.enabledStates.includes(state.stateAbbr));
 }
 
 function accountOf(owner: string): Account {
-  const enabledStates = ENABLED_STATES.get(owner) ?? FILING_STATES.map((state) => state.stateAbbr);
+  const enabledStates = enabledStatesOf.get(owner) ?? filingStates.map((state) => state.stateAbbr);
   return { owner, enabledStates };
 }

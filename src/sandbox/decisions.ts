@@ -5,7 +5,7 @@
  */
 
 /** Every failure of the service: its stable code and the status it is answered with. */
-export const ERROR_STATUS = {
+export const errorStatus = {
   MALFORMED_REQUEST: 400,
   MALFORMED_JSON: 400,
   INVALID_REQUEST: 400,
@@ -34,67 +34,67 @@ export const ERROR_STATUS = {
  * A signed upload URL may be used this long after it was issued, in milliseconds; the control interface may
  * shorten it.
  */
-export const UPLOAD_URL_LIFETIME_MS = 15 * 60_000;
+export const uploadUrlLifetimeMs = 15 * 60_000;
 
 /** The largest file that the storage takes, in bytes. */
-export const UPLOAD_BYTES_MAX = 25 * 1024 * 1024;
+export const uploadBytesMax = 25 * 1024 * 1024;
 
 /** The largest JSON body that an endpoint takes, in bytes. */
-export const JSON_BODY_BYTES_MAX = 1024 * 1024;
+export const jsonBodyBytesMax = 1024 * 1024;
 
 /** A request must have arrived completely within this time, in milliseconds. */
-export const REQUEST_TIMEOUT_MS = 30_000;
+export const requestTimeoutDefaultMs = 30_000;
 
 /**
  * Connections are looked through for late requests this often, in milliseconds: so much later one may be
  * answered.
  */
-export const LATE_REQUEST_CHECK_MS = 1_000;
+export const lateRequestCheckMs = 1_000;
 
 /**
  * A connection on which nothing moves is closed after this time, in milliseconds; it also ends a `hang`
  * fault.
  */
-export const IDLE_CONNECTION_MS = 120_000;
+export const idleConnectionMs = 120_000;
 
 /**
  * The longest filing id that can be asked for, in characters (Node's own limit on a request's head is 16
  * KiB).
  */
-export const ID_LENGTH_MAX = 12_000;
+export const idLengthMax = 12_000;
 
 /** The largest premium, fee or value, in dollars; none may be negative. */
-export const MONEY_MAX = 1_000_000_000;
+export const moneyMax = 1_000_000_000;
 
 /** The longest policy number, name or file name, in characters. */
-export const TEXT_LENGTH_MAX = 255;
+export const textLengthMax = 255;
 
 /** The longest `userNotes`, in characters. */
-export const NOTES_LENGTH_MAX = 5_000;
+export const notesLengthMax = 5_000;
 
 /** The most files that one filing may be created with. */
-export const FILES_MAX = 50;
+export const filesMax = 50;
 
 /**
  * Amounts of a quote have this many decimals; each line is rounded by itself, half away from zero, and then
  * added up.
  */
-export const MONEY_DECIMALS = 2;
+export const moneyDecimals = 2;
 
 /** What a filing that was rejected without a given reason says. */
-export const DEFAULT_REJECTION_REASON = 'Rejected by the state; correct the filing and submit it again';
+export const defaultRejectionReason = 'Rejected by the state; correct the filing and submit it again';
 
 /** Partner keys that work without any configuration, and the accounts they belong to. */
-export const DEFAULT_KEY = 'sandbox-key';
-export const DEFAULT_OWNER = 'default';
-export const SECOND_OWNER = 'second';
-export const SECOND_KEY = 'sandbox-key-2';
+export const defaultKey = 'sandbox-key';
+export const defaultOwner = 'default';
+export const secondOwner = 'second';
+export const secondKey = 'sandbox-key-2';
 
 /** States that the built-in accounts may file in; every other account may file in all of them. */
-export const ENABLED_STATES: ReadonlyMap<string, readonly string[]> = new Map([
-  [DEFAULT_OWNER, ['CA', 'FL', 'KY', 'NY', 'TX']],
-  [SECOND_OWNER, ['OR', 'TX']],
+export const enabledStatesOf: ReadonlyMap<string, readonly string[]> = new Map([
+  [defaultOwner, ['CA', 'FL', 'KY', 'NY', 'TX']],
+  [secondOwner, ['OR', 'TX']],
 ]);
 
 /** The most filings that one `POST /_sandbox/seed` makes. */
-export const SEED_COUNT_MAX = 1_000_000;
+export const seedCountMax = 1_000_000;

@@ -1,6 +1,6 @@
 import { builtInKeys } from './accounts.ts';
 import type { PartnerKey } from './accounts.ts';
-import { DEFAULT_KEY } from './decisions.ts';
+import { defaultKey } from './decisions.ts';
 
 /** How `npm run sandbox` was configured. */
 interface SandboxConfig {
@@ -17,8 +17,8 @@ export type ParsedSandboxConfig =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const KEY = /^[\x21-\x7e]{1,256}$/;
-const OWNER = /^[A-Za-z0-9_-]{1,64}$/;
+const keyPattern = /^[\x21-\x7e]{1,256}$/;
+const ownerPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * Reads `SANDBOX_PORT`, `SANDBOX_HOST`, `SANDBOX_KEY` and `SANDBOX_KEYS`; a variable that is empty counts as
@@ -27,7 +27,7 @@ const OWNER = /^[A-Za-z0-9_-]{1,64}$/;
 export function parseSandboxConfig(env: Environment): ParsedSandboxConfig {
   const port = env['SANDBOX_PORT'] || '4010';
   const host = env['SANDBOX_HOST'] || '127.0.0.1';
-  const key = env['SANDBOX_KEY'] || DEFAULT_KEY;
+  const key = env['SANDBOX_KEY'] || defaultKey;
   const further = (env['SANDBOX_KEYS'] || '')
     .split(',')
     .filter((row) => row.trim() !== '')
@@ -38,7 +38,7 @@ export function parseSandboxConfig(env: Environment): ParsedSandboxConfig {
       ? []
       : ['SANDBOX_PORT must be a port from 0 to 65535']),
     ...(/\s/.test(host) ? ['SANDBOX_HOST must be an address or a host name'] : []),
-    ...(KEY.test(key) ? [] : ['SANDBOX_KEY must be 1 to 256 printable characters without spaces']),
+    ...(keyPattern.test(key) ? [] : ['SANDBOX_KEY must be 1 to 256 printable characters without spaces']),
     ...further.flatMap(keyRowProblems),
     ...duplicateProblems(keys),
   ];
@@ -53,7 +53,7 @@ function parseKeyRow(row: string): PartnerKey {
 }
 
 function keyRowProblems({ key, owner }: PartnerKey, index: number): string[] {
-  if (KEY.test(key) && OWNER.test(owner)) return [];
+  if (keyPattern.test(key) && ownerPattern.test(owner)) return [];
   return [
     `SANDBOX_KEYS entry ${index + 1} must be key:owner, the owner of 1 to 64 letters, digits, "-" and "_" (entries are separated by commas)`,
   ];

@@ -8,12 +8,12 @@ import type { PartnerKey } from './accounts.ts';
 import { addControlFilingRoutes } from './routes/control-filing-routes.ts';
 import { addControlRoutes } from './routes/control-routes.ts';
 import {
-  DEFAULT_KEY,
-  ID_LENGTH_MAX,
-  IDLE_CONNECTION_MS,
-  JSON_BODY_BYTES_MAX,
-  LATE_REQUEST_CHECK_MS,
-  REQUEST_TIMEOUT_MS,
+  defaultKey,
+  idLengthMax,
+  idleConnectionMs,
+  jsonBodyBytesMax,
+  lateRequestCheckMs,
+  requestTimeoutDefaultMs,
 } from './decisions.ts';
 import { addErrorHandlers, answerBrokenConnection, sendError } from './server/error-handler.ts';
 import { addFaultHooks } from './faults/fault-hooks.ts';
@@ -23,7 +23,7 @@ import { createFilingStore } from './filings/filing-store.ts';
 import { addKeyCheck } from './server/key-check.ts';
 import { watchMethods } from './server/method-not-allowed.ts';
 import { takeNullAsAbsent } from './server/null-input.ts';
-import type { Random } from './simulation/random.ts';
+import type { Random } from './random.ts';
 import { createRequestCounter } from './server/request-counter.ts';
 import type { SandboxApp, SandboxDeps } from './sandbox-app.ts';
 import { addSeedRoute } from './routes/seed-routes.ts';
@@ -55,7 +55,7 @@ export function createSandbox(options: SandboxOptions = {}): SandboxApp {
   const app = createApp(options);
   app.removeContentTypeParser('text/plain');
   addErrorHandlers(app);
-  app.get('/', () => SELF_DESCRIPTION);
+  app.get('/', () => selfDescription);
   app.register((scope, _options, done) => done(addService(scope, deps)), { prefix: '/v1' });
   app.register((scope, _options, done) => done(addStorage(scope, deps)));
   app.register((scope, _options, done) => done(addControl(scope, deps)), { prefix: '/_sandbox' });
@@ -63,7 +63,7 @@ export function createSandbox(options: SandboxOptions = {}): SandboxApp {
   return app;
 }
 
-const SELF_DESCRIPTION = {
+const selfDescription = {
   name: 'filing-webhooks sandbox',
   what: 'A partner service in memory for writing and testing clients; nothing here is filed with any state.',
   baseUrl: '/v1',
@@ -80,7 +80,7 @@ const SELF_DESCRIPTION = {
 };
 
 function createDeps(options: SandboxOptions): SandboxDeps {
-  const { keys = builtInKeys(DEFAULT_KEY), now = Date.now, random = Math.random } = options;
+  const { keys = builtInKeys(defaultKey), now = Date.now, random = Math.random } = options;
   const accounts = createAccounts(keys);
   const store = createFilingStore();
   return {
@@ -95,21 +95,21 @@ function createDeps(options: SandboxOptions): SandboxDeps {
   };
 }
 
-function createApp({ logger, requestTimeoutMs = REQUEST_TIMEOUT_MS }: SandboxOptions): SandboxApp {
+function createApp({ logger, requestTimeoutMs = requestTimeoutDefaultMs }: SandboxOptions): SandboxApp {
   return fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
-    bodyLimit: JSON_BODY_BYTES_MAX,
+    bodyLimit: jsonBodyBytesMax,
     requestTimeout: requestTimeoutMs,
     // Node gives headers twice the time and looks only every half minute unless the server is made with
     // these.
     http: {
       headersTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(LATE_REQUEST_CHECK_MS, requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(lateRequestCheckMs, requestTimeoutMs),
     },
-    connectionTimeout: IDLE_CONNECTION_MS,
+    connectionTimeout: idleConnectionMs,
     return503OnClosing: false,
-    routerOptions: { maxParamLength: ID_LENGTH_MAX },
+    routerOptions: { maxParamLength: idLengthMax },
     frameworkErrors: sendError,
     clientErrorHandler: answerBrokenConnection,
   })

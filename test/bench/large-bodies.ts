@@ -16,7 +16,7 @@ import { logBeginning } from '../../src/events/timeline.ts';
 import { createSnapshotStore } from '../../src/filings/snapshot-store.ts';
 import { createKeys } from '../../src/redis/keys.ts';
 import { createSealer } from '../../src/secrets/seal.ts';
-import { createSubscriptionStore } from '../../src/subscriptions/subscription-store.ts';
+import { createSubscriptionStore } from '../../src/subscriptions/store/subscription-store.ts';
 import { appendEvent } from '../support/redis/append-script.ts';
 import { createDeliveryRig, type DeliveryRig } from './support/delivery-rig.ts';
 import { startPingProcess, type PingProcess } from './support/ping-process.ts';

@@ -30,7 +30,7 @@ describe('accounts', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('tells what to do about an account whose key is refused', async () => {
+  test('says what to do about an account whose key is refused', async () => {
     await using tab = await stage.visit('#/');
     const card = tab.page.getByRole('region', { name: 'Account refused' });
     await card.getByText('auth failed').waitFor();
@@ -131,7 +131,7 @@ describe('an account', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('opens a filing by its id, also one that nobody has seen', async () => {
+  test('opens a filing by its id, also one that no poll has seen', async () => {
     await using tab = await stage.visit('#/accounts/default/filings');
     const id = tab.page.getByLabel('Id of a filing');
     await id.fill(' f_known ');

@@ -33,6 +33,7 @@ test('a queue without a worker is shown so', async () => {
   await tab.signIn();
   await tab.show('#/queues');
   await tab.page.getByRole('cell', { name: 'no worker' }).waitFor();
+  expect(tab.problems).toEqual([]);
 });
 
 test('the holder of an account token is shown no way to the queues', async () => {

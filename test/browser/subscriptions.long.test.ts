@@ -92,7 +92,7 @@ describe('a subscription', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('tells when nothing matches a replay', async () => {
+  test('says when nothing matches a replay', async () => {
     await using tab = await visit(await subscribe());
     await tab.page.getByRole('button', { name: 'Replay' }).click();
     const dialog = tab.page.getByRole('dialog', { name: 'Replay' });
@@ -137,7 +137,7 @@ describe('a subscription', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('tells the holder of a reading token why nothing was changed', async () => {
+  test('says why a read-only token changed nothing', async () => {
     const id = await subscribe();
     const tokens = '/v1/accounts/default/tokens';
     const { token } = await stage.daemon.api.ok<{ token: string }>('POST', tokens, {

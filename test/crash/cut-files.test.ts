@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRandom } from '../../src/sandbox/simulation/random.ts';
+import { createRandom } from '../../src/sandbox/random.ts';
 import { startCutRedis } from './failovers/cut-redis.ts';
 import { runFailovers } from './failovers/run-failovers.ts';
 import { expectMendedAlone, expectMendedBehindChanges } from '../support/redis/cut-commit.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRandom } from '../../src/sandbox/simulation/random.ts';
+import { createRandom } from '../../src/sandbox/random.ts';
 import { startClusterOfSix } from './failovers/cluster-of-six.ts';
 import { runFailovers } from './failovers/run-failovers.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRandom } from '../../src/sandbox/simulation/random.ts';
+import { createRandom } from '../../src/sandbox/random.ts';
 import { expectKept } from '../support/journals/expect-kept.ts';
 import { maxInFlight, startWorld } from '../support/world/world.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';

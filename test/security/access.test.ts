@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RouteTable } from '../../src/api/server/method-not-allowed.ts';
+import type { RouteTable } from '../../src/api/server/http-rules.ts';
 import { createDashboard } from '../../src/dashboard/dashboard.ts';
 import {
   accountInput,
@@ -205,7 +205,7 @@ test('every route has a row', () => {
 describe('what belongs to another account', () => {
   const withIds = Object.entries(rows).filter(([route]) => /:account\/.*:/.test(route));
 
-  test.each(withIds)('%s with its id answers as with an id that nobody has', async (route, { body }) => {
+  test.each(withIds)('%s with its id answers as with an unknown id', async (route, { body }) => {
     const [own, theirs] = [await createWorld(), await createWorld()];
     const [method = '', path = ''] = route.split(' ');
     const token = await createToken(own.name);
@@ -216,25 +216,22 @@ describe('what belongs to another account', () => {
     expect(taken.text).toBe(free.text);
   });
 
-  test.each(withIds)(
-    '%s with its id costs as much as with an id that nobody has',
-    async (route, { body }) => {
-      const [own, theirs] = [await createWorld(), await createWorld()];
-      const [method = '', path = ''] = route.split(' ');
-      const token = await createToken(own.name);
-      const taken = theirs.fill(path, own.name);
-      const unknown = taken.replaceAll(/(sub|tok|f)_[\w-]+/g, '$1_unknown');
-      const ask = (url: string) => api.call(method, url, body, { token });
-      // The first use of a token is noted, the next ones are not.
-      await ask(unknown);
-      const cost = await commandsOf(() => ask(unknown));
-      expect(cost.length).toBeGreaterThan(1);
-      expect(await commandsOf(() => ask(taken))).toEqual(cost);
-      expect(await commandsOf(() => ask(theirs.fill(path)))).toEqual(
-        await commandsOf(() => ask(theirs.fill(path, 'nobody'))),
-      );
-    },
-  );
+  test.each(withIds)('%s with its id costs as much as with an unknown id', async (route, { body }) => {
+    const [own, theirs] = [await createWorld(), await createWorld()];
+    const [method = '', path = ''] = route.split(' ');
+    const token = await createToken(own.name);
+    const taken = theirs.fill(path, own.name);
+    const unknown = taken.replaceAll(/(sub|tok|f)_[\w-]+/g, '$1_unknown');
+    const ask = (url: string) => api.call(method, url, body, { token });
+    // The first use of a token is noted, the next ones are not.
+    await ask(unknown);
+    const cost = await commandsOf(() => ask(unknown));
+    expect(cost.length).toBeGreaterThan(1);
+    expect(await commandsOf(() => ask(taken))).toEqual(cost);
+    expect(await commandsOf(() => ask(theirs.fill(path)))).toEqual(
+      await commandsOf(() => ask(theirs.fill(path, 'nobody'))),
+    );
+  });
 
   test('looks the same whether or not the account exists', async () => {
     const answers = await Promise.all(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { subscriptionsMax } from '../../src/subscriptions/subscription-store.ts';
+import { subscriptionsMax } from '../../src/subscriptions/store/subscription-store.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 

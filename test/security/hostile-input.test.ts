@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeCursor, type CursorKind } from '../../src/api/shared/cursor.ts';
-import type { RouteTable } from '../../src/api/server/method-not-allowed.ts';
+import type { RouteTable } from '../../src/api/server/http-rules.ts';
 import { createApiFixture, hookUrl, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 import { expectNone } from '../support/expect-none.ts';
@@ -72,7 +72,7 @@ const oddWords = [
   'x'.repeat(1_000),
 ];
 
-describe('a cursor that somebody made up', () => {
+describe('a cursor that a client made up', () => {
   const lists: readonly [kind: CursorKind, path: () => string][] = [
     ['accounts', () => '/v1/accounts'],
     ['tokens', () => `${account}/tokens`],

@@ -42,7 +42,7 @@ async function statusFrom(address: string, token: string): Promise<number> {
   return answer.statusCode;
 }
 
-test('an address that keeps failing is told to wait, and no token is looked at meanwhile', async () => {
+test('an address that keeps failing has to wait, and no token is checked meanwhile', async () => {
   await start({ failures: three });
   expect(await statuses(4, '/v1/accounts', 'guess')).toEqual([401, 401, 401, 429]);
   const answer = await api.call('GET', '/v1/accounts');

@@ -62,7 +62,7 @@ test('from an address that is no trusted proxy the header means nothing', async 
   expect(await ask('11.0.0.1', '203.0.113.1')).toBe(401);
 });
 
-test('a port behind the address makes nobody another caller', async () => {
+test('a port after the address makes no other client of it', async () => {
   expect([await ask('10.0.0.1', '203.0.113.1:5001'), await ask('10.0.0.1', '203.0.113.1:5002')]).toEqual([
     401, 401,
   ]);

@@ -5,8 +5,8 @@ import { Problem } from '../shared/problem.ts';
 import { addressKey, createRateLimiter } from './rate-limit.ts';
 
 /**
- * Used where `limits` says nothing else; docs/configuration.md names them. Nobody who has a valid token comes
- * near.
+ * The limits where `limits` sets no other; docs/configuration.md names them. A client with a valid token
+ * stays far below.
  */
 export const defaultLimits: ApiLimits = {
   failures: { burst: 300, perSecond: 20 },
@@ -16,18 +16,18 @@ export const defaultLimits: ApiLimits = {
   connections: 20_000,
 };
 
-/** How often whoever asks is answered. Every refusal is the problem `too_many_requests`. */
+/** Limits on how often clients are answered. Every refusal is the problem `too_many_requests`. */
 export interface AccessLimits {
   /**
-   * Before a token is looked at: throws where its address has failed too often. A token that was valid before
-   * is let through: strangers behind the same proxy keep nobody out who is in.
+   * Before a token is checked: throws if its address has failed too often. A token that was valid before
+   * passes, so strangers behind the same proxy cannot lock out its holder.
    */
   beforeToken(request: FastifyRequest, digest: string | null): void;
   /** The token turned out to be valid. */
   tokenWorked(digest: string): void;
   /** There was no valid token. */
   tokenFailed(request: FastifyRequest, digest: string | null): void;
-  /** Throws where an account's token is used too often. The operator's has no limit. */
+  /** Throws if an account's token is used too often. The operator's token has no limit. */
   useOf(tokenId: string): void;
 }
 
@@ -55,28 +55,28 @@ export function createAccessLimits({ limits }: Pick<ApiDeps, 'limits'>): AccessL
     },
     tokenFailed({ ip }, digest) {
       if (digest !== null) worked.delete(digest);
-      failed.take(addressKey(ip));
+      failed.count(addressKey(ip));
     },
-    useOf: (tokenId) => refuseFor(used.take(tokenId), 'This token is used too often.'),
+    useOf: (tokenId) => refuseFor(used.count(tokenId), 'This token is used too often.'),
   };
 }
 
 /**
- * Limits what an address may ask of everything that needs no token, unknown paths included; probes of health
- * have no limit.
+ * Limits the requests of an address to routes that need no token, including unknown paths; health probes have
+ * no limit.
  */
 export function limitOpenRoutes(app: Api, { limits }: Pick<ApiDeps, 'limits'>): void {
   const asked = createRateLimiter({ ...defaultLimits, ...limits }.open, () => performance.now());
   app.addHook('onRequest', async ({ ip, routeOptions: { url = '' } }) => {
     if (url.startsWith('/v1/') || url.startsWith('/health/')) return;
-    refuseFor(asked.take(addressKey(ip)), 'Too many requests came from your address.');
+    refuseFor(asked.count(addressKey(ip)), 'Too many requests came from your address.');
   });
 }
 
 // RFC 6585 §4.
 function refuseFor(waitMs: number, detail: string): void {
   if (waitMs === 0) return;
-  throw new Problem('too_many_requests', `${detail} Wait for as long as Retry-After says.`, {
+  throw new Problem('too_many_requests', `${detail} Wait as long as Retry-After says.`, {
     headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
   });
 }

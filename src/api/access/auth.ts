@@ -9,7 +9,7 @@ import { Problem } from '../shared/problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Account tokens find nothing here. */
+    /** Account tokens get 404 here. */
     operatorOnly?: boolean;
     /** The account in the path need not exist. */
     accountMayBeNew?: boolean;
@@ -20,11 +20,11 @@ declare module 'fastify' {
   }
 }
 
-/** Who calls: the operator, or somebody with a token of one account. */
+/** The caller of a request: the operator, or the holder of a token of one account. */
 export type Caller =
   { readonly kind: 'operator' } | { readonly kind: 'account'; readonly token: AccountToken };
 
-/** What a request asks for, as far as permission goes. */
+/** What a request asks for, as far as permissions are concerned. */
 export interface Access {
   readonly operatorOnly: boolean;
   /** The account in the path; null where there is none. */
@@ -33,13 +33,13 @@ export interface Access {
 }
 
 /**
- * Why a caller may not have this, or null; pure. Whatever an account token may not have looks the same as
- * what does not exist, so that it tells nothing of other accounts (contract, HTTP API).
+ * The refusal of a request, or null; pure. A resource that an account token may not see looks the same as one
+ * that does not exist, so the response shows nothing of other accounts.
  */
 export function refusal(caller: Caller, access: Access): Problem | null {
   if (caller.kind === 'operator') return null;
   if (access.operatorOnly || access.account !== caller.token.account) {
-    return new Problem('not_found', 'There is nothing here for this token; /docs lists what there is.');
+    return new Problem('not_found', 'There is nothing here for this token; /docs lists all paths.');
   }
   if (access.changes && caller.token.readOnly) {
     return new Problem('read_only_token', 'Use a token that was made without readOnly.');
@@ -47,12 +47,15 @@ export function refusal(caller: Caller, access: Access): Problem | null {
   return null;
 }
 
-/** The token in an `Authorization` header, or null; pure. Wider than RFC 6750 §2.1, as API_TOKEN is. */
+/**
+ * The token in an `Authorization` header, or null; pure. It allows more characters than RFC 6750 §2.1, as
+ * API_TOKEN does.
+ */
 export function bearerToken(header: string | undefined): string | null {
   return /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-/** Gives every request the place where `addAuth` notes its caller. */
+/** Gives every request the field in which `addAuth` stores its caller. */
 export function addCallerDecorator(app: Api): void {
   app.decorateRequest('caller', null);
 }
@@ -98,7 +101,7 @@ export function addAuth(
   });
 }
 
-/** Lets nobody pass to an account that does not exist; for requests that `addAuth` has let pass. */
+/** Refuses requests for an account that does not exist; it comes after `addAuth`. */
 export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'>): void {
   app.addHook('onRequest', async (request) => {
     const { account } = accessOf(request);
@@ -108,8 +111,7 @@ export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'
   });
 }
 
-// Before tokens and accounts are looked for: in an emptied store there are none, and 401 or 404 would tell a
-// lie.
+// Comes before tokens and accounts are looked up: an emptied store has none, and 401 or 404 would be wrong.
 async function refuseEmptied({ storeProblem }: Pick<ApiDeps, 'storeProblem'>, method: string): Promise<void> {
   const reason = await storeProblem();
   if (reason !== null)
@@ -121,12 +123,12 @@ function changesSomething(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
-/** Who calls; null where no token was asked for, or none was right. */
+/** The caller; null where no token was needed, or none was valid. */
 export function callerOf(request: FastifyRequest): Caller | null {
   return request.getDecorator<Caller | null>('caller');
 }
 
-/** How a caller appears in the log; `none` where no token was asked for. */
+/** The caller as the log shows it; `none` where no token was needed. */
 export function callerLabel(request: FastifyRequest): string {
   const caller = callerOf(request);
   if (caller === null) return 'none';
@@ -139,7 +141,7 @@ function accessOf(request: FastifyRequest): Access {
   return { operatorOnly, account, changes: changesSomething(request.method) };
 }
 
-// Only a note: a Redis that takes no writes must not keep anybody from reading.
+// A failure is not passed on: a Redis that refuses writes must not prevent reads.
 async function rememberUse(
   { tokens, now }: Pick<ApiDeps, 'tokens' | 'now'>,
   token: AccountToken,

@@ -7,12 +7,15 @@ export interface Rate {
 }
 
 /**
- * Counts by key, in this process only. It remembers the latest so many keys: a forgotten one starts afresh.
+ * Counts by key, in this process only. It keeps the latest 10 000 keys; an older one starts afresh.
  */
 export interface RateLimiter {
-  /** Counts one more, if there is room. The milliseconds until there is, 0 when it was counted. */
-  take(key: string): number;
-  /** What `take` would answer, without counting. */
+  /**
+   * Counts one more, if there is room. Returns 0 if it was counted, else the milliseconds until there is
+   * room.
+   */
+  count(key: string): number;
+  /** The result that `count` would have, without counting. */
   waitMs(key: string): number;
 }
 
@@ -25,13 +28,16 @@ const keysMax = 10_000;
 export function createRateLimiter({ burst, perSecond }: Rate, now: () => number): RateLimiter {
   const stepMs = 1000 / perSecond;
   const roomMs = (burst - 1) * stepMs;
-  /** When everything that was counted under a key is forgotten; in the order of the latest count. */
+  /**
+   * When everything that was counted under a key has lapsed, in milliseconds; in the order of the latest
+   * count.
+   */
   const fullAt = new Map<string, number>();
 
   const waitMs = (key: string) => Math.max(0, (fullAt.get(key) ?? 0) - now() - roomMs);
   return {
     waitMs,
-    take(key) {
+    count(key) {
       const wait = waitMs(key);
       if (wait > 0) return wait;
       const from = Math.max(fullAt.get(key) ?? 0, now());
@@ -44,9 +50,9 @@ export function createRateLimiter({ burst, perSecond }: Rate, now: () => number)
 }
 
 /**
- * What requests from an address are counted under; pure. An IPv6 network of 64 bits is one (RFC 6177 §2: a
- * single site has at least that much), an IPv4 address is the same in both notations and without the port
- * that some proxies write behind it. Text that is no address stands for itself.
+ * The key under which requests from an address are counted; pure. An IPv6 network of 64 bits is one key (RFC
+ * 6177 §2: a single site has at least that much). An IPv4 address has the same key in both notations, and
+ * without the port that some proxies append. Text that is no address stands for itself.
  */
 export function addressKey(text: string): string {
   const [, ipv4, ipv6] = /^(?:(\d+(?:\.\d+){3})|\[([^\]]+)\])(?::\d+)?$/.exec(text) ?? [];

@@ -28,7 +28,7 @@ export const putAccount = {
   summary: 'Create an account or replace its settings',
   description:
     'A new account is polled at once; its first complete poll is the silent baseline. Replacing the settings keeps what is known of ' +
-    'the filings. Intervals that are left out are those of the deployment.',
+    'the filings. Intervals that are left out get the defaults of the deployment.',
   params: newAccountParams,
   body: accountInputSchema,
   response: {
@@ -62,7 +62,7 @@ export const deleteAccount = {
   tags: ['Accounts'],
   operationId: 'deleteAccount',
   summary: 'Stop polling and remove everything of an account',
-  description: 'Its filings, events, subscriptions and tokens go with it, for good.',
+  description: 'Its filings, events, subscriptions and tokens are removed for good.',
   params: inAccount,
   response: { 204: { type: 'null', description: 'Removed.' }, ...problems() },
 };
@@ -73,8 +73,8 @@ export const acceptFindings = {
   operationId: 'acceptFindings',
   summary: 'Accept what the polls find and do not believe',
   description:
-    'For an account whose health is `doubtful`: what `health.doubt` speaks of is so. The account is polled at once, and all that was held back is told, ' +
-    'in order. Nothing is held back for that reason until it is over, then everything is doubted as before. Safe to repeat.',
+    'For an account whose health is `doubtful`: confirms what `health.doubt` describes. The account is polled at once, and everything that was held back is reported, ' +
+    'in order. Nothing is held back for that reason until the doubt has ended; afterwards the checks apply as before. Safe to repeat.',
   params: inAccount,
   response: {
     202: answer('Account', 'Accepted; the poll starts as soon as a worker is free.'),

@@ -21,7 +21,7 @@ import { accountNotFound } from '../subscriptions/find.ts';
 import { Problem } from '../shared/problem.ts';
 
 const hoursDefault = 24;
-// More than a chart has places for would only take longer.
+// Maximum number of samples, as many as a chart can show.
 const samplesMax = 200;
 
 /** The accounts whose filings are watched. */
@@ -103,7 +103,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     { config: { operatorOnly: true }, schema: acceptFindings },
     async ({ params: { account } }, reply) => {
       await acceptDoubt(deps, account);
-      // Everything that was held back is to be found, settled filings too.
+      // The poll has to find everything that was held back, including settled filings.
       await hooks.pollNow(account, 'sweep');
       void reply.code(202);
       return view(deps, await requireStored(deps, account));
@@ -121,7 +121,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-// A poll may tell another doubt meanwhile; that one nobody has looked at.
+// A poll may have found another doubt meanwhile, which the operator has not seen.
 async function acceptDoubt({ polling }: ApiDeps, account: string): Promise<void> {
   const doubt = standingDoubt(await polling.read(account));
   if (doubt?.accepted === true || (doubt !== null && (await polling.accept(account, doubt)))) return;
@@ -153,10 +153,10 @@ async function view({ snapshot, polling, now, partnerMaxRps }: ApiDeps, account:
   return accountView(account, counts instanceof Error ? {} : counts, shown, now(), partnerMaxRps);
 }
 
-// Nothing is known of it but its name.
+// Only its name is known.
 async function brokenView({ now, partnerMaxRps }: ApiDeps, { account, error }: UnreadableAccount) {
   const unknown = { account, incarnation: '', baseUrl: '', pollIntervalMs: 0, sweepIntervalMs: 0 };
-  const marks = { ...noMarks, lastError: `${error.message}; PUT mends it, DELETE removes it` };
+  const marks = { ...noMarks, lastError: `${error.message}; PUT repairs it, DELETE removes it` };
   return accountView({ ...unknown, createdAt: 0, updatedAt: 0 }, {}, marks, now(), partnerMaxRps);
 }
 

@@ -55,35 +55,35 @@ const doubt = record(
     reason: oneOf(['other_account', 'other_list', 'unknown_wave', 'removal_wave']),
     since: time('When it was first doubted.'),
     accepted: Type.Boolean({
-      description: 'True: the operator has said that it is so, nothing is held back any more.',
+      description: 'True: the operator has accepted it, and nothing is held back any more.',
     }),
     known: Type.Integer({ description: 'Known filings before that poll.' }),
-    shown: Type.Integer({ description: 'Of these, those that its lists showed.' }),
+    shown: Type.Integer({ description: 'The known filings that its lists showed.' }),
     unknown: Type.Integer({ description: 'Filings on its lists that were never seen before.' }),
     gone: Type.Integer({ description: 'Known filings that answered 404 when last asked for.' }),
   },
-  { description: 'What the polls find and do not believe; null when there is nothing.' },
+  { description: 'What the polls find and do not believe; null if there is nothing.' },
 );
 
 const health = record(
   {
     state: oneOf(['baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale']),
     lastPollAt: timeOrNull('Start of the last poll.'),
-    lastCompletePollAt: timeOrNull('Start of the last poll that read all it had to.'),
+    lastCompletePollAt: timeOrNull('Start of the last complete poll.'),
     lastSweepAt: timeOrNull('Start of the last complete sweep.'),
     consecutiveFailures: Type.Integer(),
     backoffUntil: timeOrNull('No scheduled poll before this time.'),
     lastError: nullable(Type.String(), {
-      description: 'What the last failed poll died of; null after a complete one.',
+      description: 'Why the last poll failed; null after a complete one.',
     }),
     doubt: nullable(doubt),
   },
-  { description: 'How polling of this account stands.' },
+  { description: 'Health of the polling of this account.' },
 );
 
 const countsByStatus = Type.Record(Type.String(), Type.Integer(), {
   description:
-    'Known filings by status, removed ones left out; statuses that this version does not know are there when they occur.',
+    'Known filings by status, without removed ones; statuses that this version does not know appear when they occur.',
   examples: [{ UNPAID: 3, PAID: 1, PENDING: 12, COMPLETED: 840, REJECTED: 2 }],
 });
 
@@ -104,10 +104,10 @@ export const accountSchema = record(
         lastPoll: Type.Integer(),
         budget: Type.Integer({
           description:
-            'So many PARTNER_MAX_RPS allows in one poll interval. A poll that takes more takes longer than the interval.',
+            'Maximum number of requests that PARTNER_MAX_RPS allows in one poll interval. A poll with more requests takes longer than the interval.',
         }),
       },
-      { description: 'Requests sent to the partner service, ever and by the last poll.' },
+      { description: 'Requests sent to the partner service, in total and by the last poll.' },
     ),
   },
   { $id: 'Account' },
@@ -123,7 +123,7 @@ export const countsQuerySchema = record({
       minimum: 1,
       maximum: 168,
       default: 24,
-      description: 'So far back from now; at most a week.',
+      description: 'Hours back from now; at most a week.',
     }),
   ),
 });
@@ -135,7 +135,7 @@ export const countsAnswerSchema = record(
   },
   {
     description:
-      'Oldest first, at most 200. Kept are each minute of the last six hours and each tenth before that in which the account was polled.',
+      'Oldest first, at most 200. There is one for each minute of the last six hours, and for each tenth minute before, in which the account was polled.',
   },
 );
 
@@ -154,7 +154,7 @@ export const pollAnswerSchema = record(
   { account: Type.String(), mode: oneOf(['delta', 'sweep']) },
   {
     description:
-      'The poll starts as soon as a worker is free; the health of the account tells when it was done.',
+      'The poll starts as soon as a worker is free; the health of the account says when it is done.',
   },
 );
 

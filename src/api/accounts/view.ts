@@ -4,12 +4,12 @@ import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { healthState } from '../../polling/health.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
 import type { PollingMarks } from '../../polling/store/marks.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
 import type { accountSchema } from './schema.ts';
-import { isoOrNull } from '../shared/schema.ts';
 
 /**
- * An account as the API shows it; pure. `now` is on Redis's clock, in milliseconds; `maxRps` the ceiling on
- * requests in a second.
+ * An account as the API shows it; pure. `now` is in milliseconds on Redis's clock; `maxRps` is the maximum
+ * number of requests per second.
  */
 export function accountView(
   account: Account,
@@ -51,7 +51,7 @@ function doubtView(marks: PollingMarks) {
   return { reason, since: new Date(since).toISOString(), accepted, known, shown, unknown, gone };
 }
 
-// The statuses of the partner specification are always there, others only while a filing has them.
+// The known statuses (docs/partner.md#statuses) are always there, others only while a filing has them.
 function countsView(counts: Readonly<Record<string, number>>): Record<string, number> {
   const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);
   const others = Object.entries(counts).filter(([status, count]) => count !== 0 && !isKnownStatus(status));

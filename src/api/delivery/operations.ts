@@ -35,8 +35,8 @@ export const listDeadLetters = {
 export const testSubscription = {
   tags: ['Delivery'],
   operationId: 'testSubscription',
-  summary: 'Send one ping now and tell what came of it',
-  description: 'Works for disabled subscriptions too, changes nothing and is not in the list of attempts.',
+  summary: 'Send one ping now and return its outcome',
+  description: 'Works for disabled subscriptions too, changes nothing, and is not in the list of attempts.',
   params: subscriptionParams,
   response: { 200: pingAnswerSchema, ...problems(403, 429) },
 };

@@ -69,8 +69,5 @@ function splitReplayId(replay: string): { id: string; subscription: string } {
 }
 
 function replayNotFound(): Problem {
-  return new Problem(
-    'replay_not_found',
-    'POST …/replay answers the id; its subscription must still be there.',
-  );
+  return new Problem('replay_not_found', 'POST …/replay returns the id; its subscription must still exist.');
 }

@@ -9,10 +9,10 @@ import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { Problem } from '../shared/problem.ts';
 
-// Longer than DELIVERY_TIMEOUT_MS may be: the callback's own deadline decides.
+// Milliseconds, longer than the maximum of DELIVERY_TIMEOUT_MS: the callback's own deadline decides.
 const pingMs = 11 * 60_000;
 
-/** What came of callbacks, and the test call. */
+/** The outcomes of callbacks, and the test call. */
 export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   const { delivery, hooks } = deps;
   const underTest = new Set<string>();
@@ -63,8 +63,8 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-// Nothing moves on the connection until the receiver has answered; without one (injected requests) there is
-// nothing to keep.
+// There is no traffic on the connection until the receiver has answered. Injected requests have no
+// connection.
 function keepOpen(socket: unknown): void {
   if (socket instanceof Socket) socket.setTimeout(pingMs);
 }

@@ -1,22 +1,22 @@
 import { Type } from 'typebox';
-import { OUTCOME_KINDS } from '../../callbacks/outcome.ts';
+import { outcomeKinds } from '../../callbacks/outcome.ts';
 import { accountParams, listOf, nullable, oneOf, record, time } from '../shared/schema.ts';
 import { instantSchema } from '../shared/instant.ts';
 import { eventTypesSchema } from '../subscriptions/schema.ts';
 
-const outcome = oneOf(Object.keys(OUTCOME_KINDS), {
-  description: 'What came of it; docs/callback-outcomes.md says what each leads to.',
+const outcome = oneOf(Object.keys(outcomeKinds), {
+  description: 'The outcome; docs/callback-outcomes.md says what each leads to.',
   examples: ['http_error'],
 });
 
-const statusCode = nullable(Type.Integer(), { description: 'Null when there was no answer.' });
+const statusCode = nullable(Type.Integer(), { description: 'Null if there was no response.' });
 
 const durationMs = Type.Number({
-  description: 'Milliseconds from the first byte sent to the end of the answer.',
+  description: 'Milliseconds from the first byte sent to the end of the response.',
 });
 
 const response = nullable(Type.String(), {
-  description: 'The first 1 KiB of the answer as text; null when there was none.',
+  description: 'The first 1 KiB of the response as text; null if there was none.',
 });
 
 const event = {
@@ -49,14 +49,15 @@ export const attemptListSchema = listOf(
 export const deadLetterSchema = record(
   {
     ...event,
-    attempts: Type.Integer({ description: 'How often it was tried.' }),
-    lastOutcome: oneOf([...Object.keys(OUTCOME_KINDS), 'expired', 'unreadable'], {
+    attempts: Type.Integer({ description: 'Number of attempts.' }),
+    lastOutcome: oneOf([...Object.keys(outcomeKinds), 'expired', 'unreadable'], {
       description:
-        'Outcome of the last attempt; `expired` where the event left the log for its age before it was delivered. Then its id and type may be empty.',
+        'Outcome of the last attempt; `expired` if the event was trimmed from the log for its age before delivery. Then its id and type may be empty.',
       examples: ['http_error'],
     }),
     events: Type.Integer({
-      description: 'How many events it stands for: more than one where a stretch of the log has `expired`.',
+      description:
+        'Number of events that it stands for: more than one if a stretch of the log has `expired`.',
     }),
     at: time('When it was given up.'),
   },
@@ -74,13 +75,13 @@ export const pingAnswerSchema = record(
   {
     outcome,
     reason: nullable(Type.String(), {
-      description: 'A sentence about a failure; null when it was delivered.',
+      description: 'A sentence about a failure; null if it was delivered.',
     }),
     statusCode,
     durationMs,
     response,
   },
-  { description: 'What came of the ping.' },
+  { description: 'The outcome of the ping.' },
 );
 
 /** Body of POST …/replay. */
@@ -100,7 +101,7 @@ const replay = {
   id: Type.String({ examples: ['rpl_7d21.sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
   matched: Type.Integer({
     description:
-      'How many events are delivered again. Exact up to half a million events of the log; those behind are all counted, whether or not they match.',
+      'Number of events that are delivered again. Exact up to half a million events of the log; later ones all count, whether or not they match.',
   }),
 };
 
@@ -113,10 +114,10 @@ export const replaySchema = record(
     ...replay,
     state: oneOf(['running', 'finished']),
     delivered: Type.Integer({ description: 'Acknowledged so far.' }),
-    failed: Type.Integer({ description: 'Given up once more.' }),
-    createdAt: time('When it was asked for.'),
+    failed: Type.Integer({ description: 'Given up again.' }),
+    createdAt: time('When it was requested.'),
   },
-  { description: 'How far it has got.' },
+  { description: 'The progress of the replay.' },
 );
 
 /** Path of a replay under its account. */

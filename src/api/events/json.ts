@@ -5,14 +5,14 @@ import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
 
 /**
- * An event as one line of JSON: the stored body, byte for byte, with the event's id put in front. Parsing the
+ * An event as one line of JSON: the stored body, byte for byte, with the event's id in front. Parsing the
  * body and writing it again would change numbers that doubles cannot hold.
  */
 export function eventJson({ id, body }: Pick<LogEntry, 'id' | 'body'>): string {
   return `{"id":${JSON.stringify(id)},${body.toString().slice(1)}`;
 }
 
-/** The cursor behind a checkpoint of the log, in a list of events. */
+/** The cursor after a checkpoint of the log, in a list of events. */
 export function checkpointCursor(
   { position, timeline }: Checkpoint,
   kind: CursorKind & ('events' | 'newest-events') = 'events',

@@ -2,56 +2,62 @@ import { bodiesAtOnceMax, type EventLog, type LogEntry } from '../../events/even
 import { fitting } from '../../events/log-entry.ts';
 import { isSameCheckpoint, mayFollow, type Checkpoint } from '../../events/timeline.ts';
 
-/** What came next in a log. */
+/** The next events of a log. */
 export interface Following {
-  /** Oldest first, a megabyte of bodies or one of them at most; empty when there was nothing to be read. */
+  /**
+   * Oldest first, at most a megabyte of bodies or a single larger one; empty if there was nothing to read.
+   */
   readonly entries: readonly LogEntry[];
-  /** Where to go on from; before where the listener was when Redis was set back. */
+  /** Where to go on from; it lies before the former position if Redis was set back. */
   readonly position: Checkpoint;
 }
 
 /** An account's log as one listener follows it. Dispose it when the listener is gone. */
 export interface FollowedLog extends Disposable {
   /**
-   * The entries behind a checkpoint, as soon as there are any; after `waitMs` or an abort without. Null once
+   * The entries after a checkpoint, as soon as there are any; none after `waitMs` or an abort. Null once
    * following has ended.
    */
   next(after: Checkpoint, waitMs: number, signal: AbortSignal): Promise<Following | null>;
 }
 
-/** Follows logs for event streams: one look at an account's head per interval, however many listen. */
+/** Follows logs for event streams: it reads an account's head once per interval for all of its listeners. */
 export interface LogFollower {
-  /** Null when too many listen already, to this account or in all. */
+  /** Null if too many listen already, to this account or in all. */
   follow(account: string): FollowedLog | null;
   /** Ends every `next`, now and from now on. */
   stop(): void;
 }
 
 interface Follower {
-  /** Where the logs part when Redis was set back since its last `next`; null when it was not. */
+  /** Where the logs part if Redis was set back since its last `next`, else null. */
   partsAt: Checkpoint | null;
 }
 
 interface Tail {
   readonly account: string;
   readonly followers: Set<Follower>;
-  /** The newest entry that was seen; null before the first look. */
+  /** The newest entry that was seen; null before the first read. */
   head: Checkpoint | null;
   /** The latest entries, without a gap up to `head`. */
   recent: readonly LogEntry[];
-  /** Who waits for the next look that finds something. */
+  /** Listeners that wait for the next read that finds something. */
   readonly waiting: Set<() => void>;
   timer: NodeJS.Timeout | undefined;
 }
 
 const recentMax = 256;
-// Of bodies; the text that listeners get of them is kept beside them.
+// Maximum bytes of bodies; the text that listeners get is kept in addition.
 const recentBytesMax = 4 * 1024 * 1024;
 const catchUpBatch = 100;
 
 /**
- * A follower that looks every `followMs`, for at most so many listeners per account and in all. While Redis
- * is away it keeps looking; listeners that are behind fail and come again.
+ * A follower that reads the head every `followMs` milliseconds, for at most `max` listeners. While Redis is
+ * away it goes on; listeners that are behind fail and connect again.
+ *
+ * It polls rather than blocks: `XREAD BLOCK` holds a connection to Redis for as long as it waits, so it would
+ * take one for each account that is followed, or one whose wait is broken off whenever an account is added.
+ * At 250 ms an idle account costs four small reads a second.
  */
 export function createLogFollower(
   log: EventLog,
@@ -137,7 +143,7 @@ export function createLogFollower(
   };
 }
 
-/** Reads what has come since the last look; true when there may be more. */
+/** Reads the entries since the last read; true if there may be more. */
 async function look(log: EventLog, tail: Tail): Promise<boolean> {
   const head = await log.head(tail.account);
   const from = tail.head;
@@ -159,8 +165,8 @@ function latest(entries: readonly LogEntry[]): readonly LogEntry[] {
   return fitting(entries.slice(-recentMax).toReversed(), recentBytesMax).toReversed();
 }
 
-// Redis was set back: everybody goes on from where the two logs part, for other events may have taken the
-// positions behind it.
+// Redis was set back: all listeners go on from where the two logs part, because other events may have taken
+// the positions after it.
 async function setBack(log: EventLog, tail: Tail, from: Checkpoint): Promise<boolean> {
   const common = await log.commonWith(tail.account, from);
   tail.head = common;
@@ -178,7 +184,7 @@ function isBehind({ head }: Tail, after: Checkpoint): boolean {
 async function readBehind(log: EventLog, tail: Tail, after: Checkpoint): Promise<Following> {
   const [oldest] = tail.recent;
   const isRecent = oldest !== undefined && oldest.position <= after.position + 1;
-  // A listener that reads slowly holds what it was given.
+  // A slow listener keeps what it was given in memory.
   const entries = isRecent
     ? fitting(
         tail.recent.filter(({ position }) => position > after.position),
@@ -195,8 +201,8 @@ function wake({ waiting }: Tail): void {
   for (const end of waiting) end();
 }
 
-// By hand: promises raced by signals made of signals cost more than all else that a listener does, and each
-// one waits after every look.
+// Made by hand: each listener waits after every read, and promises raced against combined signals would cost
+// more than everything else that a listener does.
 function untilChanged({ waiting }: Tail, waitMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts';
 import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
 import { scanEvents, scanNewestEvents } from './scan.ts';
 import type { EventFilter } from './scan.ts';
-import { listEvents } from './operations.ts';
+import { listEvents } from './schema.ts';
 import { parseTypes } from './schema.ts';
 
 /** The log of an account's events. */

@@ -3,18 +3,18 @@ import { fitting } from '../../events/log-entry.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
 
-/** Which events of the log are asked for; null asks for all. */
+/** Which events of the log are wanted; null = all. */
 export interface EventFilter {
   readonly types: readonly string[] | null;
   readonly filingId: string | null;
 }
 
-/** Some events, and how far the log was looked through for them. */
+/** Some events, and how far the log was searched for them. */
 export interface EventScan {
   readonly entries: readonly LogEntry[];
-  /** The last entry that was looked at, or where the scan began. */
+  /** The last entry that was examined, or where the scan began. */
   readonly position: Checkpoint;
-  /** Whether the log goes on behind it, in the direction of the scan. */
+  /** Whether the log goes on after it, in the direction of the scan. */
   readonly more: boolean;
 }
 
@@ -22,10 +22,10 @@ type OutlineScan = Omit<EventScan, 'entries'> & { readonly found: readonly Outli
 
 const batchMax = 200;
 const scannedMax = 2_000;
-// Of the bodies of one page.
+// Maximum bytes of the bodies of one page.
 const pageBytesMax = 8 * 1024 * 1024;
 
-/** Whether an event is asked for; pure. */
+/** Whether an event is wanted; pure. */
 export function matchesFilter(
   { types, filingId }: EventFilter,
   entry: Pick<LogEntry, 'type' | 'filingId'>,
@@ -35,9 +35,9 @@ export function matchesFilter(
 }
 
 /**
- * Up to `limit` events behind a checkpoint, oldest first. Looks at no more than 2 000 entries of the log and
- * returns no more than 8 MiB, so it may come back with fewer, or none, though the log goes on. After Redis
- * was set back it begins where the two logs part.
+ * Up to `limit` events after a checkpoint, oldest first. It examines at most 2 000 entries of the log and
+ * returns at most 8 MiB, so it may return fewer events, or none, though the log goes on. After Redis was set
+ * back it starts where the two logs part.
  */
 export async function scanEvents(
   log: EventLog,
@@ -62,7 +62,7 @@ export async function scanEvents(
   return load(log, account, { ...found, position });
 }
 
-/** The same before a checkpoint, newest first; null begins with the newest of all. */
+/** The same before a checkpoint, newest first; null starts with the newest of all. */
 export async function scanNewestEvents(
   log: EventLog,
   account: string,
@@ -83,7 +83,7 @@ export async function scanNewestEvents(
   return load(log, account, await findAt(log, account, older, filter, limit, before));
 }
 
-// What both logs share has not been listed yet; where nothing was set back the entry at the cursor has.
+// The part that both logs share has not been listed yet; without a set-back, the entry at the cursor has.
 async function newestBefore(log: EventLog, account: string, cursor: Checkpoint | null): Promise<Checkpoint> {
   const newest = cursor === null ? await log.head(account) : await log.commonWith(account, cursor);
   return newest.position === cursor?.position ? cursor : { position: newest.position + 1, timeline: '' };
@@ -118,7 +118,7 @@ async function scan(
   return { found, position, more: true };
 }
 
-// A filing's events are found by their positions; the log between them need not be read.
+// A filing's events are found by their positions, without reading the log between them.
 async function findAt(
   log: EventLog,
   account: string,

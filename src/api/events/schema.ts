@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { accountParams, nullable, oneOf, pageQuery, record, time } from '../shared/schema.ts';
+import { accountParams, nullable, oneOf, pageQuery, problems, record, time } from '../shared/schema.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
 const filters = {
@@ -20,7 +20,7 @@ const filters = {
 };
 
 /** Query of GET …/events. */
-export const eventsQuerySchema = record({
+const eventsQuerySchema = record({
   ...pageQuery,
   ...filters,
   order: Type.Optional(
@@ -32,34 +32,34 @@ export const eventsQuerySchema = record({
 });
 
 /** Query of GET …/events/stream. */
-export const streamQuerySchema = record({
+const streamQuerySchema = record({
   ...filters,
   cursor: Type.Optional(
     Type.String({
       maxLength: 1024,
-      description: 'Begin behind this `resumeCursor`, `nextCursor` or SSE id.',
+      description: 'Start after this `resumeCursor`, `nextCursor` or SSE id.',
     }),
   ),
   from: Type.Optional(
     oneOf(['now', 'earliest'], {
       default: 'now',
-      description: 'Where to begin without a cursor: with the next event, or with the oldest in the log.',
+      description: 'Where to start without a cursor: at the next event, or at the oldest in the log.',
     }),
   ),
 });
 
 /** Headers of GET …/events/stream. */
-export const streamHeaders = Type.Object({
+const streamHeaders = Type.Object({
   'last-event-id': Type.Optional(
     Type.String({
       maxLength: 1024,
-      description: 'The id of the last event that arrived; sent by browsers when they reconnect.',
+      description: 'The id of the last event that arrived; browsers send it when they reconnect.',
     }),
   ),
 });
 
 /** Path of an account's events. */
-export const eventsParams = Type.Object(accountParams);
+const eventsParams = Type.Object(accountParams);
 
 /** An event as lists show it: the callback's body and its `webhook-id`. */
 export const eventSchema = record(
@@ -78,28 +78,58 @@ export const eventSchema = record(
   { $id: 'Event' },
 );
 
-/** Answer of GET …/events; the handler writes it as text, so that events stay as they were stored. */
-export const eventListSchema = Type.Unsafe<string>(
+/** Answer of GET …/events; the handler writes it as text, so events stay as they were stored. */
+const eventListSchema = Type.Unsafe<string>(
   record(
     {
       items: Type.Array(Type.Unsafe({ $ref: 'Event#' })),
       nextCursor: nullable(Type.String(), {
         description:
-          'For the next page; null at the end of the list. With filters a page may hold fewer events than asked for, or none, and still have one.',
+          'For the next page; null at the end of the list. With filters a page may hold fewer events than `limit`, or none, and still have a next one.',
       }),
       resumeCursor: Type.String({
         description:
-          'Behind everything that was looked at, also at the end of the log (with `order=newest`: behind the newest event): pass it later, to the list from the oldest or to the stream, for what has come since.',
+          'After all events that were examined, also at the end of the log (with `order=newest`: after the newest event). Pass it later, to the list from the oldest or to the stream, for the events since then.',
       }),
     },
     {
       description:
-        'Events, oldest first unless `order` says otherwise. What is older than EVENT_RETENTION_MS may be gone.',
+        'Events, oldest first unless `order` says otherwise. Events older than EVENT_RETENTION_MS may be gone.',
     },
   ),
 );
 
-/** The patterns of a `types` filter; null when it is not given. */
+const eventStream = {
+  description:
+    'Each event with its type as `event`, a cursor as `id`, and `data` as in the list of events; comments in between.',
+  content: { 'text/event-stream': { schema: Type.String() } },
+};
+
+/** What GET /v1/accounts/{account}/events takes and answers. */
+export const listEvents = {
+  tags: ['Events'],
+  operationId: 'listEvents',
+  summary: 'List events',
+  description: 'The same events as the callbacks, whether or not a subscription wants them.',
+  params: eventsParams,
+  querystring: eventsQuerySchema,
+  response: { 200: eventListSchema, ...problems(422) },
+};
+
+/** What GET /v1/accounts/{account}/events/stream takes and answers. */
+export const streamEvents = {
+  tags: ['Events'],
+  operationId: 'streamEvents',
+  summary: 'Follow events as Server-Sent Events',
+  description:
+    'Starts with the next event, or after `Last-Event-ID` or `cursor`. The stream ends after a quarter of an hour and when the daemon stops: connect again with the last id.',
+  params: eventsParams,
+  querystring: streamQuerySchema,
+  headers: streamHeaders,
+  response: { 200: eventStream, ...problems(422, 429) },
+};
+
+/** The patterns of a `types` filter; null without one. */
 export function parseTypes(types: string | undefined): string[] | null {
   return types === undefined ? null : types.split(',').map((type) => type.trim());
 }

@@ -10,7 +10,7 @@ import type { ApiDeps } from '../deps.ts';
 import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
 import { matchesFilter } from './scan.ts';
 import type { EventFilter } from './scan.ts';
-import { streamEvents } from './operations.ts';
+import { streamEvents } from './schema.ts';
 import { parseTypes } from './schema.ts';
 import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';
@@ -22,7 +22,7 @@ const pieceBytesMax = 256 * 1024;
 export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): void {
   const { followMs, heartbeatMs, streamMs } = { ...defaultTiming, ...timing };
   const { streams, connections } = { ...defaultLimits, ...limits };
-  // The other half of the connections is for those who ask, probes of health among them.
+  // The other half of the connections is for requests, including health probes.
   const follower = createLogFollower(log, followMs, {
     perAccount: streams,
     inAll: Math.ceil(connections / 2),
@@ -46,14 +46,14 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
   );
 }
 
-/** An empty one is none (WHATWG HTML §9.2.6). */
+/** An empty id counts as none (WHATWG HTML §9.2.6). */
 function lastEventId(headers: { readonly 'last-event-id'?: string }): string | undefined {
   return headers['last-event-id'] === '' ? undefined : headers['last-event-id'];
 }
 
 /**
- * The text of a stream that goes on until following ends or `signal` aborts. Only what is asked for is read,
- * so a slow reader holds up itself alone.
+ * The text of a stream until following ends or `signal` aborts. It is read on demand, so a slow client delays
+ * only itself.
  */
 async function* streamText(
   followed: FollowedLog,
@@ -62,8 +62,8 @@ async function* streamText(
   heartbeatMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  // The id says where the stream begins: who loses it before the first event resumes there and misses
-  // nothing.
+  // The id says where the stream begins: a client that loses it before the first event resumes there and
+  // misses nothing.
   yield Buffer.from(`retry: 3000\nid: ${checkpointCursor(start)}\n\n`);
   for (let after = start; ;) {
     // Each step begins where the one before ended.
@@ -76,15 +76,15 @@ async function* streamText(
   }
 }
 
-// An id without data moves the listener's last id past what its filter left out; a comment keeps a quiet
-// connection open.
+// An id without data moves the client's last id past the events that its filter excludes; a comment keeps a
+// quiet connection open.
 function closing(after: Checkpoint, position: Checkpoint, last: LogEntry | undefined): Buffer {
   if (!isSameCheckpoint(after, position) && last?.position !== position.position)
     return Buffer.from(`id: ${checkpointCursor(position)}\n\n`);
   return Buffer.from(last === undefined ? ': nothing new\n\n' : '');
 }
 
-// Few writes for many small events, and little held for a slow reader of large ones.
+// Few writes for many small events, and little memory for a slow client of large ones.
 function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
   let piece: Buffer[] = [];
   let bytes = 0;
@@ -99,7 +99,7 @@ function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
   yield Buffer.concat(piece);
 }
 
-// Listeners that are up to date share the entries of the follower: each is written once, however many get it.
+// Clients that are up to date share the entries of the follower: each is rendered once for all of them.
 const blocks = new WeakMap<LogEntry, Buffer>();
 
 function eventBlock(entry: LogEntry): Buffer {
@@ -130,7 +130,7 @@ async function sendStream(
   try {
     await pipeline(Readable.from(text(over)), raw);
   } catch (error) {
-    // The listener went away, or Redis did; either way it comes again with its last id.
+    // The client went away, or Redis did; either way the client connects again with its last id.
     reply.log.debug({ error: String(error) }, 'stream.broken');
   }
 }

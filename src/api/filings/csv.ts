@@ -20,13 +20,13 @@ const columns = [
 
 const pageFilings = 100;
 
-/** A list of filings as CSV, header first, read page by page as fast as it is taken. */
+/** A list of filings as CSV, header first, read page by page as fast as the client reads it. */
 export async function* filingsCsv(
   filings: Pick<FilingListStore, 'list'>,
   account: string,
   status: string | null,
 ): AsyncGenerator<string> {
-  // With the first page, so that a store that does not answer is told before anything was sent.
+  // With the first page, so that a failure of the store is reported before anything is sent.
   let head = csvLine(columns);
   let after: string | null = null;
   do {

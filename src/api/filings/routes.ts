@@ -11,14 +11,14 @@ import { eventJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
 import { filingView } from './view.ts';
 import { filingsCsv } from './csv.ts';
-import { listFilings, getFiling } from './operations.ts';
+import { listFilings, getFiling } from './schema.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 
 const eventsMax = 100;
-// A table of a million filings takes a while to be sent.
+// Milliseconds; a table of a million filings takes a while to send.
 const listMs = 600_000;
 
-/** What the daemon last saw of an account's filings. */
+/** The filings of an account as the daemon last saw them. */
 export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
@@ -58,7 +58,7 @@ export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
   );
 }
 
-// The others are too many to be put in order for each page.
+// The other lists are too long to be sorted for each page.
 function statusOfNewest(status: string | null): string {
   if (status !== null && isIndexed(status)) return status;
   throw invalidRequest([{ path: 'order', message: 'newest goes with a status other than COMPLETED' }]);

@@ -1,8 +1,9 @@
+import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { accountParams, listOf, nullable, pageQuery, record, time } from '../shared/schema.ts';
+import { accountParams, listOf, nullable, pageQuery, problems, record, time } from '../shared/schema.ts';
 
 /** Query of GET …/filings. */
-export const filingsQuerySchema = record({
+const filingsQuerySchema = record({
   ...pageQuery,
   status: Type.Optional(
     Type.String({
@@ -17,16 +18,16 @@ export const filingsQuerySchema = record({
     Type.Union([Type.Literal('id'), Type.Literal('newest')], {
       default: 'id',
       description:
-        '`newest`: those first that came into their status last; with a `status` other than COMPLETED only.',
+        '`newest`: the filings that reached their status last come first; only with a `status` other than COMPLETED.',
     }),
   ),
 });
 
 /** Path of an account's filings. */
-export const filingsParams = Type.Object(accountParams);
+const filingsParams = Type.Object(accountParams);
 
 /** Path of a filing. */
-export const filingParams = Type.Object({
+const filingParams = Type.Object({
   ...accountParams,
   filingId: Type.String({ description: 'Id of the filing at the partner service.', examples: ['f_123'] }),
 });
@@ -63,7 +64,7 @@ export const filingSchema = record(shown, { $id: 'Filing' });
 /**
  * Answer of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were stored.
  */
-export const filingWithEventsSchema = Type.Unsafe<string>(
+const filingWithEventsSchema = Type.Unsafe<string>(
   record(
     {
       ...shown,
@@ -77,8 +78,43 @@ export const filingWithEventsSchema = Type.Unsafe<string>(
 );
 
 /** Answer of GET …/filings. */
-export const filingListSchema = listOf(
+const filingListSchema = listOf(
   Type.Unsafe({ $ref: 'Filing#' }),
-  'Filings; removed ones are left out. A page may be shorter than asked for and still have a next one. In lists of COMPLETED and of all ' +
+  'Filings without removed ones. A page may be shorter than `limit` and still have a next one. In lists of COMPLETED and of all ' +
     'filings, one that changes meanwhile may appear twice.',
 );
+
+/** What GET /v1/accounts/{account}/filings takes and answers. */
+export const listFilings = {
+  tags: ['Filings'],
+  operationId: 'listFilings',
+  summary: 'List filings as last seen',
+  description:
+    'With `Accept: text/csv` the whole list for a spreadsheet (RFC 4180, UTF-8); `limit`, `cursor` and `order` have no effect. Texts that a ' +
+    'spreadsheet would take for a formula have an apostrophe in front.',
+  params: filingsParams,
+  querystring: filingsQuerySchema,
+  response: {
+    200: {
+      description: 'A page as JSON, or the whole list as CSV.',
+      content: {
+        'application/json': { schema: filingListSchema },
+        'text/csv': {
+          schema: Type.Unsafe<Readable>(
+            Type.String({ description: 'A header line and a line for each filing.' }),
+          ),
+        },
+      },
+    },
+    ...problems(422),
+  },
+};
+
+/** What GET /v1/accounts/{account}/filings/{filingId} takes and answers. */
+export const getFiling = {
+  tags: ['Filings'],
+  operationId: 'getFiling',
+  summary: 'A filing as last seen, and its events',
+  params: filingParams,
+  response: { 200: filingWithEventsSchema, ...problems() },
+};

@@ -29,7 +29,7 @@ export async function addDocsRoutes(app: Api): Promise<void> {
   });
 }
 
-// The page starts itself with one inline script, allowed by its hash, and styles itself with inline styles.
+// The page starts with one inline script, allowed by its hash, and has inline styles.
 function pagePolicy(html: string): string {
   const inline = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
     ([, text = '']) => text,

@@ -4,13 +4,12 @@ import { securityHeaders } from '../api.ts';
 import type { Api } from '../server/api-instance.ts';
 import { createInstance } from '../server/create-instance.ts';
 import type { ApiDeps } from '../deps.ts';
-import { addHealthRoutes } from './health-routes.ts';
-import { recordRoutes, refuseOtherMethods } from '../server/method-not-allowed.ts';
-import { addMetricsRoutes } from './metrics-routes.ts';
+import { addHealthRoutes } from './health.ts';
+import { recordRoutes, refuseOtherMethods } from '../server/http-rules.ts';
 
 /**
- * Health and metrics as the API has them and nothing else, for a port of their own: a Fastify instance that
- * does not listen yet.
+ * Health and metrics of the API and nothing else, for a port of their own: a Fastify instance that does not
+ * listen yet.
  */
 export async function createMonitoring(
   deps: Pick<
@@ -31,7 +30,6 @@ export async function createMonitoring(
   await app.register(helmet, securityHeaders);
   limitOpenRoutes(app, deps);
   addHealthRoutes(app, deps);
-  addMetricsRoutes(app, deps);
   refuseOtherMethods(app, routes, '');
   return app;
 }

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import type { QueueState } from '../../redis/jobs/queue-state.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
-import { isoOrNull, nullable, problems, record, timeOrNull } from '../shared/schema.ts';
+import { nullable, problems, record, timeOrNull } from '../shared/schema.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 

@@ -16,7 +16,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** A page of links at `/`, where no dashboard is served. */
+/** A page of links at `/`, for a daemon without a dashboard. */
 export function addRootRoute(app: Api): void {
   app.get('/', { schema: { hide: true } }, async (_request, reply) => {
     void reply.type('text/html; charset=utf-8');

@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 
 /**
- * The Fastify instance that routes are added to: bodies, queries and parameters have the types of their
+ * The Fastify instance to which routes are added: bodies, queries and parameters have the types of their
  * schemas.
  */
 export type Api = FastifyInstance<

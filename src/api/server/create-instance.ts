@@ -6,22 +6,27 @@ import { defaultLimits } from '../access/access-limits.ts';
 import type { Api } from './api-instance.ts';
 import { addCallerDecorator, callerLabel } from '../access/auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { endConnectionsOnClose } from './end-connections.ts';
+import {
+  endConnectionsOnClose,
+  endLateInTurns,
+  followConnections,
+  hasWholeRequest,
+  limitConnections,
+} from './connections.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
 import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
 import { httpTimes } from './http-times.ts';
-import { endLateInTurns } from './late-requests.ts';
-import { followConnections, hasWholeRequest, limitConnections } from './open-connections.ts';
 import { Problem } from '../shared/problem.ts';
 import { compileValidator } from './validator.ts';
 
 const bodyBytesMax = 256 * 1024;
-// From the first byte: a request has to be there within `requestMs` (`ApiTiming`), its answer a while after
-// that.
+// Milliseconds for a response, counted from the first byte of the request; the request itself has `requestMs`
+// (`ApiTiming`).
 const handlerMs = 20_000;
 const fullAgainMs = 60_000;
 
-// A filing's id has up to 256 characters, each of which up to twelve in a path ("%F0%9F%98%80").
+// Maximum length of a path parameter: a filing's id has up to 256 characters, each up to twelve in a path
+// ("%F0%9F%98%80").
 const paramLengthMax = 256 * 12;
 
 /** A Fastify instance with the limits, the error handling and the request log of the API, and no routes. */
@@ -55,33 +60,33 @@ export function createInstance({
     ),
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(compileValidator);
-  // Answers are built field by field; their schemas are the documentation, and a test holds them to it.
+  // Responses are built field by field; their schemas are the documentation, and a test compares the two.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(sendRouteNotFound);
   app.server.on('checkExpectation', answerExpectation);
   app.addHook('onRequest', async ({ raw }) => refuseWithoutHost(raw));
-  takeOnlyJson(app);
+  acceptOnlyJson(app);
   addCallerDecorator(app);
   logRequests(app);
   const connections = followConnections(app.server, door?.sockets);
   endConnectionsOnClose(app, connections);
   const { connections: max } = { ...defaultLimits, ...limits };
-  limitConnections(app.server, connections, max, tellNowAndThen(app, max));
+  limitConnections(app.server, connections, max, warnNowAndThen(app, max));
   return app;
 }
 
-// At most once a minute: thousands may come a second.
-function tellNowAndThen(app: Api, connections: number): () => void {
-  let toldAt = -Infinity;
+// At most once a minute: a flood cuts thousands a second.
+function warnNowAndThen(app: Api, connections: number): () => void {
+  let warnedAt = -Infinity;
   return () => {
-    if (performance.now() - toldAt < fullAgainMs) return;
-    toldAt = performance.now();
+    if (performance.now() - warnedAt < fullAgainMs) return;
+    warnedAt = performance.now();
     app.log.warn({ connections }, 'http.connections_full');
   };
 }
 
-function takeOnlyJson(app: Api): void {
+function acceptOnlyJson(app: Api): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
@@ -95,7 +100,7 @@ function takeOnlyJson(app: Api): void {
   });
 }
 
-// One line per request; probes and scrapes come so often that they are only of interest when they fail.
+// One line per request; probes and scrapes are frequent and matter only when they fail.
 function logRequests(app: Api): void {
   app.addHook('onResponse', async (request, reply) => {
     const { url = 'none' } = request.routeOptions;

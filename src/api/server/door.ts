@@ -5,44 +5,43 @@ import { createServer, isIPv6, type AddressInfo, type Server as NetServer, type 
 import type { Api } from './api-instance.ts';
 import { httpTimes } from './http-times.ts';
 
-/** A port that is listened on from the start of the process, whoever answers there. */
+/** A port that is listened on from the start of the process, before and after the API answers there. */
 export interface Door extends AsyncDisposable {
-  /** Where it listens; of several addresses the first. */
+  /** The address on which it listens; of several the first. */
   readonly url: string;
   /** The open connections. */
   readonly sockets: ReadonlySet<Socket>;
-  /** For Fastify's `serverFactory`: the server, which the handler is given only by `handOver`. */
+  /** For Fastify's `serverFactory`: returns the server. The handler gets requests only after `handOver`. */
   enter(handler: RequestListener): Server;
   /**
-   * Makes the app that has entered answer from now on, on connections that are open already too. Closing the
+   * Lets the app that has entered answer from now on, also on connections that are open already. Closing the
    * app closes the door.
    */
   handOver(app: Api): Promise<void>;
   /**
-   * Takes no more connections, and cuts those that are open unless an app has the door. Resolves when the
-   * last one has ended.
+   * Accepts no more connections, and cuts open ones unless an app has the door. Resolves when the last one
+   * has ended.
    */
   close(): Promise<void>;
 }
 
-// Maximum number of connections that wait to be taken, as far as the system lets them (net.core.somaxconn):
-// where thousands come at once, one for whom there is no place tries again a second later. Node's own number
-// is 511.
+// Maximum number of connections that wait to be accepted, as far as the system allows (net.core.somaxconn).
+// Of thousands that arrive at once, one without a place tries again a second later. Node's default is 511.
 const backlog = 4_096;
-// Maximum number of connections while nobody has the door; the app has limits of its own.
+// Maximum number of connections before an app has the door; the app has limits of its own.
 const connectionsBefore = 1_000;
 
-/** The addresses to listen at for a host: `localhost` may have two, everything else is taken as it is. */
+/** The addresses to listen on for a host: `localhost` may have two, any other host stands for itself. */
 export async function addressesOf(host: string): Promise<string[]> {
   if (host !== 'localhost') return [host];
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
 /**
- * Listens at the first of these addresses and, where that can be done, at the others on the same port.
- * Rejects when the first one cannot be listened on. `answer` answers until an app has the door.
+ * Listens on the first of these addresses and, where possible, on the others at the same port. Rejects if the
+ * first one fails. `answer` gets the requests until an app has the door.
  *
- * All addresses lead into one server: Fastify would start one for each, and those after the first answer
+ * All addresses lead to one server. Fastify would start one server for each; those after the first answer
  * broken requests in their own way and keep their connections when the app closes.
  */
 export async function openDoor(
@@ -113,7 +112,7 @@ async function openSideDoor(server: Server, host: string, port: number): Promise
   }
 }
 
-// An address that stands for all of them is none to call.
+// A client cannot call an address that stands for all of them.
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -7,7 +7,7 @@ import { SealError } from '../../secrets/seal.ts';
 import { Problem, problemBody, problemType } from '../shared/problem.ts';
 import type { ProblemCode } from '../shared/problem.ts';
 
-// What Fastify says of these is no more than their title.
+// Fastify's own messages for these say no more than the title.
 const details: Partial<Record<ProblemCode, string>> = {
   payload_too_large: 'Send no more than 256 KiB.',
   unsupported_media_type: 'Send the body as application/json.',
@@ -34,13 +34,13 @@ const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map
 ]);
 
 /**
- * What an error means for the caller. What nobody expected is an `internal_error` that tells nothing of the
- * inside.
+ * The problem that an error is for the client. An unexpected error becomes an `internal_error` that shows
+ * nothing of the inside.
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isStoreFailure(error)) return storeUnavailable();
-  // Their messages say what to do and hold nothing of what is stored.
+  // Their messages say what to do and hold nothing that is stored.
   if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
   if (error instanceof NewerFormatError) return new Problem('newer_format', error.message);
   const unreadable = toUnreadable(error);
@@ -56,7 +56,7 @@ export function toProblem(error: unknown): Problem {
   );
 }
 
-/** Answers a failure; also those that the framework finds before there is a route. */
+/** Answers a failure; also one that the framework finds before there is a route. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = error === request.raw.errored ? cutOff() : toProblem(error);
   if (problem.statusCode >= 500 && error !== problem) logFailure(error, request);
@@ -67,10 +67,10 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send(JSON.stringify(problemBody(problem)));
 }
 
-/** Answers a path that is no route. */
+/** Answers a path without a route. */
 export function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.split('?', 1)[0]?.slice(0, 200);
-  sendError(new Problem('not_found', `There is no ${path}; /docs lists what there is.`), request, reply);
+  sendError(new Problem('not_found', `There is no ${path}; /docs lists all paths.`), request, reply);
 }
 
 /** Answers a connection from which no request could be read, and closes it. */
@@ -82,7 +82,7 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
   socket.end(brokenAnswers[connectionCodes.get(error.code ?? '') ?? 'malformed_request']);
 }
 
-// Written once: slow clients run out of their time by the thousand.
+// Made once: slow clients time out by the thousand.
 const brokenAnswers = {
   malformed_request: brokenAnswer('malformed_request'),
   request_timeout: brokenAnswer('request_timeout'),
@@ -110,19 +110,19 @@ function isForbiddenJson(error: unknown): boolean {
   return error instanceof SyntaxError && (error as Partial<FastifyError>).statusCode === 400;
 }
 
-// The caller went away, or its time was over, in the middle of the body: nothing of ours failed, and nobody
-// reads the answer.
+// The client went away or timed out in the middle of the body: nothing failed in the daemon, and the response
+// is not read.
 function cutOff(): Problem {
   return new Problem('request_timeout', 'The connection ended before the request did.');
 }
 
 function storeUnavailable(): Problem {
   const detail =
-    'Redis does not answer or refuses to write. Whether a change was made is not known; try again.';
+    'Redis does not answer or refuses writes. It is not known whether a change was made; try again.';
   return new Problem('store_unavailable', detail, retryHeaders('store_unavailable'));
 }
 
-// Fastify repeats the path, however long it is.
+// Fastify repeats the path at any length.
 function shorten(message: string): string {
   return message.length > detailMax ? `${message.slice(0, detailMax)}…` : message;
 }

@@ -1,22 +1,21 @@
 import { defaultTiming } from '../deps.ts';
 import type { ApiTiming } from '../deps.ts';
 
-// Milliseconds between two looks for connections whose request is late: so often that not too many are cut at
-// once.
+// Milliseconds between two checks for late requests, short enough that few are ended at once.
 const checkConnectionsMs = 30;
 const keepAliveMs = 72_000;
 
 /**
- * What Node's HTTP server is made with and what is set on it then, as Fastify would; one home for both who
- * make servers.
+ * The options of Node's HTTP server and the times that are set on it afterwards, as Fastify does; the door
+ * and the instance share them.
  */
 export function httpTimes(timing: Partial<ApiTiming> = {}) {
   const { idleMs, requestMs } = { ...defaultTiming, ...timing };
   return {
     options: {
-      // A request without a host is answered by a hook, for Node's own answer is no problem+json.
+      // A hook answers a request without a host, because Node's own response is no problem+json.
       requireHostHeader: false,
-      // Node does not hold bodies to the one time when the other, by default a minute, is longer.
+      // Node does not hold bodies to `requestTimeout` while `headersTimeout`, a minute by default, is longer.
       requestTimeout: requestMs,
       headersTimeout: requestMs,
       connectionsCheckingInterval: Math.min(checkConnectionsMs, requestMs),

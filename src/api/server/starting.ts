@@ -2,19 +2,19 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import { Problem, problemBody, problemType } from '../shared/problem.ts';
 
-/** What a daemon that is still starting answers from. */
+/** The sources of what a starting daemon answers. */
 export interface StartingDeps {
-  /** What it waits for and what to do; asked for each answer. */
+  /** What the daemon waits for and what to do; called for each response. */
   readonly reason: () => string;
   readonly metrics: Registry;
 }
 
-// Seconds after which a client may ask again.
+// Seconds after which a client may try again.
 const retryAfter = '5';
 
 /**
- * Answers for a daemon that is still starting: live, not ready and why, its metrics; everything else is the
- * problem `starting`.
+ * Answers requests while the daemon starts: it is live, not ready for a reason, and has metrics. Every other
+ * request gets the problem `starting`.
  */
 export function createStartingAnswers({ reason, metrics }: StartingDeps): RequestListener {
   return (request, response) => {

@@ -1,17 +1,17 @@
-// What a spreadsheet may take for a formula: one of these, also as a full-width form or behind blanks (OWASP,
-// CSV Injection).
+// Texts that a spreadsheet may take for a formula: they begin with one of these characters, which may be
+// full-width or follow blanks (OWASP, CSV Injection).
 const formula = /^[\s\0\uFEFF]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
 
 /**
  * One line of CSV (RFC 4180), with its line break; pure. Null is an empty cell. Texts that a spreadsheet
- * would take for a formula get an apostrophe in front, which spreadsheets do not show; numbers stay numbers.
+ * would take for a formula get an apostrophe in front, which spreadsheets hide; numbers stay numbers.
  */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
 /**
- * Whether a client wants CSV rather than JSON, by its Accept header (RFC 9110 §12.5.1): only if it names
+ * Whether a client prefers CSV to JSON by its Accept header (RFC 9110 §12.5.1). The header has to name
  * `text/csv`; pure.
  */
 export function wantsCsv(accept: string | undefined): boolean {

@@ -3,7 +3,7 @@ import { Problem } from './problem.ts';
 
 const version = 1;
 
-/** Lists that are paged; a cursor of one does not work for another. */
+/** The paged lists; a cursor of one does not work for another. */
 export type CursorKind =
   | 'accounts'
   | 'tokens'
@@ -17,8 +17,8 @@ export type CursorKind =
 
 const checkpoint = /^\d{1,15}(?: [0-9a-f]{48})?$/;
 
-// What a position must look like where Redis or arithmetic would fail on anything else; elsewhere it is a
-// text to compare with.
+// The form of positions where Redis or arithmetic would fail on anything else; other positions are texts to
+// compare with.
 const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   attempts: /^\d{1,15}-\d{1,15}$/,
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
@@ -38,8 +38,9 @@ export function encodeCursor(kind: CursorKind, position: string): string {
 
 /**
  * The position that a cursor of this kind stands for, null without a cursor. Throws the problem
- * `invalid_cursor` for anything but what `encodeCursor` gave for such a list. A cursor grants nothing, so its
- * checksum has no secret: whoever makes one up gets no further than with one that was given.
+ * `invalid_cursor` for anything but a cursor that `encodeCursor` made for such a list. The checksum ties a
+ * cursor to its list and detects an altered character, which could skip items silently. It has no secret: a
+ * cursor grants nothing, and a client that makes one up gets no further than with one that it was given.
  */
 export function decodeCursor(kind: CursorKind, cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
@@ -48,7 +49,7 @@ export function decodeCursor(kind: CursorKind, cursor: string | undefined): stri
   const shape = kind.startsWith('newest-filings:') ? newestPosition : positions[kind];
   if (isMade && shape?.test(position) !== false) return position;
   const detail =
-    'Pass a nextCursor exactly as this list gave it, with the same filters, or none to start over.';
+    'Pass a nextCursor exactly as this list returned it, with the same filters, or none to start over.';
   throw new Problem('invalid_cursor', detail, { errors: [{ path: 'cursor', message: 'is not valid' }] });
 }
 

@@ -8,7 +8,7 @@ const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|
 export function isInstant(text: string): boolean {
   const [, year, month, day] = pattern.exec(text) ?? [];
   if (day === undefined || Number.isNaN(Date.parse(text.toUpperCase()))) return false;
-  // Date.parse takes the 30th of February for a day in March.
+  // Date.parse reads the 30th of February as a day in March.
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
 }
 

@@ -1,3 +1,5 @@
+import type { FieldError } from '../../json/validation-problems.ts';
+
 /** Every error code of the API with its status and title. Codes are never renamed: clients branch on them. */
 export const problemCodes = {
   malformed_request: [400, 'The request could not be read'],
@@ -10,18 +12,18 @@ export const problemCodes = {
   subscription_not_found: [404, 'No such subscription'],
   filing_not_found: [404, 'No such filing'],
   replay_not_found: [404, 'No such replay'],
-  method_not_allowed: [405, 'This path does not take that method'],
+  method_not_allowed: [405, 'This path does not allow that method'],
   nothing_doubted: [409, 'Nothing is held back'],
   request_timeout: [408, 'The request took too long to arrive'],
   payload_too_large: [413, 'The body is too large'],
   uri_too_long: [414, 'The path is too long'],
   unsupported_media_type: [415, 'The body must be JSON'],
-  expectation_failed: [417, 'The expectation is not met'],
+  expectation_failed: [417, 'The expectation cannot be met'],
   invalid_request: [422, 'The request is not valid'],
   invalid_cursor: [422, 'The cursor is not valid'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
   too_many_requests: [429, 'Too many requests'],
-  test_running: [429, 'A test is under way'],
+  test_running: [429, 'A test is running'],
   too_many_tokens: [429, 'Too many tokens'],
   too_many_subscriptions: [429, 'Too many subscriptions'],
   too_many_replays: [429, 'Too many unfinished replays'],
@@ -33,29 +35,20 @@ export const problemCodes = {
   secret_unreadable: [503, 'A stored secret cannot be opened'],
   record_unreadable: [503, 'A stored record cannot be read'],
   newer_format: [503, 'A newer version stored this'],
-  changes_refused: [503, 'No changes are taken at the moment'],
+  changes_refused: [503, 'Changes are refused at the moment'],
   store_emptied: [503, 'The store was emptied'],
   timeout: [503, 'The daemon took too long to answer'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 
-/** The media type of every error answer. */
+/** The media type of every error response. */
 export const problemType = 'application/problem+json; charset=utf-8';
 
 /** The stable name of an error. */
 export type ProblemCode = keyof typeof problemCodes;
 
 /**
- * One wrong value: the field's path with dots ("headers.X-Team", "eventTypes.0"; empty for the body itself)
- * and what is wrong.
- */
-export interface FieldError {
-  readonly path: string;
-  readonly message: string;
-}
-
-/**
- * An error answer: thrown where it is found, written by the error handler. `detail` says what to do and holds
- * no secret.
+ * An error response: thrown where the fault is found, written by the error handler. `detail` says what to do
+ * and holds no secret.
  */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -77,7 +70,7 @@ export class Problem extends Error {
   }
 }
 
-/** The answer 422 for wrong values, all of them. */
+/** The response 422 for wrong values, all of them. */
 export function invalidRequest(errors: readonly FieldError[]): Problem {
   const [first = { path: '', message: '' }, ...others] = errors;
   const fields = errors.map(({ path }) => path).join(', ');
@@ -88,7 +81,7 @@ export function invalidRequest(errors: readonly FieldError[]): Problem {
   return new Problem('invalid_request', detail, { errors });
 }
 
-/** The body of an error answer (RFC 9457 §3). */
+/** The body of an error response (RFC 9457 §3). */
 export function problemBody(problem: Problem) {
   const [status, title] = problemCodes[problem.code];
   return {

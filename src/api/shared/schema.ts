@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import { problemCodes } from './problem.ts';
 
-/** A schema that also takes null, as one type list: its errors then speak of one thing. */
+/** A schema that also accepts null, as one type list: it then reports one error instead of one per branch. */
 export function nullable<T extends TSchema>(schema: T, options: Record<string, unknown> = {}) {
   const { type } = schema as unknown as { type: string };
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'], ...options });
@@ -13,35 +13,35 @@ export function oneOf<const T extends readonly string[]>(words: T, options: Reco
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options });
 }
 
-/** A time of an answer: ISO 8601 in UTC with milliseconds. */
+/** A time of a response: ISO 8601 in UTC with milliseconds. */
 export const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-21T10:00:03.120Z'] });
 
-/** A time of an answer, null for never or none. */
+/** A time of a response, null for never or none. */
 export const timeOrNull = (description: string) => nullable(time(description));
 
-/** Milliseconds on Redis's clock as the API writes them; 0 means never and is null. */
-export function isoOrNull(ms: number): string | null {
-  return ms === 0 ? null : new Date(ms).toISOString();
-}
-
-/** What every list takes. */
+/** The query of every list. */
 export const pageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Items per page at most.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 50,
+      description: 'Maximum number of items on the page.',
+    }),
   ),
   cursor: Type.Optional(
     Type.String({
       maxLength: 1024,
-      description: '`nextCursor` of the page before; none for the first page.',
+      description: '`nextCursor` of the previous page; none for the first page.',
     }),
   ),
 };
 
-/** Items per page when the request does not say. */
+/** Number of items per page if the request does not say. */
 export const pageLimit = 50;
 
-/** What every list answers. */
+/** The response of every list. */
 export function listOf<T extends TSchema>(item: T, description: string) {
   return Type.Object(
     {
@@ -52,7 +52,7 @@ export function listOf<T extends TSchema>(item: T, description: string) {
   );
 }
 
-/** An object that has these fields and no others. */
+/** An object with these fields and no others. */
 export function record<T extends Record<string, TSchema>>(fields: T, options: Record<string, unknown> = {}) {
   return Type.Object(fields, { ...options, additionalProperties: false });
 }
@@ -69,7 +69,7 @@ export const problemSchema = record(
     title: Type.String(),
     status: Type.Integer(),
     code: oneOf(Object.keys(problemCodes), { description: 'Stable; branch on this.' }),
-    detail: Type.String({ description: 'What is wrong here and what to do.' }),
+    detail: Type.String({ description: 'What is wrong and what to do.' }),
     errors: Type.Optional(
       Type.Array(
         record({
@@ -89,30 +89,30 @@ const statusTexts = {
   400: 'The body is not JSON.',
   401: 'No token, or one that is not valid.',
   403: 'The token may only read.',
-  404: 'No such thing, or not for this token.',
+  404: 'There is no such resource, or not for this token.',
   409: 'Nothing of the account is held back.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not declared as JSON.',
   422: 'Values are not valid; `errors` lists all of them.',
-  429: 'Too many at once, or too often; `Retry-After` says for how long to wait.',
-  503: 'Redis does not answer, or it was found emptied and the operator has not decided yet.',
+  429: 'Too many at once, or too often; `Retry-After` says how long to wait.',
+  503: 'Redis does not answer, or it was emptied and the operator has not decided yet.',
   default: 'Any other error.',
 } as const;
 
 type DocumentedStatus = keyof typeof statusTexts;
 
-/** The error answers of a route: these, and those that all routes have. */
+/** The error responses of a route: these statuses, and those that all routes have. */
 export function problems(...statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
   const all: readonly DocumentedStatus[] = [401, 404, 429, 503, 'default', ...statuses];
   const content = { 'application/problem+json': { schema: { $ref: 'Problem#' } } };
   return Object.fromEntries(all.map((status) => [status, { description: statusTexts[status], content }]));
 }
 
-/** The error answers that a route with a body adds. */
+/** The statuses of the errors that a route with a body adds. */
 export const bodyProblems = [400, 403, 413, 415, 422] as const;
 
 /**
- * An answer whose body is the shared schema with this id (see `addOpenApi`), and the headers that it may
+ * A response whose body is the shared schema with this id (see `addOpenApi`), with the headers that it may
  * have.
  */
 export function answer(id: string, description: string, headers: Readonly<Record<string, string>> = {}) {

@@ -1,8 +1,8 @@
-import type { SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { Problem } from '../shared/problem.ts';
 
-/** The subscription with its delivery state; throws the problem 404 when there is none. */
+/** The subscription with its delivery state; throws the problem 404 if there is none. */
 export async function requireSubscription(
   { subscriptions }: Pick<ApiDeps, 'subscriptions'>,
   account: string,
@@ -13,12 +13,12 @@ export async function requireSubscription(
   return found;
 }
 
-/** The answer where there is no such subscription. */
+/** The problem of a subscription that does not exist. */
 export function subscriptionNotFound(): Problem {
   return new Problem('subscription_not_found', 'GET the list of subscriptions for those there are.');
 }
 
-/** The answer where there is no such account. */
+/** The problem of an account that does not exist. */
 export function accountNotFound(): Problem {
   return new Problem(
     'account_not_found',

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import type { SubscriptionChange, SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
-import type { FieldError } from '../shared/problem.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
 /** Body of a registration, checked. */
@@ -17,8 +18,8 @@ export type SubscriptionInput = Static<typeof subscriptionInputSchema>;
 export type SubscriptionPatch = Static<typeof subscriptionPatchSchema>;
 
 /**
- * Refuses a body with everything that is wrong with it: what its schema says, and what its URL leads to. For
- * routes with `attachValidation`, as preHandler.
+ * Refuses a body with everything that is wrong with it: the schema's errors and those of its URL. For routes
+ * with `attachValidation`, as preHandler.
  */
 export function createInputCheck({ checkUrl }: Pick<ApiDeps, 'checkUrl'>) {
   return async (request: FastifyRequest): Promise<void> => {
@@ -48,9 +49,9 @@ export function newSubscription(account: string, input: SubscriptionInput, now: 
 }
 
 /**
- * What a checked change makes of a subscription, but for `from`; pure. Fields that are left out stay. A new
- * secret replaces the former ones at once. What waits is tried at once when it is enabled or called otherwise
- * than before: what failed may work now.
+ * A subscription after a checked change, except for `from`; pure. Fields that are left out stay. A new secret
+ * replaces the former ones at once. `release` says that waiting events are tried at once: the subscription
+ * was enabled, or its requests changed, so they may succeed now.
  */
 export function applyPatch(
   { subscription, delivery }: SubscriptionRecord,

@@ -43,7 +43,7 @@ export const listSubscriptions = {
 export const getSubscription = {
   tags: ['Subscriptions'],
   operationId: 'getSubscription',
-  summary: 'A subscription and how its delivery stands',
+  summary: 'A subscription and the state of its delivery',
   params: subscriptionParams,
   response: { 200: answer('Subscription', 'The subscription.'), ...problems() },
 };
@@ -76,7 +76,7 @@ export const rotateSecret = {
   tags: ['Subscriptions'],
   operationId: 'rotateSecret',
   summary: 'Sign with a new secret, for a while with the former one as well',
-  description: 'What waits for its next attempt is tried at once.',
+  description: 'Events that wait for their next attempt are tried at once.',
   params: subscriptionParams,
   body: rotationInputSchema,
   response: { 200: rotationSchema, ...problems(...bodyProblems) },

@@ -1,13 +1,15 @@
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
-import type { SubscriptionChange, SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
-import { subscriptionsMax } from '../../subscriptions/subscription-store.ts';
-import type { ReadSubscription } from '../../subscriptions/stored-subscription.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
+import { subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
+import type { ReadSubscription } from '../../subscriptions/store/stored-subscription.ts';
 import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
-import { isoOrNull, pageLimit } from '../shared/schema.ts';
+import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound, requireSubscription, subscriptionNotFound } from './find.ts';
@@ -24,7 +26,7 @@ import {
   rotateSecret,
 } from './operations.ts';
 
-/** Who is told of what, where and how. */
+/** The subscriptions of an account. */
 export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   const { subscriptions, lags, now } = deps;
   const checkInput = createInputCheck(deps);
@@ -124,7 +126,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-// One whose delivery state cannot be read is shown as one that was never called.
+// A subscription with an unreadable delivery state is shown as one that was never called.
 function toListed(read: ReadSubscription, delivery: DeliveryState | undefined) {
   const filter = read.subscription;
   if (delivery !== undefined) return { ...read, delivery, filter };
@@ -146,8 +148,8 @@ async function change(
 }
 
 /**
- * Moves a subscription's beginning. `earliest` where it was `now` replays the log; it is noted once that is
- * begun, so that a request that is repeated after a failure does all of it.
+ * Moves the beginning of a subscription. `earliest` in place of `now` replays the log. The field is stored
+ * once the replay has begun, so a request that is repeated after a failure does all of it.
  */
 async function beginFrom(
   deps: ApiDeps,
@@ -177,7 +179,7 @@ async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscri
   return lag;
 }
 
-// The change is stored; a wake-up that is lost is made up for by the account's polls.
+// The change is stored; the account's polls make up for a lost wake-up.
 async function wakeSoon(
   { hooks }: ApiDeps,
   { account, id }: Subscription,
@@ -193,13 +195,13 @@ async function wakeSoon(
 function tooManySubscriptions(): Problem {
   return new Problem(
     'too_many_subscriptions',
-    `An account has ${subscriptionsMax} subscriptions at most: remove some.`,
+    `An account has at most ${subscriptionsMax} subscriptions: remove some.`,
   );
 }
 
 function keyReused(): Problem {
   return new Problem(
     'idempotency_key_reused',
-    'This Idempotency-Key came with another request within 24 hours. Use a new key for a new request.',
+    'Another request has used this Idempotency-Key within 24 hours. Use a new key for a new request.',
   );
 }

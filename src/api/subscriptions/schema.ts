@@ -4,12 +4,12 @@ import { parseSecret } from '../../subscriptions/signing-secret.ts';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
-/** What stands in place of a header's value in answers: values are often credentials. */
+/** The text in place of a header's value in responses: values are often credentials. */
 export const maskedHeader = '***';
 
 const url = Type.String({
   minLength: 1,
-  description: 'Where callbacks go: absolute, by default https only, to a public address.',
+  description: 'The endpoint of the callbacks: absolute, by default https only, at a public address.',
   examples: ['https://example.com/hooks/filings'],
 });
 
@@ -22,7 +22,7 @@ export const subscriptionParams = Type.Object({
   }),
 });
 
-/** Event types to be told of, as requests give them. */
+/** Event types that a subscription wants, in requests. */
 export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
   minItems: 1,
   maxItems: 50,
@@ -38,7 +38,10 @@ const states = nullable(
     maxItems: 100,
     uniqueItems: true,
   }),
-  { description: 'State abbreviations of the filings to be told of; null = all.', examples: [['TX', 'CA']] },
+  {
+    description: 'State abbreviations of the filings that the subscription wants; null = all.',
+    examples: [['TX', 'CA']],
+  },
 );
 
 const description = nullable(Type.String({ maxLength: 500 }), {
@@ -47,8 +50,7 @@ const description = nullable(Type.String({ maxLength: 500 }), {
 
 const headers = Type.Refine(
   Type.Record(Type.String(), Type.String(), {
-    description:
-      'Sent along with every callback. Framing, routing, identity and signature headers are refused.',
+    description: 'Sent with every callback. Framing, routing, identity and signature headers are refused.',
     examples: [{ 'x-team': 'filings' }],
   }),
   (value) => headersProblem(value) === null,
@@ -64,7 +66,7 @@ const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` 
 
 const beginnings = ['now', 'earliest'] as const;
 
-/** A signing secret as requests give it. */
+/** A signing secret in requests. */
 const secretSchema = Type.Refine(
   Type.String({
     description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
@@ -91,7 +93,7 @@ export const subscriptionInputSchema = record({
   from: Type.Optional(
     oneOf(beginnings, {
       default: 'now',
-      description: '`earliest` first delivers everything that is still in the log.',
+      description: '`earliest` first delivers all events that are still in the log.',
     }),
   ),
 });
@@ -119,7 +121,7 @@ export const idempotencyHeaders = Type.Object({
     Type.String({
       pattern: '^[ -~]{1,255}$',
       description:
-        'For 24 hours the same key and request give the same answer and register nothing twice, also when the subscription was changed or deleted meanwhile: to register it anew use a new key.',
+        'For 24 hours the same key and request get the same response and register nothing twice, even if the subscription was changed or deleted meanwhile: to register it anew, use a new key.',
       examples: ['0b5a7a3e-6d0c-4f57-9a53-5c2a2f1f8f0e'],
     }),
   ),
@@ -147,20 +149,20 @@ const shown = {
   disabledReason: nullable(Type.String()),
   lag: Type.Integer({
     description:
-      'Events that it asked for and has not got yet, and all that left the log for their age before it got them; counts all events of the log while it is more than 2000 behind.',
+      'Number of undelivered events: those that it wants, and all events that were trimmed from the log for their age before delivery. While it is more than 2000 behind, all events of the log count.',
   }),
   consecutiveFailures: Type.Integer(),
-  nextAttemptAt: timeOrNull('When the next attempt is due; null when nothing waits for one.'),
+  nextAttemptAt: timeOrNull('When the next attempt is due; null if no event waits for one.'),
   lastSuccessAt: timeOrNull('When a callback was last acknowledged.'),
   lastError: nullable(Type.String(), {
     description:
-      'Why the daemon itself can send nothing, and what to do: a key that the delivering process lacks, or settings that a newer version wrote. Null while it can; what the endpoint answers is in the attempts. Tried again by itself at growing intervals up to five minutes, and at once after any PATCH, rotate-secret or start of the daemon.',
+      'Why the daemon itself can send nothing, and what to do: the delivering process lacks a key, or a newer version wrote the settings. Null otherwise; responses of the endpoint are in the attempts. The daemon tries again at growing intervals up to five minutes, and at once after any PATCH, rotate-secret or start of the daemon.',
   }),
   unreadable: nullable(Type.String(), {
     description:
       'Why its secret or custom headers cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret` and `headers` anew. `headers` shows only what can be read.',
   }),
-  previousSecretExpiresAt: timeOrNull('Until when callbacks carry a second signature after a rotation.'),
+  previousSecretExpiresAt: timeOrNull('Until then callbacks carry a second signature after a rotation.'),
   createdAt: time('When it was registered.'),
   updatedAt: time('When its settings last changed.'),
 };
@@ -197,7 +199,7 @@ export const rotationInputSchema = record({
 export const rotationSchema = record(
   {
     secret: Type.String({ description: 'Shown only now.' }),
-    previousExpiresAt: timeOrNull('Until when callbacks also carry the signature of the former secret.'),
+    previousExpiresAt: timeOrNull('Until then callbacks also carry the signature of the former secret.'),
   },
   { description: 'The new secret.' },
 );
@@ -208,7 +210,7 @@ function headersProblem(value: unknown): string | null {
     value === null ||
     Object.values(value).some((text) => typeof text !== 'string')
   ) {
-    return null; // the type is judged by itself
+    return null; // the schema checks the type
   }
   const texts = value as Record<string, string>;
   const check = checkCustomHeaders(texts);

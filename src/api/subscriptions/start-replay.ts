@@ -4,7 +4,7 @@ import type { ApiDeps } from '../deps.ts';
 import { requireSubscription, subscriptionNotFound } from './find.ts';
 import { Problem } from '../shared/problem.ts';
 
-/** The replay without conditions: all that is still in the log. */
+/** The replay without conditions: all events that are still in the log. */
 export const everything: ReplayRequest = {
   after: null,
   before: null,
@@ -14,13 +14,13 @@ export const everything: ReplayRequest = {
 };
 
 /**
- * How long beginning a replay may take, in milliseconds: finding what to deliver reads through the log, as
- * far as half a million events.
+ * Milliseconds that the start of a replay may take: it looks for matching events among up to half a million
+ * of the log.
  */
 export const replaySearchMs = 60_000;
 
 /**
- * Begins a replay of a subscription. Throws a Problem when there is no such subscription, or too many of its
+ * Starts a replay of a subscription. Throws a Problem if there is no such subscription, or too many of its
  * replays wait.
  */
 export async function startReplay(

@@ -1,15 +1,15 @@
 import type { Static } from 'typebox';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
-import type { SubscriptionRecord } from '../../subscriptions/subscription-store.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import { subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
-import { isoOrNull } from '../shared/schema.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
 import { maskedHeader } from './schema.ts';
 import type { registeredSchema, subscriptionSchema } from './schema.ts';
 
 /**
- * A subscription as the API shows it: no secret, no header values; pure. `lag` is how many events it has not
- * got yet.
+ * A subscription as the API shows it: no secret, no header values; pure. `lag` is the number of undelivered
+ * events.
  */
 export function subscriptionView(
   { subscription, delivery, unreadable }: SubscriptionRecord,
@@ -43,8 +43,8 @@ export function subscriptionView(
 }
 
 /**
- * The answer to a registration; pure. It shows the subscription as it was registered, not as it is by now, so
- * that a repeated request gets the same answer. `waiting` is how many events it started with.
+ * The response to a registration; pure. It shows the subscription as it was registered, not as it is now, so
+ * a repeated request gets the same response. `waiting` is the number of events that it started with.
  */
 export function registeredView(subscription: Subscription, waiting: number): Static<typeof registeredSchema> {
   const untouched = parseDeliveryState({});
@@ -61,7 +61,7 @@ function nextAttempt({ enabled, nextAttemptAt, pausedUntil, blocked }: DeliveryS
   return isoOrNull(Math.max(nextAttemptAt, pausedUntil));
 }
 
-/** When the last of the former secrets stops being signed with; 0 when there is none. */
+/** When the last of the former secrets ends, in milliseconds; 0 if there is none. */
 function previousSecretExpiresAt({ secrets }: Subscription): number {
   return Math.max(0, ...secrets.map(({ expiresAt }) => expiresAt ?? 0));
 }

@@ -1,14 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import type { AccountToken } from '../../accounts/token-store.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { callerOf } from '../access/auth.ts';
-import { isoOrNull, pageLimit } from '../shared/schema.ts';
+import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../subscriptions/find.ts';
 import { instantMs } from '../shared/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
-import { createToken, listTokens, deleteToken } from './operations.ts';
+import { createToken, listTokens, deleteToken } from './schema.ts';
 
 const tokensMax = 1_000;
 
@@ -20,7 +21,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     const { name = 'unnamed', readOnly = false, expiresAt } = request.body;
     const settings = { name, readOnly, expiresAt: endOf(instantMs(expiresAt), makersEnd(request), now()) };
     if ((await tokens.list(account)).length >= tokensMax) {
-      throw new Problem('too_many_tokens', `An account has ${tokensMax} tokens at most: revoke some.`);
+      throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
     }
     const made = await tokens.create(account, settings, now());
     if (made === null) throw accountNotFound();
@@ -49,7 +50,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     { schema: deleteToken },
     async ({ params: { account, id } }, reply) => {
       if (await tokens.remove(account, id)) return reply.code(204).send(null);
-      throw new Problem('token_not_found', 'GET the list of tokens for those there are.');
+      throw new Problem('token_not_found', 'GET the list of tokens to see their ids.');
     },
   );
 }
@@ -60,8 +61,8 @@ function makersEnd(request: FastifyRequest): number | null {
 }
 
 /**
- * When a new token ends; pure. It does not outlive the one that makes it, else whoever has a token for a week
- * has one for ever.
+ * When a new token ends; pure. It does not outlive the token that makes it: otherwise the holder of a token
+ * for a week would have one for ever.
  */
 function endOf(asked: number | null, makersEndsAt: number | null, now: number): number | null {
   if (asked !== null && asked <= now) {
@@ -69,7 +70,7 @@ function endOf(asked: number | null, makersEndsAt: number | null, now: number): 
   }
   if (asked !== null && makersEndsAt !== null && asked > makersEndsAt) {
     throw invalidRequest([
-      { path: 'expiresAt', message: 'must not lie behind the end of the token that asks' },
+      { path: 'expiresAt', message: 'must not be later than the end of the token that makes the request' },
     ]);
   }
   return asked ?? makersEndsAt;

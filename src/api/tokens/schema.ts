@@ -1,28 +1,38 @@
 import { Type } from 'typebox';
-import { accountParams, listOf, record, time, timeOrNull } from '../shared/schema.ts';
+import {
+  accountParams,
+  answer,
+  bodyProblems,
+  listOf,
+  pageQuery,
+  problems,
+  record,
+  time,
+  timeOrNull,
+} from '../shared/schema.ts';
 import { instantOrNullSchema } from '../shared/instant.ts';
 
 /** Path of an account's token. */
-export const tokenParams = Type.Object({
+const tokenParams = Type.Object({
   ...accountParams,
   id: Type.String({ description: 'Id of the token.', examples: ['tok_9f86d081884c7d65'] }),
 });
 
 /** Body of POST …/tokens; none at all makes a token with every default. */
-export const tokenInputSchema = record({
+const tokenInputSchema = record({
   name: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 100,
       default: 'unnamed',
-      description: 'Whose token it is.',
+      description: 'The holder of the token.',
       examples: ['billing'],
     }),
   ),
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
   expiresAt: Type.Optional(
     instantOrNullSchema(
-      "It opens nothing from then on; null = when the token ends with which it is made, never where that is the operator's.",
+      "The token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
     ),
   ),
 });
@@ -31,8 +41,8 @@ const shown = {
   id: Type.String({ examples: ['tok_9f86d081884c7d65'] }),
   name: Type.String({ examples: ['billing'] }),
   readOnly: Type.Boolean(),
-  createdAt: time('When it was made.'),
-  expiresAt: timeOrNull('It opens nothing from then on; null = never.'),
+  createdAt: time('When it was created.'),
+  expiresAt: timeOrNull('The token is invalid from then on; null = never.'),
   lastUsedAt: timeOrNull('When it was last used, to within five minutes.'),
 };
 
@@ -46,4 +56,42 @@ export const newTokenSchema = record(
 );
 
 /** Answer of GET …/tokens. */
-export const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens, oldest first.');
+const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens, oldest first.');
+
+const inAccount = Type.Object(accountParams);
+
+/** What POST /v1/accounts/{account}/tokens takes and answers. */
+export const createToken = {
+  tags: ['Tokens'],
+  operationId: 'createToken',
+  summary: 'Create a token for everything under this account',
+  params: inAccount,
+  body: tokenInputSchema,
+  response: { 201: answer('NewToken', 'The token with its text.'), ...problems(...bodyProblems) },
+};
+
+/** What GET /v1/accounts/{account}/tokens takes and answers. */
+export const listTokens = {
+  tags: ['Tokens'],
+  operationId: 'listTokens',
+  summary: 'List tokens',
+  params: inAccount,
+  querystring: record(pageQuery),
+  response: { 200: tokenListSchema, ...problems(422) },
+};
+
+/** What DELETE /v1/accounts/{account}/tokens/{id} takes and answers. */
+export const deleteToken = {
+  tags: ['Tokens'],
+  operationId: 'deleteToken',
+  summary: 'Revoke a token',
+  params: tokenParams,
+  response: {
+    204: {
+      type: 'null',
+      description:
+        'Revoked: it is invalid from now on; event streams that it opened end within a quarter of an hour.',
+    },
+    ...problems(403),
+  },
+};

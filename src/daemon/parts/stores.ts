@@ -12,7 +12,7 @@ import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapsho
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createLagReader } from '../../subscriptions/lag.ts';
-import { createSubscriptionStore } from '../../subscriptions/subscription-store.ts';
+import { createSubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 import { oldestKept } from '../upkeep/retention.ts';
 import type { OpenStore } from './open-store.ts';
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { AccountStore } from '../../accounts/account-store.ts';
 import type { DrainQueue } from '../../delivery/drain-queue.ts';
 import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
-import type { SubscriptionStore } from '../../subscriptions/subscription-store.ts';
+import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 
 export interface ReleaseDeps {
   readonly accounts: Pick<AccountStore, 'list'>;

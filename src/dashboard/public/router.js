@@ -21,7 +21,7 @@ export function parseHash(hash) {
     .map(decode);
 }
 
-/** Where the page is; renders again when that changes. */
+/** The hash of the page; renders again when it changes. */
 export function useHash() {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { ApiError, apiPath, createApiClient } from './data/api-client.js';
 
 /**
- * Who is signed in. Kept in sessionStorage: other tabs do not have it, and it ends with this one.
+ * The user who is signed in. Kept in sessionStorage: other tabs do not have it, and it ends with this one.
  * @typedef {object} Session
  * @property {string} token
  * @property {string | null} account the only account that the token opens; null for the operator
@@ -25,12 +25,12 @@ export function keepSession(session) {
     if (session === null) sessionStorage.removeItem(storageKey);
     else sessionStorage.setItem(storageKey, JSON.stringify(session));
   } catch {
-    // A browser that keeps nothing asks again after a reload.
+    // A browser without storage asks for the token again after a reload.
   }
 }
 
 /**
- * Finds out whether a token is valid and what it opens. Rejects with ApiError, code `unauthorized` for a
+ * Checks whether a token is valid and what it opens. Rejects with ApiError, code `unauthorized` for a
  * wrong one.
  * @param {string} text
  * @returns {Promise<Session>}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isUnreadable, toUnreadable, type UnreadableError } from '../../redis/unreadable-record.ts';
-import { openSubscription, parseStored } from '../../subscriptions/stored-subscription.ts';
+import { openSubscription, parseStored } from '../../subscriptions/store/stored-subscription.ts';
 import type { Block, Subscription } from '../../subscriptions/subscription.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { blockAfter, isLasting, UnusableSettingsError } from '../blocked/block-policy.ts';

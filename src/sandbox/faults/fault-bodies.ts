@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 
-const CUT_AFTER_MS = 20;
-const DRIPS_PER_SECOND = 10;
+const cutAfterMs = 20;
+const dripsPerSecond = 10;
 
 /**
  * Half of a body. `connection`: the whole length is announced and the connection ends in the middle. `json`:
@@ -26,12 +26,12 @@ export function dripBody(payload: string, bytesPerSecond: number, hurry: AbortSi
 
 async function* thenFail(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
-  await delay(CUT_AFTER_MS);
+  await delay(cutAfterMs);
   throw new Error('the body is cut on purpose');
 }
 
 async function* drops(bytes: Buffer, bytesPerSecond: number, hurry: AbortSignal): AsyncGenerator<Buffer> {
-  const size = Math.ceil(bytesPerSecond / DRIPS_PER_SECOND);
+  const size = Math.ceil(bytesPerSecond / dripsPerSecond);
   for (let at = 0; at < bytes.length; at += size) {
     yield bytes.subarray(at, at + size);
     // oxlint-disable-next-line no-await-in-loop -- slowness is the point

@@ -4,20 +4,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Accounts } from '../accounts.ts';
 import { endpointOf } from '../server/endpoints.ts';
-import { errorBody } from '../server/errors.ts';
+import { errorBody } from '../errors.ts';
 import { cutBody, dripBody } from './fault-bodies.ts';
-import { NO_FAULT } from './faults.ts';
-import { KEY_HEADER } from '../server/key-check.ts';
+import { noFault } from './faults.ts';
+import { keyHeader } from '../server/key-check.ts';
 import type { FaultOutcome, FaultPlan } from './faults.ts';
 import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
 
-const HTML_PAGE = '<!DOCTYPE html><html><body><h1>We will be right back</h1></body></html>';
+const htmlPage = '<!DOCTYPE html><html><body><h1>We will be right back</h1></body></html>';
 
 const plans = new WeakMap<FastifyRequest, FaultPlan>();
 
 /** What was planned for this request; nothing outside the service. */
 export function faultPlanOf(request: FastifyRequest): FaultPlan {
-  return plans.get(request) ?? NO_FAULT;
+  return plans.get(request) ?? noFault;
 }
 
 /**
@@ -59,7 +59,7 @@ export function addFaultHooks(
 }
 
 function ownerOf(request: FastifyRequest, accounts: Accounts): string | undefined {
-  const key = request.headers[KEY_HEADER];
+  const key = request.headers[keyHeader];
   return typeof key === 'string' ? accounts.byKey(key)?.owner : undefined;
 }
 
@@ -73,7 +73,7 @@ function answerInstead(
 ): FastifyReply | undefined {
   switch (outcome.kind) {
     case 'html':
-      return reply.code(200).type('text/html').send(HTML_PAGE);
+      return reply.code(200).type('text/html').send(htmlPage);
     case 'auth-failure':
       return reply
         .code(outcome.status)
@@ -82,7 +82,7 @@ function answerInstead(
       reply.header('retry-after', outcome.retryAfter);
       return reply.code(429).send(errorBody('RATE_LIMITED', 'too many requests'));
     case 'error':
-      if (outcome.body === 'html') return reply.code(outcome.status).type('text/html').send(HTML_PAGE);
+      if (outcome.body === 'html') return reply.code(outcome.status).type('text/html').send(htmlPage);
       return reply.code(outcome.status).send(errorBody('SERVICE_UNAVAILABLE', 'the service is out of order'));
     case 'verbatim':
       return reply.code(outcome.status).headers(outcome.headers).send(outcome.body);

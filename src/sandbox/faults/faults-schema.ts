@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { ENDPOINTS } from '../server/endpoints.ts';
+import { endpoints } from '../server/endpoints.ts';
 
 const Rate = Type.Number({ minimum: 0, maximum: 1 });
 const Whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const Delay = Whole(0, 60_000);
-const HEADER_NAME = '^[A-Za-z0-9-]{1,100}$';
+const headerName = '^[A-Za-z0-9-]{1,100}$';
 const HeaderValue = Type.String({ pattern: '^[\\x20-\\x7e]*$' });
 const closed = { additionalProperties: false } as const;
 
@@ -31,7 +31,7 @@ export const ListFaults = Type.Object(
  */
 export const Faults = Type.Object(
   {
-    endpoints: Type.Optional(Type.Array(Type.Enum(ENDPOINTS), { minItems: 1 })),
+    endpoints: Type.Optional(Type.Array(Type.Enum(endpoints), { minItems: 1 })),
     owners: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
     after: Type.Optional(Whole(0, Number.MAX_SAFE_INTEGER)),
     times: Type.Optional(Whole(1, Number.MAX_SAFE_INTEGER)),
@@ -56,7 +56,7 @@ export const Faults = Type.Object(
       Type.Object(
         {
           status: Type.Optional(Whole(200, 599)),
-          headers: Type.Optional(Type.Record(Type.String({ pattern: HEADER_NAME }), HeaderValue)),
+          headers: Type.Optional(Type.Record(Type.String({ pattern: headerName }), HeaderValue)),
           body: Type.Optional(Type.String()),
         },
         closed,

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../server/endpoints.ts';
 import type { Faults, ListFaults } from './faults-schema.ts';
-import { pick, wholeNumber } from '../simulation/random.ts';
-import type { Random } from '../simulation/random.ts';
+import { pick, wholeNumber } from '../random.ts';
+import type { Random } from '../random.ts';
 
 /**
  * What happens to one request: first the latency, then the outcome, of which `none`, `cut` and `drip` let it
@@ -46,10 +46,10 @@ export interface RequestFacts {
 }
 
 /** Nothing happens. */
-export const NO_FAULT: FaultPlan = { latencyMs: 0, outcome: { kind: 'none' }, list: {} };
+export const noFault: FaultPlan = { latencyMs: 0, outcome: { kind: 'none' }, list: {} };
 
-const DEFAULT_ERROR_STATUSES = [500, 502, 503];
-const DEFAULT_WINDOW_MS = 1_000;
+const defaultErrorStatuses = [500, 502, 503];
+const defaultWindowMs = 1_000;
 
 /** Whether the faults are meant for such a request at all, before `after` and `times` are counted. */
 export function faultsConcern(faults: Faults, { endpoint, owner }: RequestFacts): boolean {
@@ -97,7 +97,7 @@ export function createFaultInjector(deps: {
 
   const exceeded = (limit: NonNullable<Faults['rateLimit']>): string | undefined => {
     const nowMs = deps.now();
-    const windowMs = limit.windowMs ?? DEFAULT_WINDOW_MS;
+    const windowMs = limit.windowMs ?? defaultWindowMs;
     if (nowMs - window.startMs >= windowMs) window = { startMs: nowMs, requests: 0 };
     window.requests += 1;
     if (window.requests <= (limit.requests ?? 0)) return undefined;
@@ -117,9 +117,9 @@ export function createFaultInjector(deps: {
       window = { startMs: 0, requests: 0 };
     },
     plan(facts) {
-      if (!faultsConcern(faults, facts)) return NO_FAULT;
+      if (!faultsConcern(faults, facts)) return noFault;
       concerned += 1;
-      if (!faultsHit(faults, concerned)) return NO_FAULT;
+      if (!faultsHit(faults, concerned)) return noFault;
       return planFault(faults, faults.rateLimit && exceeded(faults.rateLimit), deps.random);
     },
   };
@@ -135,7 +135,7 @@ function drawOutcome(faults: Faults, retryAfter: string | undefined, random: Ran
   if (retryAfter !== undefined) return { kind: 'rate-limited', retryAfter };
   if (random() < (faults.hangRate ?? 0)) return { kind: 'hang' };
   if (random() < (faults.errorRate ?? 0)) {
-    const status = pick(random, faults.errorStatuses ?? DEFAULT_ERROR_STATUSES);
+    const status = pick(random, faults.errorStatuses ?? defaultErrorStatuses);
     return { kind: 'error', status, body: faults.errorBody ?? 'json' };
   }
   if (random() < (faults.htmlRate ?? 0)) return { kind: 'html' };

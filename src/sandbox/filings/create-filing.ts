@@ -1,9 +1,9 @@
-import type { Problem } from '../server/errors.ts';
+import type { Problem } from '../errors.ts';
 import { documentsFor } from './filing-states.ts';
 import type { FilingState } from './filing-states.ts';
 import { dateAsTimestamp, pairOf } from './filing.ts';
 import type { Filing } from './filing.ts';
-import type { CreateFilingInput } from '../server/input-schema.ts';
+import type { CreateFilingInput } from './input-schema.ts';
 import type { Upload } from './uploads.ts';
 
 /** Looks up the upload at a storage path. */

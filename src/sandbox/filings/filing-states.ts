@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pairOf } from './filing.ts';
 import type { FilingType } from './filing.ts';
 import type { RateConfiguration } from './rates.ts';
-import { STATE_TABLE } from './state-table.ts';
+import { stateTable } from './state-table.ts';
 import type { PairRow, StateRow } from './state-table.ts';
 
 /** A document to gather before filing; it describes what to upload and is no file itself. */
@@ -28,13 +28,13 @@ export interface FilingState {
   readonly edStateRates: RateConfiguration;
 }
 
-const DOCUMENTS_SINCE = '2024-01-01T00:00:00.000Z';
+const documentsSince = '2024-01-01T00:00:00.000Z';
 
 /** All states of the sandbox, in alphabetical order of their names. */
-export const FILING_STATES: readonly FilingState[] = STATE_TABLE.map(toFilingState);
+export const filingStates: readonly FilingState[] = stateTable.map(toFilingState);
 
-const byAbbreviation = new Map(FILING_STATES.map((state) => [state.stateAbbr, state]));
-const byId = new Map(FILING_STATES.map((state) => [state.id, state]));
+const byAbbreviation = new Map(filingStates.map((state) => [state.stateAbbr, state]));
+const byId = new Map(filingStates.map((state) => [state.id, state]));
 
 /** The state with that abbreviation (exact, upper case), or undefined. */
 export function findState(stateAbbr: string): FilingState | undefined {
@@ -93,8 +93,8 @@ function requiredDocument(stateAbbr: string, pair: 'nb' | 'ed', name: string): R
   return {
     id: stableUuid(`document ${stateAbbr} ${pair} ${name}`),
     name,
-    createdAt: DOCUMENTS_SINCE,
-    updatedAt: DOCUMENTS_SINCE,
+    createdAt: documentsSince,
+    updatedAt: documentsSince,
     fileName: null,
     filePath: null,
   };

@@ -1,5 +1,7 @@
+import { defaultRejectionReason } from '../decisions.ts';
+
 /** The filing types of the partner specification (Endpoints, calculate). */
-export const FILING_TYPES = [
+export const filingTypes = [
   'NEW_BUSINESS',
   'NEW_BUSINESS_RENEWAL',
   'ENDORSEMENT_ADDITIONAL',
@@ -7,14 +9,14 @@ export const FILING_TYPES = [
 ] as const;
 
 /** The statuses of the partner specification (States and transitions). */
-export const FILING_STATUSES = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
+export const filingStatuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'] as const;
 
 /** The payment methods that `create-filing` takes. */
-export const PAYMENT_METHODS = ['ACH', 'WIRE', 'CHECK', 'PENDING_INVOICE', 'INVOICED'] as const;
+export const paymentMethods = ['ACH', 'WIRE', 'CHECK', 'PENDING_INVOICE', 'INVOICED'] as const;
 
-export type FilingType = (typeof FILING_TYPES)[number];
-export type FilingStatus = (typeof FILING_STATUSES)[number];
-type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+export type FilingType = (typeof filingTypes)[number];
+export type FilingStatus = (typeof filingStatuses)[number];
+type PaymentMethod = (typeof paymentMethods)[number];
 
 /** A file of a filing, as the service returns it; times are ISO 8601. */
 export interface UserFile {
@@ -68,4 +70,28 @@ export function pairOf(filingType: FilingType): 'nb' | 'ed' {
 /** A calendar date `YYYY-MM-DD` as the timestamp that responses carry: midnight UTC. */
 export function dateAsTimestamp(date: string): string {
   return `${date}T00:00:00.000Z`;
+}
+
+/** A new status; a reason or a time that is given is taken as it is, whatever the status. */
+export interface StatusChange {
+  readonly status: string;
+  readonly rejectionReason?: string | null | undefined;
+  /** ISO 8601. */
+  readonly completedAt?: string | null | undefined;
+}
+
+/**
+ * The filing in its new status. Only a COMPLETED filing keeps or gets a `completedAt` and only a REJECTED one
+ * a `rejectionReason` (partner specification, States); setting the same status again changes neither.
+ */
+export function withStatus(filing: Filing, change: StatusChange, nowMs: number): Filing {
+  const { status } = change;
+  const completedAt = status === 'COMPLETED' ? (filing.completedAt ?? new Date(nowMs).toISOString()) : null;
+  const rejectionReason = status === 'REJECTED' ? (filing.rejectionReason ?? defaultRejectionReason) : null;
+  return {
+    ...filing,
+    status,
+    completedAt: change.completedAt === undefined ? completedAt : change.completedAt,
+    rejectionReason: change.rejectionReason === undefined ? rejectionReason : change.rejectionReason,
+  };
 }

@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { MONEY_DECIMALS } from '../decisions.ts';
+import { moneyDecimals } from '../decisions.ts';
 import type { FilingType } from './filing.ts';
 import type { Rate, RateConfiguration, RateMode } from './rates.ts';
 
@@ -123,7 +123,7 @@ function baseOf(mode: RateMode, bases: Bases): Big | null {
 }
 
 function toMoney(amount: Big): number {
-  return amount.round(MONEY_DECIMALS, Big.roundHalfUp).toNumber();
+  return amount.round(moneyDecimals, Big.roundHalfUp).toNumber();
 }
 
 function negated(quoteLine: QuoteLine): QuoteLine {

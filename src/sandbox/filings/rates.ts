@@ -8,9 +8,9 @@ export interface Rate {
 }
 
 /** Names of the fees; the specification does not show them. */
-export const RATE_NAMES = ['surplusLinesTax', 'stampingFee', 'lgt', 'fmt', 'filingFee'] as const;
+export const rateNames = ['surplusLinesTax', 'stampingFee', 'lgt', 'fmt', 'filingFee'] as const;
 
-export type RateName = (typeof RATE_NAMES)[number];
+export type RateName = (typeof rateNames)[number];
 
 /**
  * The raw rate configuration of one pair of a state. `stampingFee` is the stamping/VIA fee, `lgt` the local

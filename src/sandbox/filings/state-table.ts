@@ -17,27 +17,27 @@ export interface StateRow {
 
 type Flags = Omit<RateConfiguration, RateName>;
 
-const ALL_TAXABLE: Flags = { carriersFee: true, carriersTaxable: true, policyFee: true, policyTaxable: true };
-const NONE_TAXABLE: Flags = {
+const allTaxable: Flags = { carriersFee: true, carriersTaxable: true, policyFee: true, policyTaxable: true };
+const noneTaxable: Flags = {
   carriersFee: true,
   carriersTaxable: false,
   policyFee: true,
   policyTaxable: false,
 };
-const NO_POLICY_FEE: Flags = {
+const noPolicyFee: Flags = {
   carriersFee: true,
   carriersTaxable: true,
   policyFee: false,
   policyTaxable: false,
 };
-const NO_CARRIERS_FEE: Flags = {
+const noCarriersFee: Flags = {
   carriersFee: false,
   carriersTaxable: false,
   policyFee: true,
   policyTaxable: true,
 };
 
-const TAXABLE_UNCHARGED: Flags = {
+const taxableUncharged: Flags = {
   carriersFee: false,
   carriersTaxable: true,
   policyFee: false,
@@ -52,19 +52,19 @@ const manual = (value: number): Rate => ({ mode: 'MANUAL', value });
  * Invented rates in the usual order of magnitude: together they use every mode, and for each flat fee every
  * combination of charged and taxable.
  */
-export const STATE_TABLE: readonly StateRow[] = [
+export const stateTable: readonly StateRow[] = [
   {
     name: 'California',
     stateAbbr: 'CA',
     nb: {
       documents: ['Declarations page', 'SL-1 confidential report', 'D-1 disclosure'],
       notes: ['File within <em>60 days</em> of the effective date.'],
-      rates: { ...rates(percent(3), percent(0.18)), filingFee: manual(25), ...ALL_TAXABLE },
+      rates: { ...rates(percent(3), percent(0.18)), filingFee: manual(25), ...allTaxable },
     },
     ed: {
       documents: ['Endorsement'],
       notes: ['Name the policy that is endorsed.'],
-      rates: { ...rates(percent(3), percent(0.18)), filingFee: manual(10), ...ALL_TAXABLE },
+      rates: { ...rates(percent(3), percent(0.18)), filingFee: manual(10), ...allTaxable },
     },
   },
   {
@@ -73,12 +73,12 @@ export const STATE_TABLE: readonly StateRow[] = [
     nb: {
       documents: ['Declarations page', 'Diligent effort form'],
       notes: ['Report quarterly &amp; pay by ACH.'],
-      rates: { ...rates(percentVia(4.94), percent(0.06)), filingFee: manual(35), ...ALL_TAXABLE },
+      rates: { ...rates(percentVia(4.94), percent(0.06)), filingFee: manual(35), ...allTaxable },
     },
     ed: {
       documents: ['Endorsement', 'Signed request of the insured'],
       notes: [],
-      rates: { ...rates(percentVia(4.94), percent(0.06)), filingFee: manual(15), ...NO_POLICY_FEE },
+      rates: { ...rates(percentVia(4.94), percent(0.06)), filingFee: manual(15), ...noPolicyFee },
     },
   },
   {
@@ -91,7 +91,7 @@ export const STATE_TABLE: readonly StateRow[] = [
         ...rates(percent(3), percent(1.8)),
         lgt: manual(0),
         filingFee: manual(40),
-        ...NO_CARRIERS_FEE,
+        ...noCarriersFee,
       },
     },
     ed: {
@@ -101,7 +101,7 @@ export const STATE_TABLE: readonly StateRow[] = [
         ...rates(percent(3), percent(1.8)),
         lgt: manual(0),
         filingFee: manual(0),
-        ...TAXABLE_UNCHARGED,
+        ...taxableUncharged,
       },
     },
   },
@@ -116,12 +116,12 @@ export const STATE_TABLE: readonly StateRow[] = [
         'Notice of excess line placement',
       ],
       notes: ['All affidavits must be <strong>signed and dated</strong>.'],
-      rates: { ...rates(percent(3.6), percent(0.15)), filingFee: manual(50), ...NONE_TAXABLE },
+      rates: { ...rates(percent(3.6), percent(0.15)), filingFee: manual(50), ...noneTaxable },
     },
     ed: {
       documents: ['Endorsement', 'Part A affidavit'],
       notes: [],
-      rates: { ...rates(percent(3.6), percent(0.15)), filingFee: manual(20), ...NONE_TAXABLE },
+      rates: { ...rates(percent(3.6), percent(0.15)), filingFee: manual(20), ...noneTaxable },
     },
   },
   {
@@ -134,13 +134,13 @@ export const STATE_TABLE: readonly StateRow[] = [
         ...rates(percentVia(2), manual(10)),
         fmt: percentVia(0.3),
         filingFee: percent(0.1),
-        ...NO_POLICY_FEE,
+        ...noPolicyFee,
       },
     },
     ed: {
       documents: ['Endorsement'],
       notes: [],
-      rates: { ...rates(percent(2), manual(10)), fmt: manual(0), filingFee: manual(0), ...NONE_TAXABLE },
+      rates: { ...rates(percent(2), manual(10)), fmt: manual(0), filingFee: manual(0), ...noneTaxable },
     },
   },
   {
@@ -149,12 +149,12 @@ export const STATE_TABLE: readonly StateRow[] = [
     nb: {
       documents: ['Declarations page'],
       notes: ['File within 60 days of the later of issue and effective date.'],
-      rates: { ...rates(percent(4.85), percent(0.04)), filingFee: manual(30), ...ALL_TAXABLE },
+      rates: { ...rates(percent(4.85), percent(0.04)), filingFee: manual(30), ...allTaxable },
     },
     ed: {
       documents: ['Endorsement'],
       notes: [],
-      rates: { ...rates(percent(4.85), percent(0.04)), filingFee: manual(30), ...ALL_TAXABLE },
+      rates: { ...rates(percent(4.85), percent(0.04)), filingFee: manual(30), ...allTaxable },
     },
   },
 ];

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { UPLOAD_URL_LIFETIME_MS } from '../decisions.ts';
-import { SandboxError } from '../server/errors.ts';
-import { hexDigits } from '../simulation/random.ts';
-import type { Random } from '../simulation/random.ts';
+import { uploadUrlLifetimeMs } from '../decisions.ts';
+import { SandboxError } from '../errors.ts';
+import { hexDigits } from '../random.ts';
+import type { Random } from '../random.ts';
 
 /** A file whose bytes were sent, or may still be. The bytes themselves are counted and thrown away. */
 export interface Upload {
@@ -48,7 +48,7 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
   const secret = randomBytes(32);
   const uploads = new Map<string, Upload>();
   const expiries = new Map<string, number>();
-  let lifetimeMs = UPLOAD_URL_LIFETIME_MS;
+  let lifetimeMs = uploadUrlLifetimeMs;
   const sign = (storagePath: string, expires: string): Buffer =>
     createHmac('sha256', secret).update(`${expires}\n${storagePath}`).digest();
 

@@ -1,4 +1,4 @@
-import type { Problem } from '../server/errors.ts';
+import type { Problem } from '../errors.ts';
 
 /** What `GET /partner/filings` was asked for, defaults filled in. */
 interface ListQuery {
@@ -14,8 +14,8 @@ export type ParsedListQuery =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** The page size without `limit`, and the bounds of it (partner specification, Limits). */
-const LIMIT = { min: 1, max: 100, fallback: 20 };
-const OFFSET = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 };
+const limitBounds = { min: 1, max: 100, fallback: 20 };
+const offsetBounds = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 };
 
 /**
  * Reads the query parameters of the filing list; a parameter given twice is an error, an unknown one is
@@ -25,8 +25,8 @@ export function parseListQuery(
   raw: Readonly<Record<string, unknown>>,
   statuses?: readonly string[],
 ): ParsedListQuery {
-  const offset = parseWhole(raw['offset'], OFFSET);
-  const limit = parseWhole(raw['limit'], LIMIT);
+  const offset = parseWhole(raw['offset'], offsetBounds);
+  const limit = parseWhole(raw['limit'], limitBounds);
   const status = parseStatus(raw['status'], statuses);
   const q = parseText(raw['q']);
   const fields = { offset, limit, status, q };
@@ -39,7 +39,7 @@ export function parseListQuery(
 
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-function parseWhole(raw: unknown, { min, max, fallback }: typeof LIMIT): Parsed<number> {
+function parseWhole(raw: unknown, { min, max, fallback }: typeof limitBounds): Parsed<number> {
   if (raw === undefined) return { ok: true, value: fallback };
   const value = typeof raw === 'string' && /^\d{1,16}$/.test(raw) ? Number(raw) : Number.NaN;
   if (value >= min && value <= max) return { ok: true, value };

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { accountBody, statesOf } from '../accounts.ts';
-import { SandboxError } from '../server/errors.ts';
+import { SandboxError } from '../errors.ts';
 import { quotePolicy } from '../filings/pricing.ts';
 import { ratesFor } from '../filings/filing-states.ts';
-import { CalculateBody } from '../server/input-schema.ts';
+import { CalculateBody } from '../filings/input-schema.ts';
 import { accountOf, enabledState } from '../sandbox-app.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 

@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { statesOf } from '../accounts.ts';
-import { ENDPOINTS } from '../server/endpoints.ts';
-import { SandboxError, filingNotFound, invalidInput } from '../server/errors.ts';
+import { endpoints } from '../server/endpoints.ts';
+import { SandboxError, filingNotFound, invalidInput } from '../errors.ts';
+import { withStatus } from '../filings/filing.ts';
 import type { Filing } from '../filings/filing.ts';
 import { listPage } from '../lists/list-page.ts';
 import { parseListQuery } from '../lists/list-query.ts';
 import { sampleFiling } from '../simulation/sample-filings.ts';
 import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
-import { withStatus } from '../filings/status-change.ts';
 
 const NullableText = Type.Union([Type.Null(), Type.String()]);
 const IdParams = Type.Object({ id: Type.String({ minLength: 1 }) });
@@ -84,7 +84,7 @@ function blankFiling(deps: Deps, id: string, owner = deps.accounts.defaultOwner)
 }
 
 function refuseReservedIds(id: string, body: PutFiling): void {
-  if (ENDPOINTS.some((endpoint) => endpoint === id)) {
+  if (endpoints.some((endpoint) => endpoint === id)) {
     throw new SandboxError('INVALID_REQUEST', `GET /v1/partner/${id} is an endpoint; choose another id`);
   }
   if ('id' in body) throw invalidInput([{ field: 'id', message: 'is given by the path' }]);

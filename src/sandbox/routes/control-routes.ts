@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { UPLOAD_URL_LIFETIME_MS } from '../decisions.ts';
+import { uploadUrlLifetimeMs } from '../decisions.ts';
 import { Faults } from '../faults/faults-schema.ts';
 import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
 import { SimulationBody } from '../simulation/simulation.ts';
 
 const UploadsBody = Type.Object(
-  { lifetimeMs: Type.Optional(Type.Integer({ minimum: 0, maximum: UPLOAD_URL_LIFETIME_MS })) },
+  { lifetimeMs: Type.Optional(Type.Integer({ minimum: 0, maximum: uploadUrlLifetimeMs })) },
   { additionalProperties: false },
 );
 
@@ -35,7 +35,7 @@ export function addControlRoutes(
 
   app.get('/uploads', () => ({ lifetimeMs: uploads.lifetimeMs() }));
   app.put('/uploads', { schema: { body: UploadsBody } }, (request) => {
-    uploads.setLifetime(request.body.lifetimeMs ?? UPLOAD_URL_LIFETIME_MS);
+    uploads.setLifetime(request.body.lifetimeMs ?? uploadUrlLifetimeMs);
     return { lifetimeMs: uploads.lifetimeMs() };
   });
 

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { filingProblems, newFiling } from '../filings/create-filing.ts';
-import { SandboxError, filingNotFound, invalidInput } from '../server/errors.ts';
+import { SandboxError, filingNotFound, invalidInput } from '../errors.ts';
 import { faultPlanOf } from '../faults/fault-hooks.ts';
 import type { Filing } from '../filings/filing.ts';
-import { FILING_STATUSES } from '../filings/filing.ts';
+import { filingStatuses } from '../filings/filing.ts';
 import type { FilingStore } from '../filings/filing-store.ts';
 import { findStateById } from '../filings/filing-states.ts';
-import { CreateFilingBody } from '../server/input-schema.ts';
+import { CreateFilingBody } from '../filings/input-schema.ts';
 import { listPage } from '../lists/list-page.ts';
 import { parseListQuery } from '../lists/list-query.ts';
 import { accountOf, assertEnabled } from '../sandbox-app.ts';
@@ -38,7 +38,7 @@ export function addFilingRoutes(
   });
 
   app.get('/partner/filings', { schema: { querystring: AnyQuery } }, (request) => {
-    const parsed = parseListQuery(request.query, FILING_STATUSES);
+    const parsed = parseListQuery(request.query, filingStatuses);
     if (!parsed.ok) throw new SandboxError('INVALID_REQUEST', 'the request is not valid', parsed.problems);
     const { status, q } = parsed.query;
     const view = deps.store.select({ owner: accountOf(request).owner, status, q });

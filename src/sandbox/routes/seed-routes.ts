@@ -2,16 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { statesOf } from '../accounts.ts';
-import { SEED_COUNT_MAX } from '../decisions.ts';
+import { seedCountMax } from '../decisions.ts';
 import type { Filing } from '../filings/filing.ts';
-import { createRandom } from '../simulation/random.ts';
+import { createRandom } from '../random.ts';
 import { sampleCreation, sampleFiling, sampleStatus } from '../simulation/sample-filings.ts';
 import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
 import { unusedId } from '../simulation/unused-id.ts';
 
 const SeedBody = Type.Object(
   {
-    count: Type.Integer({ minimum: 1, maximum: SEED_COUNT_MAX }),
+    count: Type.Integer({ minimum: 1, maximum: seedCountMax }),
     status: Type.Optional(Type.String({ minLength: 1 })),
     owner: Type.Optional(Type.String({ minLength: 1 })),
     seed: Type.Optional(Type.Integer()),
@@ -22,7 +22,7 @@ const SeedBody = Type.Object(
 type SeedRequest = Static<typeof SeedBody>;
 type Deps = Pick<SandboxDeps, 'accounts' | 'store' | 'now' | 'random'>;
 
-const TURN_FILINGS = 2_000;
+const turnFilings = 2_000;
 
 /** `POST /_sandbox/seed`: many filings as an account has them after a while. */
 export function addSeedRoute(app: SandboxApp, deps: Deps): void {
@@ -46,7 +46,7 @@ async function sampleFilings(deps: Deps, request: SeedRequest, owner: string): P
     const id = unusedId(deps.store, random);
     filings.push(sampleFiling(random, { id, owner, states, status, createdAtMs, nowMs }));
     // oxlint-disable-next-line no-await-in-loop -- the point is to pause between the parts
-    if (filings.length % TURN_FILINGS === 0) await nextTurn();
+    if (filings.length % turnFilings === 0) await nextTurn();
   }
   return filings;
 }

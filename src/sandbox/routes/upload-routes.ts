@@ -1,16 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { UPLOAD_BYTES_MAX } from '../decisions.ts';
-import { SandboxError, filingNotFound } from '../server/errors.ts';
+import { uploadBytesMax } from '../decisions.ts';
+import { SandboxError, filingNotFound } from '../errors.ts';
+import { withStatus } from '../filings/filing.ts';
 import type { Filing } from '../filings/filing.ts';
 import { ownFiling } from './filing-routes.ts';
-import { UploadBody } from '../server/input-schema.ts';
+import { UploadBody } from '../filings/input-schema.ts';
 import { accountOf } from '../sandbox-app.ts';
 import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
-import { withStatus } from '../filings/status-change.ts';
 import type { Upload } from '../filings/uploads.ts';
 
-const UPLOAD_TYPE = 'application/octet-stream';
+const uploadType = 'application/octet-stream';
 const SignatureQuery = Type.Object({ expires: Type.String(), signature: Type.String() });
 const PathParams = Type.Object({ owner: Type.String(), ticket: Type.String(), fileName: Type.String() });
 
@@ -31,8 +31,8 @@ export function addUploadTicketRoute(app: SandboxApp, deps: Pick<SandboxDeps, 's
 export function addStorageRoute(app: SandboxApp, deps: Pick<SandboxDeps, 'store' | 'uploads' | 'now'>): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
-    UPLOAD_TYPE,
-    { parseAs: 'buffer', bodyLimit: UPLOAD_BYTES_MAX },
+    uploadType,
+    { parseAs: 'buffer', bodyLimit: uploadBytesMax },
     (_request, bytes, done) => {
       done(null, bytes);
     },
@@ -69,8 +69,8 @@ function attach(deps: Pick<SandboxDeps, 'store' | 'now'>, upload: Upload, filing
 }
 
 async function refuseOtherTypes(request: FastifyRequest): Promise<void> {
-  if (request.headers['content-type'] === UPLOAD_TYPE) return;
-  throw new SandboxError('UPLOAD_CONTENT_TYPE', `this URL was signed for content-type ${UPLOAD_TYPE}`);
+  if (request.headers['content-type'] === uploadType) return;
+  throw new SandboxError('UPLOAD_CONTENT_TYPE', `this URL was signed for content-type ${uploadType}`);
 }
 
 // The host that the client used: behind a forwarded port the sandbox cannot know its own address.

@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { ERROR_STATUS } from '../decisions.ts';
-import { SandboxError, errorBody } from './errors.ts';
-import type { ErrorCode, Problem } from './errors.ts';
-import { PATTERN_MEANINGS } from './input-schema.ts';
+import { errorStatus } from '../decisions.ts';
+import { SandboxError, errorBody } from '../errors.ts';
+import type { ErrorCode, Problem } from '../errors.ts';
+import { patternMeanings } from '../filings/input-schema.ts';
+import { fieldErrors } from '../../json/validation-problems.ts';
+import type { SchemaViolation } from '../../json/validation-problems.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
 // What Fastify finds wrong before a route sees the request, by its error code.
-const FRAMEWORK_CODES: ReadonlyMap<string, FrameworkCode> = new Map([
+const frameworkCodes: ReadonlyMap<string, FrameworkCode> = new Map([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
   ['FST_ERR_CTP_EMPTY_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'BODY_TOO_LARGE'],
@@ -18,10 +20,10 @@ const FRAMEWORK_CODES: ReadonlyMap<string, FrameworkCode> = new Map([
   ['FST_ERR_MAX_PARAM_LENGTH', 'MALFORMED_REQUEST'],
 ]);
 
-type FrameworkCode = keyof typeof FRAMEWORK_MESSAGES;
+type FrameworkCode = keyof typeof frameworkMessages;
 
 // Our own words, because the framework's repeat what was sent, at any length.
-const FRAMEWORK_MESSAGES = {
+const frameworkMessages = {
   UNSUPPORTED_MEDIA_TYPE: 'this content-type is not supported',
   BODY_TOO_LARGE: 'the request body is too large',
   MALFORMED_JSON: 'the request body is not JSON',
@@ -29,7 +31,7 @@ const FRAMEWORK_MESSAGES = {
 } as const;
 
 // Node's own failures, on connections from which no request could be read.
-const CONNECTION_CODES: ReadonlyMap<string, ErrorCode> = new Map([
+const connectionCodes: ReadonlyMap<string, ErrorCode> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
 ]);
@@ -49,7 +51,7 @@ export function sendError(
   const failure = toSandboxError(error, request);
   if (failure.code === 'INTERNAL_ERROR') request.log.error({ err: error }, 'request failed unexpectedly');
   void reply
-    .code(ERROR_STATUS[failure.code])
+    .code(errorStatus[failure.code])
     .type('application/json; charset=utf-8')
     .send(errorBody(failure.code, failure.message, failure.details));
 }
@@ -66,10 +68,10 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
     socket.destroy();
     return;
   }
-  const code = CONNECTION_CODES.get(error.code ?? '') ?? 'MALFORMED_REQUEST';
+  const code = connectionCodes.get(error.code ?? '') ?? 'MALFORMED_REQUEST';
   const body = JSON.stringify(errorBody(code, 'the request could not be read'));
   const head = [
-    `HTTP/1.1 ${ERROR_STATUS[code]} `,
+    `HTTP/1.1 ${errorStatus[code]} `,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
@@ -89,49 +91,24 @@ function toSandboxError(error: FastifyError | SandboxError, request: FastifyRequ
     );
   }
   // A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
-  const code = FRAMEWORK_CODES.get(error.code) ?? (error.statusCode === 400 ? 'MALFORMED_JSON' : undefined);
-  if (code !== undefined) return new SandboxError(code, FRAMEWORK_MESSAGES[code]);
+  const code = frameworkCodes.get(error.code) ?? (error.statusCode === 400 ? 'MALFORMED_JSON' : undefined);
+  if (code !== undefined) return new SandboxError(code, frameworkMessages[code]);
   return new SandboxError('INTERNAL_ERROR', 'the service failed unexpectedly');
 }
 
-interface SchemaViolation {
-  readonly instancePath: string;
-  readonly keyword: string;
-  readonly message?: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-// The first problem of each field: what follows is about the same mistake, or about the other branches of a
-// union.
 function toProblems(violations: readonly SchemaViolation[], schema: unknown): Problem[] {
-  const byField = new Map<string, Problem>();
-  for (const problem of violations.flatMap((violation) => violationProblems(violation, schema))) {
-    if (!byField.has(problem.field)) byField.set(problem.field, problem);
-  }
-  return [...byField.values()];
+  const errors = fieldErrors(violations, (violation, at) => explain(violation, at, schema));
+  return errors.map(({ path, message }) => ({ field: path, message }));
 }
 
-function violationProblems(
-  { instancePath, keyword, message, params }: SchemaViolation,
+function explain(
+  { keyword, params }: SchemaViolation,
+  at: readonly string[],
   schema: unknown,
-): Problem[] {
-  const at = instancePath.split('/').slice(1);
-  const inside = (name: string): string => [...at, name].join('.');
-  if (keyword === 'required') {
-    return names(params['requiredProperties']).map((name) => ({
-      field: inside(name),
-      message: 'is required',
-    }));
-  }
-  if (keyword === 'additionalProperties') {
-    return names(params['additionalProperties']).map((name) => ({
-      field: inside(name),
-      message: notKnown(schema, at),
-    }));
-  }
-  // A field that may not be there is reported by its object (above) and once more by itself.
-  if (keyword === 'boolean') return [];
-  return [{ field: at.join('.'), message: explanation(keyword, params) ?? message ?? 'is not valid' }];
+): string | undefined {
+  if (keyword === 'additionalProperties') return notKnown(schema, at);
+  if (keyword === 'pattern') return patternMeanings.get((params as { pattern?: unknown }).pattern);
+  return keyword === 'format' ? 'must be a calendar date, YYYY-MM-DD' : undefined;
 }
 
 /** Says which fields there are where the schema of the body names them. */
@@ -143,15 +120,4 @@ function notKnown(schema: unknown, at: readonly string[]): string {
 
 function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
   return (schema as { properties?: Record<string, unknown> } | undefined)?.properties ?? {};
-}
-
-function explanation(keyword: string, params: SchemaViolation['params']): string | undefined {
-  if (keyword === 'enum') return `must be one of ${names(params['allowedValues']).join(', ')}`;
-  if (keyword === 'pattern') return PATTERN_MEANINGS.get(String(params['pattern']));
-  if (keyword === 'format') return 'must be a calendar date, YYYY-MM-DD';
-  return undefined;
-}
-
-function names(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
 }

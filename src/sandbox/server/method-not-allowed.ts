@@ -1,7 +1,7 @@
-import { SandboxError } from './errors.ts';
+import { SandboxError } from '../errors.ts';
 import type { SandboxApp } from '../sandbox-app.ts';
 
-const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+const knownMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /**
  * Watches the routes of a scope from here on. The function that is returned then adds, for each path, an
@@ -24,7 +24,7 @@ export function watchMethods(app: SandboxApp): () => void {
 }
 
 function refuseOtherMethods(app: SandboxApp, path: string, allowed: ReadonlySet<string>): void {
-  const refused = METHODS.filter((method) => !allowed.has(method));
+  const refused = knownMethods.filter((method) => !allowed.has(method));
   app.route({
     method: refused,
     url: path,

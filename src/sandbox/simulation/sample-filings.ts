@@ -1,17 +1,16 @@
 import { documentsFor } from '../filings/filing-states.ts';
 import type { FilingState } from '../filings/filing-states.ts';
-import { FILING_TYPES, dateAsTimestamp, pairOf } from '../filings/filing.ts';
+import { dateAsTimestamp, filingTypes, pairOf, withStatus } from '../filings/filing.ts';
 import type { Filing, FilingStatus, FilingType, UserFile } from '../filings/filing.ts';
-import { hexDigits, pick, pickWeighted, wholeNumber } from './random.ts';
-import type { Random } from './random.ts';
+import { hexDigits, pick, pickWeighted, wholeNumber } from '../random.ts';
+import type { Random } from '../random.ts';
 import {
-  CARRIERS,
-  COMPANY_FORMS,
-  INSURED_FIRST_WORDS,
-  INSURED_SECOND_WORDS,
-  REJECTION_REASONS,
+  carriers,
+  companyForms,
+  insuredFirstWords,
+  insuredSecondWords,
+  rejectionReasons,
 } from './sample-words.ts';
-import { withStatus } from '../filings/status-change.ts';
 
 /** What a sample filing is to be; everything else is drawn at random. `states` may not be empty. */
 export interface SampleRequest {
@@ -23,12 +22,12 @@ export interface SampleRequest {
   readonly nowMs: number;
 }
 
-const DAY_MS = 86_400_000;
-const SETTLED_SPAN_DAYS = 540;
-const UNSETTLED_SPAN_DAYS = 10;
+const dayMs = 86_400_000;
+const settledSpanDays = 540;
+const unsettledSpanDays = 10;
 
 // An account that has been filing for a while: nearly everything is done.
-const STATUS_WEIGHTS: readonly (readonly [FilingStatus, number])[] = [
+const statusWeights: readonly (readonly [FilingStatus, number])[] = [
   ['COMPLETED', 88],
   ['REJECTED', 4],
   ['PENDING', 4],
@@ -36,14 +35,14 @@ const STATUS_WEIGHTS: readonly (readonly [FilingStatus, number])[] = [
   ['UNPAID', 2],
 ];
 
-const TYPE_WEIGHTS: readonly (readonly [FilingType, number])[] = FILING_TYPES.map((type, index) => [
+const typeWeights: readonly (readonly [FilingType, number])[] = filingTypes.map((type, index) => [
   type,
   [50, 30, 14, 6][index] ?? 1,
 ]);
 
 /** A status as an account has them: mostly COMPLETED, some in each of the others. */
 export function sampleStatus(random: Random): FilingStatus {
-  return pickWeighted(random, STATUS_WEIGHTS);
+  return pickWeighted(random, statusWeights);
 }
 
 /**
@@ -52,7 +51,7 @@ export function sampleStatus(random: Random): FilingStatus {
  */
 export function sampleCreation(random: Random, status: string, nowMs: number): number {
   const settled = status === 'COMPLETED' || status === 'REJECTED';
-  const spanMs = (settled ? SETTLED_SPAN_DAYS : UNSETTLED_SPAN_DAYS) * DAY_MS;
+  const spanMs = (settled ? settledSpanDays : unsettledSpanDays) * dayMs;
   return nowMs - Math.floor(random() * spanMs);
 }
 
@@ -63,7 +62,7 @@ export function sampleId(random: Random): string {
 
 /** A reason as states give them. */
 export function sampleRejectionReason(random: Random): string {
-  return pick(random, REJECTION_REASONS);
+  return pick(random, rejectionReasons);
 }
 
 /**
@@ -74,7 +73,7 @@ export function sampleFiling(random: Random, request: SampleRequest): Filing {
   const { owner, createdAtMs, nowMs, status } = request;
   const id = request.id ?? sampleId(random);
   const state = pick(random, request.states);
-  const filingType = pickWeighted(random, TYPE_WEIGHTS);
+  const filingType = pickWeighted(random, typeWeights);
   const endorsement = pairOf(filingType) === 'ed';
   const policyDate = sampleDate(random, createdAtMs);
   const created: Filing = {
@@ -84,8 +83,8 @@ export function sampleFiling(random: Random, request: SampleRequest): Filing {
     filingStateId: state.id,
     filingState: { id: state.id, name: state.name, stateAbbr: state.stateAbbr },
     policyNumber: `SL-${state.stateAbbr}-${wholeNumber(random, 1_000_000, 9_999_999)}`,
-    insuredsName: `${pick(random, INSURED_FIRST_WORDS)} ${pick(random, INSURED_SECOND_WORDS)} ${pick(random, COMPANY_FORMS)}`,
-    carriersName: pick(random, CARRIERS),
+    insuredsName: `${pick(random, insuredFirstWords)} ${pick(random, insuredSecondWords)} ${pick(random, companyForms)}`,
+    carriersName: pick(random, carriers),
     policyEffectiveDate: policyDate,
     premium: wholeNumber(random, 50_000, 25_000_000) / 100,
     status: 'UNPAID',
@@ -107,7 +106,7 @@ export function sampleFiling(random: Random, request: SampleRequest): Filing {
 }
 
 function sampleSettlement(random: Random, status: string, createdAtMs: number, nowMs: number) {
-  const completedAtMs = createdAtMs + Math.floor(random() * Math.min(nowMs - createdAtMs, 14 * DAY_MS));
+  const completedAtMs = createdAtMs + Math.floor(random() * Math.min(nowMs - createdAtMs, 14 * dayMs));
   return {
     status,
     completedAt: status === 'COMPLETED' ? new Date(completedAtMs).toISOString() : undefined,
@@ -116,7 +115,7 @@ function sampleSettlement(random: Random, status: string, createdAtMs: number, n
 }
 
 function sampleDate(random: Random, aroundMs: number): string {
-  const day = new Date(aroundMs - wholeNumber(random, -10, 45) * DAY_MS).toISOString().slice(0, 10);
+  const day = new Date(aroundMs - wholeNumber(random, -10, 45) * dayMs).toISOString().slice(0, 10);
   return dateAsTimestamp(day);
 }
 

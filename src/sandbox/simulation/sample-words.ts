@@ -1,5 +1,5 @@
 /** Words that sample filings are made of. All companies are invented. */
-export const INSURED_FIRST_WORDS = [
+export const insuredFirstWords = [
   'Bluebonnet',
   'Harbor Point',
   'Red Canyon',
@@ -18,7 +18,7 @@ export const INSURED_FIRST_WORDS = [
   'Copper Ridge',
 ] as const;
 
-export const INSURED_SECOND_WORDS = [
+export const insuredSecondWords = [
   'Roofing',
   'Logistics',
   'Marine Services',
@@ -35,9 +35,9 @@ export const INSURED_SECOND_WORDS = [
   'Urgent Care',
 ] as const;
 
-export const COMPANY_FORMS = ['LLC', 'Inc.', 'LP', 'Corp.', 'Partners'] as const;
+export const companyForms = ['LLC', 'Inc.', 'LP', 'Corp.', 'Partners'] as const;
 
-export const CARRIERS = [
+export const carriers = [
   'Northgate Specialty Insurance Company',
   'Meridian Excess & Surplus Ltd.',
   'Ironbark Indemnity',
@@ -46,7 +46,7 @@ export const CARRIERS = [
   'Quarry Hill Underwriters',
 ] as const;
 
-export const REJECTION_REASONS = [
+export const rejectionReasons = [
   'Affidavit is not signed',
   'Premium on the declarations page differs from the premium filed',
   'Declarations page is missing the policy period',

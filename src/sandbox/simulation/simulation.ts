@@ -1,10 +1,9 @@
 import { Type } from 'typebox';
-import type { Filing } from '../filings/filing.ts';
+import type { Filing, StatusChange } from '../filings/filing.ts';
 import type { FilingView } from '../filings/filing-store.ts';
-import { pick, sampleIndexes } from './random.ts';
-import type { Random } from './random.ts';
+import { pick, sampleIndexes } from '../random.ts';
+import type { Random } from '../random.ts';
 import { sampleRejectionReason } from './sample-filings.ts';
-import type { StatusChange } from '../filings/status-change.ts';
 
 const Rate = Type.Number({ minimum: 0, maximum: 1 });
 
@@ -39,7 +38,7 @@ export interface SimulationSettings {
   readonly filingsMax: number;
 }
 
-export const DEFAULT_SIMULATION: SimulationSettings = {
+export const defaultSimulation: SimulationSettings = {
   intervalMs: 1_000,
   changesPerTick: 1,
   createRate: 0.3,

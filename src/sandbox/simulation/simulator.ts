@@ -1,12 +1,12 @@
 import type { Accounts } from '../accounts.ts';
 import { statesOf } from '../accounts.ts';
 import type { FilingStore } from '../filings/filing-store.ts';
-import { createRandom } from './random.ts';
-import type { Random } from './random.ts';
+import { createRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import { sampleFiling } from './sample-filings.ts';
-import { DEFAULT_SIMULATION, planTick } from './simulation.ts';
+import { defaultSimulation, planTick } from './simulation.ts';
 import type { SimulationSettings, SimulationStep } from './simulation.ts';
-import { withStatus } from '../filings/status-change.ts';
+import { withStatus } from '../filings/filing.ts';
 import { unusedId } from './unused-id.ts';
 
 /** What the simulation is doing: its settings, and what it has done since it was last set. */
@@ -108,11 +108,11 @@ function applyStep(deps: SimulatorDeps, step: SimulationStep, owner: string, ran
 
 function withDefaults(wanted: Omit<SimulationRequest, 'enabled'>): SimulationSettings {
   return {
-    intervalMs: wanted.intervalMs ?? DEFAULT_SIMULATION.intervalMs,
-    changesPerTick: wanted.changesPerTick ?? DEFAULT_SIMULATION.changesPerTick,
-    createRate: wanted.createRate ?? DEFAULT_SIMULATION.createRate,
-    rejectRate: wanted.rejectRate ?? DEFAULT_SIMULATION.rejectRate,
-    reopenRate: wanted.reopenRate ?? DEFAULT_SIMULATION.reopenRate,
-    filingsMax: wanted.filingsMax ?? DEFAULT_SIMULATION.filingsMax,
+    intervalMs: wanted.intervalMs ?? defaultSimulation.intervalMs,
+    changesPerTick: wanted.changesPerTick ?? defaultSimulation.changesPerTick,
+    createRate: wanted.createRate ?? defaultSimulation.createRate,
+    rejectRate: wanted.rejectRate ?? defaultSimulation.rejectRate,
+    reopenRate: wanted.reopenRate ?? defaultSimulation.reopenRate,
+    filingsMax: wanted.filingsMax ?? defaultSimulation.filingsMax,
   };
 }

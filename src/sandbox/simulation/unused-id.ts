@@ -1,5 +1,5 @@
 import type { FilingStore } from '../filings/filing-store.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import { sampleId } from './sample-filings.ts';
 
 /** A new filing id that no filing has; a seeded source may draw one a second time. */

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import { toCheckpoint } from '../../../src/events/event-log.ts';
 import { createLogStream } from '../../../src/monitoring/log-stream.ts';
-import type { RedisClient } from '../../../src/redis/connection/connect.ts';
-import type { AccountKeys } from '../../../src/redis/keys.ts';
+import { type RedisClient } from '../../../src/redis/connection/connect.ts';
+import { type AccountKeys } from '../../../src/redis/keys.ts';
 import { appendScript } from '../../support/redis/append-script.ts';
 import { createProduct, testConfig } from '../../support/daemon/product.ts';
 

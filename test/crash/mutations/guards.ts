@@ -117,7 +117,7 @@ export const guards: readonly Mutation[] = [
   {
     name: 'guesses are not counted',
     file: 'src/api/access/access-limits.ts',
-    find: 'failed.take(addressKey(ip));',
+    find: 'failed.count(addressKey(ip));',
     replace: 'failed.waitMs(addressKey(ip));',
     project: 'security',
     test: 'test/security/rate-limits.test.ts',
@@ -134,7 +134,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'headers of subscriptions are stored as they are',
-    file: 'src/subscriptions/stored-subscription.ts',
+    file: 'src/subscriptions/store/stored-subscription.ts',
     find: '? {} : seal(JSON.stringify(headers))',
     replace: '? {} : headers',
     project: 'security',
@@ -152,7 +152,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'slow clients do not make way',
-    file: 'src/api/server/open-connections.ts',
+    file: 'src/api/server/connections.ts',
     find: 'if (connections.size <= max) return;',
     replace: 'if (connections.size <= max * 100) return;',
     project: 'long',

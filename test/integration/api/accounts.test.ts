@@ -17,7 +17,7 @@ afterAll(async () => {
   await redis.cleanup();
 });
 
-test('creating an account answers 201, replacing it 200; polling is told of both', async () => {
+test('creating an account answers 201, replacing it 200; polling hears of both', async () => {
   const created = await api.call('PUT', '/v1/accounts/made', { ...accountInput, pollIntervalMs: 1000 });
   expect([created.status, created.headers['location']]).toEqual([201, '/v1/accounts/made']);
   expect(created.body).toMatchObject({ account: 'made', pollIntervalMs: 1000, sweepIntervalMs: 900_000 });
@@ -56,7 +56,7 @@ test('no answer holds the key of the partner service', async () => {
   }
 });
 
-test('an account tells its filings by status over the time that is asked for', async () => {
+test('an account lists its filings by status over the requested time', async () => {
   const path = await api.createAccount('counted');
   const history = createCountHistory(redis.connect(), api.keys);
   await api.putFilings('counted', []);
@@ -122,7 +122,7 @@ test('accounts are listed by name, page by page', async () => {
   expect(names).toEqual(names.toSorted());
 });
 
-test('removing an account removes what is below it and tells polling', async () => {
+test('removing an account removes everything below it and ends its polling', async () => {
   const path = await api.createAccount('removed');
   await api.putFilings('removed', [{ id: 'f', status: 'PAID', type: 'filing.paid' }]);
   await api.ok('POST', `${path}/subscriptions`, { url: hookUrl });
@@ -177,7 +177,7 @@ test('an account whose key does not open is shown as any other and can be set an
   expect((await api.call('PUT', path, accountInput)).status).toBe(200);
 });
 
-test('a token is told once, listed without its text, and stored as a digest', async () => {
+test('a token is shown once, listed without its text, and stored as a digest', async () => {
   const path = await api.createAccount('tokens');
   const made = await api.call('POST', `${path}/tokens`, {
     name: 'billing',

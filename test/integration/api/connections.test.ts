@@ -50,7 +50,7 @@ async function ask(path: string): Promise<string> {
 }
 
 test.each(Object.entries(dripping))(
-  'connections without a whole request (%s) make way for whoever asks',
+  'connections without a whole request (%s) make way for clients with a request',
   async (_what, bytes) => {
     for (let opened = 0; opened < 2 * max; opened += 1) await begin(bytes);
     await expect.poll(() => sockets.size).toBeLessThanOrEqual(max);

@@ -92,7 +92,7 @@ test('a connection that was opened before the API has the door is answered by bo
   expect(await text(half)).toBe('');
 });
 
-test('a door that nobody has is closed at once, whatever is connected to it', async () => {
+test('a door without an app closes at once, whatever is connected to it', async () => {
   const door = await openDoor(addresses, 0, notYet);
   const port = Number(new URL(door.url).port);
   const sockets = await Promise.all(addresses.map((host) => open(host, port, '')));

@@ -95,7 +95,7 @@ test('types and filingId leave out the rest, alone and together', async () => {
   expect(await types({ filingId: 'unknown' })).toEqual([]);
 });
 
-test('a filter that leaves out thousands still comes to its end, a bounded step at a time', async () => {
+test('a filter that excludes thousands still reaches the end, a bounded step at a time', async () => {
   await api.createAccount('rare');
   const many = Array.from({ length: 4500 }, (_, i) => ({
     id: `f_${i}`,

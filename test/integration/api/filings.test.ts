@@ -112,7 +112,7 @@ test('completed filings that are rare among many are found in bounded steps', as
   expect(pages).toBeLessThan(10);
 });
 
-test('statuses are told apart exactly, also unknown ones and those with a common beginning', async () => {
+test('statuses are matched exactly, also unknown ones and those with a common beginning', async () => {
   await api.createAccount('words');
   await api.putFilings('words', [
     { id: 'a', status: 'ON' },

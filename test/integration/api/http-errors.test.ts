@@ -80,7 +80,7 @@ test('a method that the page does not have answers 405 as well', async () => {
   await paged.app.close();
 });
 
-test('what stands in a body that nobody reads is not ignored in silence', async () => {
+test('fields of a body that a route does not read are refused', async () => {
   const answer = await api.call('POST', '/v1/accounts/one/poll', { mode: 'sweep' });
   expectProblem(answer, 422, 'invalid_request');
   expect(answer.body['errors']).toEqual([{ path: 'mode', message: 'is not known' }]);
@@ -228,7 +228,7 @@ test('a caller that goes away in the middle of a body, or whose time is over, is
   expectNone(lines, ({ level }) => Number(level) > 30, 'log lines');
 });
 
-test('a failure inside tells nothing of the inside', async () => {
+test('an internal failure shows nothing of the inside', async () => {
   const broken = await createApiFixture(redis.connect(), redis.prefix, {
     hooks: { ...api.deps.hooks, pollNow: () => Promise.reject(new Error('inner secret at /srv/app')) },
   });
@@ -239,7 +239,7 @@ test('a failure inside tells nothing of the inside', async () => {
   await broken.app.close();
 });
 
-test('an emptied store is told to whoever has a token, before tokens and accounts are looked for', async () => {
+test('an emptied store is reported to every client with a token, before tokens and accounts are looked up', async () => {
   const reason = 'The store was emptied.';
   const refusing = await createApiFixture(redis.connect(), redis.prefix, {
     storeProblem: async () => reason,

@@ -103,7 +103,7 @@ function parseMessage(block: string): Message {
 const put = (account: string, id: string, type = 'filing.paid') =>
   api.putFilings(account, [{ id, status: 'PAID', type }]);
 
-test('a stream tells each new event once, as the list shows it', async () => {
+test('a stream sends each new event once, as the list shows it', async () => {
   await api.createAccount('live');
   await put('live', 'before');
   const stream = await listen('live');

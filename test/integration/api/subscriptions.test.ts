@@ -248,7 +248,7 @@ test.each([
   expect((await api.deps.subscriptions.get(account, String(id)))?.delivery.release).toBe(release);
 });
 
-test('a change that was stored is answered although nobody could be woken', async () => {
+test('a stored change is answered although its wake-up failed', async () => {
   const deaf = await createApiFixture(redis.connect(), redis.prefix, {
     hooks: { ...api.deps.hooks, wake: () => Promise.reject(new Error('queue away')) },
   });

@@ -5,7 +5,7 @@ import type { CallbackClient, CallbackClientOptions } from '../../../src/callbac
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 
-const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+const okResponse = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const body = Buffer.from('{"type":"ping","note":"ü"}');
 
 function openClient(options: Partial<CallbackClientOptions> = {}): CallbackClient & AsyncDisposable {
@@ -30,7 +30,7 @@ afterEach(() => {
 
 describe('a request', () => {
   it('is one POST with the exact bytes, our headers and no offer to decompress', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.end(OK));
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse));
     await using client = openClient();
     await client.post({
       url: `${receiver.url}/a%20b?x=1&y=%2F`,
@@ -53,7 +53,7 @@ describe('a request', () => {
   });
 
   it('takes its content type from the caller if there is one, and its body from any bytes', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.end(OK));
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse));
     await using client = openClient();
     const bytes = new Uint8Array([120, 0x7b, 0x7d, 120]).subarray(1, 3);
     await client.post({
@@ -67,8 +67,8 @@ describe('a request', () => {
   });
 
   it('ignores the proxy environment', async () => {
-    await using proxy = await startRawReceiver((socket) => socket.end(OK));
-    await using receiver = await startRawReceiver((socket) => socket.end(OK));
+    await using proxy = await startRawReceiver((socket) => socket.end(okResponse));
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse));
     for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) {
       vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`);
     }
@@ -79,7 +79,7 @@ describe('a request', () => {
   });
 
   it('that cannot be sent is charged to the sender', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.end(OK));
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse));
     await using client = openClient();
     const result = await client.post({ url: receiver.url, headers: { 'x-a': 'a\r\nb: c' }, body });
     expect(result).toMatchObject({ kind: 'failure', code: 'sender_error' });
@@ -130,7 +130,7 @@ describe('an answer', () => {
 
 describe('connections', () => {
   it('are used again, a second one at most because undici returns one a turn after its answer', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.write(OK));
+    await using receiver = await startRawReceiver((socket) => socket.write(okResponse));
     await using client = openClient();
     const post = (): Promise<unknown> => client.post({ url: receiver.url, headers: {}, body });
     await post().then(post).then(post).then(post).then(post);
@@ -141,7 +141,7 @@ describe('connections', () => {
   it('are as many to one host as callbacks are under way', async () => {
     const waiting: (() => void)[] = [];
     await using receiver = await startRawReceiver((socket) => {
-      waiting.push(() => socket.write(OK));
+      waiting.push(() => socket.write(okResponse));
       if (waiting.length === 100) for (const answer of waiting) answer();
     });
     await using client = openClient();
@@ -152,7 +152,7 @@ describe('connections', () => {
   });
 
   it('are not kept once there are enough of them', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.write(OK));
+    await using receiver = await startRawReceiver((socket) => socket.write(okResponse));
     await using client = openClient({ keptSocketsMax: 2 });
     const posts = Array.from({ length: 5 }, () => client.post({ url: receiver.url, headers: {}, body }));
     await Promise.all(posts);
@@ -162,7 +162,7 @@ describe('connections', () => {
 
   it('are kept however many others wait for an answer', async () => {
     await using receiver = await startRawReceiver((socket, number) => {
-      if (number > 5) socket.write(OK);
+      if (number > 5) socket.write(okResponse);
     });
     await using client = openClient({ keptSocketsMax: 2, timeoutMs: 60_000 });
     const hanging = Array.from({ length: 5 }, () => client.post({ url: receiver.url, headers: {}, body }));
@@ -176,7 +176,7 @@ describe('connections', () => {
   });
 
   it('are all closed by close(), and nothing is sent after it', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.write(OK));
+    await using receiver = await startRawReceiver((socket) => socket.write(okResponse));
     const client = openClient();
     await client.post({ url: receiver.url, headers: {}, body });
     await client.close();
@@ -202,7 +202,7 @@ describe('an abort of all', () => {
   });
 
   it('sends nothing afterwards', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.end(OK));
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse));
     await using client = openClient();
     client.abortAll();
     const result = await client.post({ url: receiver.url, headers: {}, body });
@@ -226,7 +226,7 @@ describe('an abort of all', () => {
 describe('the process', () => {
   it('hears of no unhandled error when a connection dies while idle', async () => {
     await using receiver = await startRawReceiver((socket) => {
-      socket.write(OK);
+      socket.write(okResponse);
       setImmediate(() => socket.resetAndDestroy());
     });
     await using client = openClient();

@@ -8,16 +8,16 @@ import { classifyOutcome } from '../../../src/callbacks/outcome.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { createHostLookup } from '../../../src/egress/host-lookup.ts';
 import type { HostLookup } from '../../../src/egress/host-lookup.ts';
-import { REFUSED_DESTINATION } from '../../../src/egress/url-policy.ts';
+import { refusedDestination } from '../../../src/egress/url-policy.ts';
 import corpus from '../../support/ssrf-corpus.json' with { type: 'json' };
 import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 
-const OK = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok';
-const BLOCKED = {
+const okResponse = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok';
+const blocked = {
   kind: 'retry',
   code: 'blocked_address',
   sent: false,
-  reason: REFUSED_DESTINATION,
+  reason: refusedDestination,
 };
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
@@ -69,23 +69,23 @@ describe('at dial', () => {
     await using client = openClient();
     const urls = corpus.flatMap((group) => group.urls);
     const outcomes = await Promise.all(urls.map((url) => outcomeOf(client, url)));
-    expect(outcomes).toEqual(urls.map(() => BLOCKED));
+    expect(outcomes).toEqual(urls.map(() => blocked));
   });
 
   it.each(loopbackHosts)('the literal address %s is refused before it is dialled', async (host) => {
-    await using canary = await startRawReceiver((socket) => socket.end(OK), {
+    await using canary = await startRawReceiver((socket) => socket.end(okResponse), {
       host: host.replaceAll(/[[\]]/g, ''),
     });
     await using client = openClient({ allowCidrs: ['10.0.0.0/8'] });
-    expect(await outcomeOf(client, `http://${host}:${canary.port}/`)).toEqual(BLOCKED);
-    expect(await outcomeOf(client, `https://${host}:${canary.port}/`)).toEqual(BLOCKED);
+    expect(await outcomeOf(client, `http://${host}:${canary.port}/`)).toEqual(blocked);
+    expect(await outcomeOf(client, `https://${host}:${canary.port}/`)).toEqual(blocked);
     expect(canary.connections()).toBe(0);
   });
 
   it.each(['http', 'https'])('a name that leads to a refused address is refused over %s', async (scheme) => {
-    await using canary = await startRawReceiver((socket) => socket.end(OK));
+    await using canary = await startRawReceiver((socket) => socket.end(okResponse));
     await using client = openClient({ lookup: answers(['127.0.0.1']) });
-    expect(await outcomeOf(client, `${scheme}://hooks.example.com:${canary.port}/`)).toEqual(BLOCKED);
+    expect(await outcomeOf(client, `${scheme}://hooks.example.com:${canary.port}/`)).toEqual(blocked);
     expect(canary.connections()).toBe(0);
   });
 
@@ -96,26 +96,26 @@ describe('at dial', () => {
     [['::ffff:127.0.0.1']],
     [[]],
   ])('a name with the addresses %j is refused as a whole', async (list) => {
-    await using canary = await startRawReceiver((socket) => socket.end(OK));
+    await using canary = await startRawReceiver((socket) => socket.end(okResponse));
     await using client = openClient({ lookup: answers(list) });
-    expect(await outcomeOf(client, `http://hooks.example.com:${canary.port}/`)).toEqual(BLOCKED);
+    expect(await outcomeOf(client, `http://hooks.example.com:${canary.port}/`)).toEqual(blocked);
     expect(canary.connections()).toBe(0);
   });
 
   it('a name that is rebound between two callbacks is refused from then on', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.end(OK));
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse));
     const lookup = answers(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1', '127.0.0.2']);
     await using client = openClient({ allowCidrs: ['127.0.0.1/32'], lookup });
     const url = `http://hooks.example.com:${receiver.port}/`;
     expect(await outcomeOf(client, url)).toMatchObject({ kind: 'delivered' });
-    expect(await outcomeOf(client, url)).toEqual(BLOCKED);
-    expect(await outcomeOf(client, url)).toEqual(BLOCKED);
+    expect(await outcomeOf(client, url)).toEqual(blocked);
+    expect(await outcomeOf(client, url)).toEqual(blocked);
     expect(lookup).toHaveBeenCalledTimes(3);
     expect(receiver.connections()).toBe(1);
   });
 
   it('the address that was vetted is the one dialled: a name is asked for once per connection', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.end(OK));
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse));
     const lookup = answers(['127.0.0.1'], ['10.0.0.1']);
     await using client = openClient({ allowCidrs: ['127.0.0.0/8'], lookup });
     expect(await outcomeOf(client, `http://hooks.example.com:${receiver.port}/`)).toMatchObject({
@@ -125,7 +125,7 @@ describe('at dial', () => {
   });
 
   it('the next address is tried when the first does not answer', async () => {
-    await using receiver = await startRawReceiver((socket) => socket.end(OK));
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse));
     await using client = openClient({
       allowCidrs: ['127.0.0.0/8', '::1/128'],
       lookup: answers(['::1', '127.0.0.1']),
@@ -136,16 +136,16 @@ describe('at dial', () => {
   });
 
   it('http is refused where it is not allowed, although it once was', async () => {
-    await using canary = await startRawReceiver((socket) => socket.end(OK));
+    await using canary = await startRawReceiver((socket) => socket.end(okResponse));
     await using client = openClient({ allowCidrs: ['127.0.0.0/8'], allowHttp: false });
-    expect(await outcomeOf(client, canary.url)).toEqual(BLOCKED);
+    expect(await outcomeOf(client, canary.url)).toEqual(blocked);
     expect(canary.connections()).toBe(0);
   });
 });
 
 describe('within allowed ranges', () => {
   it.each(loopbackHosts)('the literal address %s is reached', async (host) => {
-    await using receiver = await startRawReceiver((socket) => socket.end(OK), {
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse), {
       host: host.replaceAll(/[[\]]/g, ''),
     });
     await using client = openClient({ allowCidrs: ['127.0.0.0/8', '::1/128'] });

@@ -10,8 +10,8 @@ import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 import type { RawReceiver } from '../../support/receivers/raw-receiver.ts';
 
-const OK_HEAD = 'HTTP/1.1 200 OK\r\n';
-const OK = `${OK_HEAD}content-length: 2\r\n\r\nok`;
+const okHead = 'HTTP/1.1 200 OK\r\n';
+const okResponse = `${okHead}content-length: 2\r\n\r\nok`;
 
 interface Seen {
   readonly result: CallbackResult;
@@ -86,7 +86,7 @@ describe('statuses', () => {
     ));
 
   it.each([301, 302, 303, 307, 308])('%d is a failure and its target is never touched', async (status) => {
-    await using canary = await startRawReceiver((socket) => socket.end(OK));
+    await using canary = await startRawReceiver((socket) => socket.end(okResponse));
     await postTo(
       (socket) =>
         socket.end(`HTTP/1.1 ${status} Moved\r\nLocation: ${canary.url}\r\ncontent-length: 0\r\n\r\n`),
@@ -99,7 +99,7 @@ describe('statuses', () => {
 describe('time', () => {
   it('a 200 after the deadline is a timeout and its connection is not used again', () =>
     postTo(
-      (socket) => setTimeout(() => socket.write(OK), 1000),
+      (socket) => setTimeout(() => socket.write(okResponse), 1000),
       async ({ outcome, result, receiver }) => {
         expect(outcome).toMatchObject({ kind: 'retry', code: 'timeout' });
         expect(result.durationMs).toBeGreaterThanOrEqual(99);
@@ -112,7 +112,7 @@ describe('time', () => {
   it('headers that drip never reset the deadline', () =>
     postTo(
       (socket) => {
-        socket.write(OK_HEAD);
+        socket.write(okHead);
         const timer = setInterval(() => socket.write('x-a: b\r\n'), 20);
         socket.on('close', () => clearInterval(timer));
       },
@@ -126,7 +126,7 @@ describe('time', () => {
   it('a body that drips is cut off at the deadline; the 200 before it counts', () =>
     postTo(
       (socket) => {
-        socket.write(`${OK_HEAD}content-length: 1000000\r\n\r\n`);
+        socket.write(`${okHead}content-length: 1000000\r\n\r\n`);
         const timer = setInterval(() => socket.write('.'), 20);
         socket.on('close', () => clearInterval(timer));
       },
@@ -156,13 +156,13 @@ describe('broken connections', () => {
 
   it('closed within the headers is a reset', () =>
     postTo(
-      (socket) => socket.end(`${OK_HEAD}content-le`),
+      (socket) => socket.end(`${okHead}content-le`),
       ({ outcome }) => expect(outcome.code).toBe('connection_reset'),
     ));
 
   it('closed after the headers of a 200 is delivered', () =>
     postTo(
-      (socket) => socket.end(`${OK_HEAD}content-length: 10\r\n\r\nhalf`),
+      (socket) => socket.end(`${okHead}content-length: 10\r\n\r\nhalf`),
       ({ outcome, result }) => {
         expect(outcome.kind).toBe('delivered');
         expect(result).toMatchObject({ excerpt: 'half', body: 'broken' });
@@ -183,7 +183,7 @@ describe('broken connections', () => {
 
   it('reset on a reused socket is sent again at once, on a new one', () =>
     postTo(
-      (socket, n) => (n === 2 ? socket.resetAndDestroy() : socket.write(OK)),
+      (socket, n) => (n === 2 ? socket.resetAndDestroy() : socket.write(okResponse)),
       ({ outcome, receiver }) => {
         expect(outcome.kind).toBe('delivered');
         expect(receiver.requests[2]).toContain('connection: close');
@@ -194,7 +194,7 @@ describe('broken connections', () => {
 
   it('closed on a reused socket, too', () =>
     postTo(
-      (socket, n) => (n === 2 ? socket.end() : socket.write(OK)),
+      (socket, n) => (n === 2 ? socket.end() : socket.write(okResponse)),
       ({ outcome, receiver }) => {
         expect(outcome.kind).toBe('delivered');
         expect([receiver.requests.length, receiver.connections()]).toEqual([3, 2]);
@@ -204,7 +204,7 @@ describe('broken connections', () => {
 
   it('reset once more on the new one is a failure, not sent a third time', () =>
     postTo(
-      (socket, n) => (n === 1 ? socket.write(OK) : socket.resetAndDestroy()),
+      (socket, n) => (n === 1 ? socket.write(okResponse) : socket.resetAndDestroy()),
       ({ outcome, receiver }) => {
         expect(outcome).toMatchObject({ kind: 'retry', code: 'connection_reset', sent: true });
         expect([receiver.requests.length, receiver.connections()]).toEqual([3, 2]);
@@ -215,7 +215,7 @@ describe('broken connections', () => {
   it('reset within the answer on a reused socket is a failure at once', () =>
     postTo(
       (socket, n) => {
-        socket.write(n === 1 ? OK : OK_HEAD);
+        socket.write(n === 1 ? okResponse : okHead);
         if (n > 1) setTimeout(() => socket.resetAndDestroy(), 20);
       },
       ({ outcome, receiver }) => {
@@ -227,7 +227,7 @@ describe('broken connections', () => {
 
   it('closed while idle is replaced without a failure', () =>
     postTo(
-      (socket) => socket.end(OK),
+      (socket) => socket.end(okResponse),
       ({ outcome, receiver }) => {
         expect(outcome.kind).toBe('delivered');
         expect(receiver.connections()).toBe(2);
@@ -237,7 +237,7 @@ describe('broken connections', () => {
 
   it('an unasked second answer is not taken for the answer to the next request', () =>
     postTo(
-      (socket, n) => socket.write(n === 1 ? OK + OK.replace('200', '299') : OK),
+      (socket, n) => socket.write(n === 1 ? okResponse + okResponse.replace('200', '299') : okResponse),
       ({ result }) => expect(result).toMatchObject({ statusCode: 200 }),
       { again: true },
     ));
@@ -252,7 +252,7 @@ describe('size', () => {
     const count = { written: 0 };
     await postTo(
       (socket) => {
-        socket.write(`${OK_HEAD}${header}\r\n\r\n`);
+        socket.write(`${okHead}${header}\r\n\r\n`);
         flood(socket, encode(Buffer.alloc(65_536, 'a')), count);
       },
       async ({ outcome, result, receiver }) => {
@@ -269,7 +269,7 @@ describe('size', () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
     return postTo(
       (socket) => {
-        socket.write(`${OK_HEAD}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+        socket.write(`${okHead}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
         socket.write(bomb);
       },
       ({ outcome, result }) => {
@@ -283,7 +283,7 @@ describe('size', () => {
     const count = { written: 0 };
     await postTo(
       (socket) => {
-        socket.write(OK_HEAD);
+        socket.write(okHead);
         flood(socket, 'x-flood: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n', count);
       },
       async ({ outcome, receiver }) => {
@@ -297,7 +297,7 @@ describe('size', () => {
   it('one endless header is too large', () =>
     postTo(
       (socket) => {
-        socket.write(`${OK_HEAD}x-flood: `);
+        socket.write(`${okHead}x-flood: `);
         flood(socket, 'a'.repeat(1000), { written: 0 });
       },
       ({ outcome }) => expect(outcome.code).toBe('response_too_large'),
@@ -317,7 +317,7 @@ describe('size', () => {
 describe('nonsense', () => {
   it('invalid chunking after a 200 is delivered', () =>
     postTo(
-      (socket) => socket.write(`${OK_HEAD}transfer-encoding: chunked\r\n\r\nZZ\r\nnope\r\n`),
+      (socket) => socket.write(`${okHead}transfer-encoding: chunked\r\n\r\nZZ\r\nnope\r\n`),
       async ({ outcome, result, receiver }) => {
         expect(outcome.kind).toBe('delivered');
         expect(result).toMatchObject({ body: 'broken' });
@@ -329,14 +329,11 @@ describe('nonsense', () => {
     ['text', 'hello\r\n\r\n'],
     ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n'],
     ['an unknown version', 'HTTP/7.3 200 OK\r\n\r\n'],
-    ['a header without a name', `${OK_HEAD}: x\r\n\r\n`],
-    ['a NUL in a header', `${OK_HEAD}x-a: a\0b\r\n\r\n`],
-    ['two lengths', `${OK_HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\nab`],
-    ['a negative length', `${OK_HEAD}content-length: -1\r\n\r\n`],
-    [
-      'a length beside chunking',
-      `${OK_HEAD}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
-    ],
+    ['a header without a name', `${okHead}: x\r\n\r\n`],
+    ['a NUL in a header', `${okHead}x-a: a\0b\r\n\r\n`],
+    ['two lengths', `${okHead}content-length: 1\r\ncontent-length: 2\r\n\r\nab`],
+    ['a negative length', `${okHead}content-length: -1\r\n\r\n`],
+    ['a length beside chunking', `${okHead}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['an unasked upgrade', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'],
   ])('%s is malformed', (_, bytes) =>
     postTo(
@@ -351,7 +348,9 @@ describe('nonsense', () => {
   it('a few interim responses are passed over', () =>
     postTo(
       (socket) =>
-        socket.write(`HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`),
+        socket.write(
+          `HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${okResponse}`,
+        ),
       ({ result }) => expect(result).toMatchObject({ statusCode: 200, excerpt: 'ok' }),
     ));
 

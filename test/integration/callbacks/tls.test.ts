@@ -13,7 +13,7 @@ import type { RawReceiver } from '../../support/receivers/raw-receiver.ts';
 
 const cert = readFileSync(new URL('fixtures/callback-test-cert.pem', import.meta.url), 'utf8');
 const key = readFileSync(new URL('fixtures/callback-test-key.pem', import.meta.url), 'utf8');
-const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+const okResponse = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 interface TlsReceiver extends RawReceiver {
   /** The server name and protocol of each handshake. */
@@ -21,7 +21,7 @@ interface TlsReceiver extends RawReceiver {
 }
 
 async function startTlsReceiver(
-  answer: (socket: Socket, n: number) => void = (socket) => socket.write(OK),
+  answer: (socket: Socket, n: number) => void = (socket) => socket.write(okResponse),
 ): Promise<TlsReceiver> {
   const handshakes: unknown[] = [];
   const receiver = await startRawReceiver(answer, {
@@ -105,7 +105,7 @@ describe('https', () => {
     });
     await using receiver = await startTlsReceiver((socket, n) => {
       if (n === 2 || n === 4) socket.destroy();
-      else socket.write(OK);
+      else socket.write(okResponse);
     });
     const outcomes: string[] = [];
     for (let i = 0; i < 3; i += 1) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createRandom } from '../../../src/sandbox/simulation/random.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { createHarness } from './drain-harness.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
-import { FILING_TYPES, PAYMENT_METHODS } from '../../../src/sandbox/filings/filing.ts';
-import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
+import { filingTypes, paymentMethods } from '../../../src/sandbox/filings/filing.ts';
+import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { FilingInput, TestSandbox, UploadTicket } from './sandbox-client.ts';
 
 let sandbox: TestSandbox;
@@ -111,7 +111,7 @@ describe('The returned filing', () => {
 });
 
 describe('Enumerations', () => {
-  it.each(FILING_TYPES)('filing type %s is accepted with the documents of its pair', async (filingType) => {
+  it.each(filingTypes)('filing type %s is accepted with the documents of its pair', async (filingType) => {
     const { status, body } = await create(await sandbox.filingBody(filingType, 'NY'));
     expect(status).toBe(200);
     const texts = await sandbox.state('NY');
@@ -119,7 +119,7 @@ describe('Enumerations', () => {
     expect(body.userFiles.map(({ name }) => name)).toEqual(documents.map(({ name }) => name));
   });
 
-  it.each(PAYMENT_METHODS)('payment method %s is accepted', async (declaredPaymentMethod) => {
+  it.each(paymentMethods)('payment method %s is accepted', async (declaredPaymentMethod) => {
     expect((await create({ ...valid, declaredPaymentMethod })).status).toBe(200);
   });
 });
@@ -179,7 +179,7 @@ describe('Required fields and their types', () => {
 
 describe('Rules', () => {
   it('a partner can file only in its enabled states', async () => {
-    const refused = await create(await sandbox.filingBody('NEW_BUSINESS', 'CA'), SECOND_KEY);
+    const refused = await create(await sandbox.filingBody('NEW_BUSINESS', 'CA'), secondKey);
     expect(refused).toMatchObject({ status: 403, body: { code: 'STATE_NOT_ENABLED' } });
   });
 
@@ -212,7 +212,7 @@ describe('Rules', () => {
   });
 
   it('a file that was uploaded by another account does not count', async () => {
-    const foreign = await create(valid, SECOND_KEY);
+    const foreign = await create(valid, secondKey);
     expect(foreign).toMatchObject({ status: 422, body: { details: [{ field: 'files.0.filePath' }] } });
   });
 

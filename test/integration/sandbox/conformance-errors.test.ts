@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERROR_STATUS, JSON_BODY_BYTES_MAX } from '../../../src/sandbox/decisions.ts';
+import { errorStatus, jsonBodyBytesMax } from '../../../src/sandbox/decisions.ts';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
-import { KEY, SECOND_KEY, startSandbox } from './sandbox-client.ts';
+import { firstKey, secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 
 let sandbox: TestSandbox;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(async () => sandbox[Symbol.asyncDispose]());
 
-const ENDPOINTS: readonly (readonly [string, string])[] = [
+const pathsWithMethods: readonly (readonly [string, string])[] = [
   ['GET', '/me'],
   ['GET', '/filing-states'],
   ['POST', '/calculate'],
@@ -24,15 +24,15 @@ const ENDPOINTS: readonly (readonly [string, string])[] = [
 ];
 
 describe('Authentication', () => {
-  it.each(ENDPOINTS)('%s /partner%s requires the PartnerKey header', async (method, path) => {
+  it.each(pathsWithMethods)('%s /partner%s requires the PartnerKey header', async (method, path) => {
     expect(await sandbox.call(method, path, { key: null })).toMatchObject({
       status: 401,
       body: { code: 'PARTNER_KEY_MISSING' },
     });
   });
 
-  it.each(ENDPOINTS)('%s /partner%s refuses a key that was not issued', async (method, path) => {
-    expect(await sandbox.call(method, path, { key: `${KEY}x` })).toMatchObject({
+  it.each(pathsWithMethods)('%s /partner%s refuses a key that was not issued', async (method, path) => {
+    expect(await sandbox.call(method, path, { key: `${firstKey}x` })).toMatchObject({
       status: 401,
       body: { code: 'PARTNER_KEY_INVALID' },
     });
@@ -44,8 +44,8 @@ describe('Authentication', () => {
 
   it('access is scoped to the account: another key sees other states and other filings', async () => {
     const { id } = await sandbox.createFiling();
-    const states = await sandbox.call<{ stateAbbr: string }[]>('GET', '/filing-states', { key: SECOND_KEY });
-    const filings = await sandbox.call<{ items: Filing[] }>('GET', '/filings', { key: SECOND_KEY });
+    const states = await sandbox.call<{ stateAbbr: string }[]>('GET', '/filing-states', { key: secondKey });
+    const filings = await sandbox.call<{ items: Filing[] }>('GET', '/filings', { key: secondKey });
     expect(states.body.map(({ stateAbbr }) => stateAbbr)).toEqual(['OR', 'TX']);
     expect(filings.body.items.map((filing) => filing.id)).not.toContain(id);
   });
@@ -66,7 +66,7 @@ describe('Authentication', () => {
 
 describe('Errors', () => {
   const json = { 'content-type': 'application/json' };
-  const cases: readonly (readonly [string, keyof typeof ERROR_STATUS, string, string, RequestInit])[] = [
+  const cases: readonly (readonly [string, keyof typeof errorStatus, string, string, RequestInit])[] = [
     ['malformed JSON', 'MALFORMED_JSON', 'POST', '/partner/calculate', { body: '{"a":', headers: json }],
     ['an empty JSON body', 'MALFORMED_JSON', 'POST', '/partner/calculate', { body: '', headers: json }],
     [
@@ -91,7 +91,7 @@ describe('Errors', () => {
       'BODY_TOO_LARGE',
       'POST',
       '/partner/calculate',
-      { body: JSON.stringify('x'.repeat(JSON_BODY_BYTES_MAX)), headers: json },
+      { body: JSON.stringify('x'.repeat(jsonBodyBytesMax)), headers: json },
     ],
     ['deleting a filing', 'METHOD_NOT_ALLOWED', 'DELETE', '/partner/f_1', {}],
     ['the wrong method', 'METHOD_NOT_ALLOWED', 'GET', '/partner/calculate', {}],
@@ -103,9 +103,9 @@ describe('Errors', () => {
 
   it.each(cases)('%s is a failure with the documented body: %s', async (_title, code, method, path, init) => {
     const headers = new Headers(init.headers);
-    headers.set('PartnerKey', KEY);
+    headers.set('PartnerKey', firstKey);
     const response = await fetch(`${sandbox.url}/v1${path}`, { ...init, method, headers });
-    expect(response.status).toBe(ERROR_STATUS[code]);
+    expect(response.status).toBe(errorStatus[code]);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.json()).toMatchObject({ code, message: expect.any(String) });
   });
@@ -125,7 +125,7 @@ describe('Errors', () => {
     ['headers', 'GET /v1/partner/me HTTP/1.1\r\nhost: a'],
     [
       'body',
-      `POST /v1/partner/calculate HTTP/1.1\r\nhost: a\r\npartnerkey: ${KEY}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
+      `POST /v1/partner/calculate HTTP/1.1\r\nhost: a\r\npartnerkey: ${firstKey}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
     ],
   ])('a request whose %s do not arrive in time gets the documented body as well', async (_what, bytes) => {
     await using hasty = await startSandbox({ requestTimeoutMs: 300 });
@@ -143,7 +143,7 @@ describe('Errors', () => {
 
 describe('Versioning and addresses', () => {
   it('all paths hang below the version segment v1', async () => {
-    const response = await fetch(`${sandbox.url}/partner/me`, { headers: { PartnerKey: KEY } });
+    const response = await fetch(`${sandbox.url}/partner/me`, { headers: { PartnerKey: firstKey } });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ code: 'ROUTE_NOT_FOUND' });
   });

@@ -3,7 +3,7 @@ import type { AccountBody } from '../../../src/sandbox/accounts.ts';
 import type { FilingState } from '../../../src/sandbox/filings/filing-states.ts';
 import type { Quote } from '../../../src/sandbox/filings/pricing.ts';
 import type { RateConfiguration } from '../../../src/sandbox/filings/rates.ts';
-import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
+import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 
 let sandbox: TestSandbox;
@@ -28,7 +28,7 @@ describe('Account', () => {
   });
 
   it('firstName and lastName may be null', async () => {
-    const { body } = await sandbox.call<AccountBody>('GET', '/me', { key: SECOND_KEY });
+    const { body } = await sandbox.call<AccountBody>('GET', '/me', { key: secondKey });
     expect(body).toMatchObject({ firstName: null, lastName: null });
   });
 });

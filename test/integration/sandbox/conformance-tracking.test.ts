@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
-import { FILING_STATUSES } from '../../../src/sandbox/filings/filing.ts';
+import { filingStatuses } from '../../../src/sandbox/filings/filing.ts';
 import type { ListBody } from '../../../src/sandbox/lists/list-page.ts';
-import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
+import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 
 let sandbox: TestSandbox;
@@ -19,7 +19,7 @@ const list = async (query = '', key?: string) =>
 const ids = ({ body }: { body: ListBody }): string[] => body.items.map(({ id }) => id);
 
 describe('GET /partner/{id}', () => {
-  it.each(FILING_STATUSES)('returns the filing with its current status %s', async (status) => {
+  it.each(filingStatuses)('returns the filing with its current status %s', async (status) => {
     const { id } = await sandbox.createFiling();
     await sandbox.control('PUT', `/filings/${id}`, { status });
     expect((await sandbox.call<Filing>('GET', `/${id}`)).body).toMatchObject({ id, status });
@@ -28,7 +28,7 @@ describe('GET /partner/{id}', () => {
   it('completedAt is set when and only when the status is COMPLETED', async () => {
     const { id } = await sandbox.createFiling();
     const completedAts = [];
-    for (const status of FILING_STATUSES) {
+    for (const status of filingStatuses) {
       // oxlint-disable-next-line no-await-in-loop -- one status after the other is the case
       const { body } = await sandbox.control<Filing>('PUT', `/filings/${id}`, { status });
       completedAts.push(body.completedAt);
@@ -55,7 +55,7 @@ describe('GET /partner/{id}', () => {
 
   it('a foreign filing looks like an unknown one', async () => {
     const { id } = await sandbox.createFiling();
-    const foreign = await sandbox.call('GET', `/${id}`, { key: SECOND_KEY });
+    const foreign = await sandbox.call('GET', `/${id}`, { key: secondKey });
     const unknown = await sandbox.call('GET', '/f_none');
     expect(foreign).toMatchObject({ status: 404, body: { code: 'FILING_NOT_FOUND' } });
     expect(unknown).toMatchObject({ status: 404, body: { code: 'FILING_NOT_FOUND' } });
@@ -103,15 +103,13 @@ describe('GET /partner/filings', () => {
     expect(body).toMatchObject({ items: [], offset: 100_000 });
   });
 
-  it.each(FILING_STATUSES)('status=%s gives only filings in that status', async (status) => {
+  it.each(filingStatuses)('status=%s gives only filings in that status', async (status) => {
     const { body } = await list(`?status=${status}&limit=100`);
     expect(new Set(body.items.map((filing) => filing.status))).toEqual(new Set([status]));
   });
 
   it('the totals of the statuses add up to the total', async () => {
-    const totals = await Promise.all(
-      FILING_STATUSES.map(async (status) => list(`?status=${status}&limit=1`)),
-    );
+    const totals = await Promise.all(filingStatuses.map(async (status) => list(`?status=${status}&limit=1`)));
     const sum = totals.reduce((left, { body }) => left + Number(body.total), 0);
     expect(sum).toBe((await list()).body.total);
   });
@@ -139,7 +137,7 @@ describe('GET /partner/filings', () => {
   });
 
   it('only the caller’s own filings are listed', async () => {
-    const own = await list('?limit=100', SECOND_KEY);
+    const own = await list('?limit=100', secondKey);
     expect(own.body.total).toBe(30);
     expect(new Set(own.body.items.map(({ userId }) => userId))).toEqual(new Set(['second']));
   });

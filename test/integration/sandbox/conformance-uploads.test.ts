@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UPLOAD_BYTES_MAX, UPLOAD_URL_LIFETIME_MS } from '../../../src/sandbox/decisions.ts';
+import { uploadBytesMax, uploadUrlLifetimeMs } from '../../../src/sandbox/decisions.ts';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
-import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
+import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox, UploadTicket } from './sandbox-client.ts';
 
 let sandbox: TestSandbox;
@@ -46,7 +46,7 @@ describe('Upload ticket', () => {
   it('an unknown or foreign filingId is not found', async () => {
     const { id } = await sandbox.createFiling();
     const body = { fileName: 'a.pdf', filingId: id };
-    const foreign = await sandbox.call('POST', '/upload-user-file', { key: SECOND_KEY, body });
+    const foreign = await sandbox.call('POST', '/upload-user-file', { key: secondKey, body });
     const unknown = await sandbox.call('POST', '/upload-user-file', {
       body: { ...body, filingId: 'f_none' },
     });
@@ -82,7 +82,7 @@ describe('Signed PUT', () => {
 
   it('expires', async () => {
     const { uploadUrl } = await ticketFor({ fileName: 'a.pdf' });
-    nowMs += UPLOAD_URL_LIFETIME_MS;
+    nowMs += uploadUrlLifetimeMs;
     const late = await sandbox.put(uploadUrl, 'bytes');
     expect(late).toMatchObject({ status: 403, body: { code: 'UPLOAD_URL_EXPIRED' } });
   });
@@ -99,11 +99,11 @@ describe('Signed PUT', () => {
     expect((await sandbox.put(before.uploadUrl, 'bytes')).status).toBe(200);
     await sandbox.control('PUT', '/uploads', {});
     const after = await ticketFor({ fileName: 'a.pdf' });
-    expect((await sandbox.control('GET', '/uploads')).body).toEqual({ lifetimeMs: UPLOAD_URL_LIFETIME_MS });
+    expect((await sandbox.control('GET', '/uploads')).body).toEqual({ lifetimeMs: uploadUrlLifetimeMs });
     expect((await sandbox.put(after.uploadUrl, 'bytes')).status).toBe(200);
   });
 
-  it.each([-1, UPLOAD_URL_LIFETIME_MS + 1, 1.5, '0'])('%j is no lifetime', async (lifetimeMs) => {
+  it.each([-1, uploadUrlLifetimeMs + 1, 1.5, '0'])('%j is no lifetime', async (lifetimeMs) => {
     expect(await sandbox.control('PUT', '/uploads', { lifetimeMs })).toMatchObject({
       status: 422,
       body: { details: [{ field: 'lifetimeMs' }] },
@@ -115,7 +115,7 @@ describe('Signed PUT', () => {
     const other = await ticketFor({ fileName: 'b.pdf' });
     const forged = [
       uploadUrl.replace('signature=', 'signature=0'),
-      uploadUrl.replace(/expires=\d+/, `expires=${nowMs + 10 * UPLOAD_URL_LIFETIME_MS}`),
+      uploadUrl.replace(/expires=\d+/, `expires=${nowMs + 10 * uploadUrlLifetimeMs}`),
       uploadUrl.replace(/uploads\/[^?]+/, other.storagePath),
       uploadUrl.replace(/signature=\w+/, 'signature='),
     ];
@@ -126,7 +126,7 @@ describe('Signed PUT', () => {
 
   it('refuses more bytes than a file may have', async () => {
     const { uploadUrl } = await ticketFor({ fileName: 'a.pdf' });
-    const tooLarge = await sandbox.put(uploadUrl, 'x'.repeat(UPLOAD_BYTES_MAX + 1));
+    const tooLarge = await sandbox.put(uploadUrl, 'x'.repeat(uploadBytesMax + 1));
     expect(tooLarge).toMatchObject({ status: 413, body: { code: 'BODY_TOO_LARGE' } });
   });
 });

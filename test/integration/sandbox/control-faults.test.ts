@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Faults } from '../../../src/sandbox/faults/faults-schema.ts';
 import type { ListBody } from '../../../src/sandbox/lists/list-page.ts';
-import { createRandom } from '../../../src/sandbox/simulation/random.ts';
-import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
+import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 
 let sandbox: TestSandbox;
@@ -91,7 +91,7 @@ describe('Which requests', () => {
   it('those of some accounts only', async () => {
     await setFaults({ errorRate: 1, owners: ['second'] });
     expect((await list()).status).toBe(200);
-    expect((await sandbox.call('GET', '/me', { key: SECOND_KEY })).status).toBeGreaterThanOrEqual(500);
+    expect((await sandbox.call('GET', '/me', { key: secondKey })).status).toBeGreaterThanOrEqual(500);
   });
 
   it('spares `after` requests, then hits `times`', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
 import type { ListBody } from '../../../src/sandbox/lists/list-page.ts';
-import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
+import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 
 let sandbox: TestSandbox;
@@ -79,7 +79,7 @@ describe('PUT /_sandbox/filings/{id}', () => {
     await put('f_1', { status: 'PAID' });
     await put('f_1', { status: 'PAID', owner: 'second' });
     expect((await sandbox.call('GET', '/f_1')).status).toBe(404);
-    expect((await sandbox.call('GET', '/f_1', { key: SECOND_KEY })).status).toBe(200);
+    expect((await sandbox.call('GET', '/f_1', { key: secondKey })).status).toBe(200);
   });
 
   it('places a filing by a given createdAt', async () => {
@@ -177,7 +177,7 @@ describe('POST /_sandbox/seed', () => {
 
   it('makes filings of one status for one owner', async () => {
     await sandbox.control('POST', '/seed', { count: 3, status: 'PENDING', owner: 'second' });
-    const { body } = await sandbox.call<ListBody>('GET', '/filings?status=PENDING', { key: SECOND_KEY });
+    const { body } = await sandbox.call<ListBody>('GET', '/filings?status=PENDING', { key: secondKey });
     expect(body.total).toBe(3);
     for (const { filingState } of body.items) expect(['OR', 'TX']).toContain(filingState.stateAbbr);
   });

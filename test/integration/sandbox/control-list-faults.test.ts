@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ListFaults } from '../../../src/sandbox/faults/faults-schema.ts';
 import type { ListBody } from '../../../src/sandbox/lists/list-page.ts';
-import { createRandom } from '../../../src/sandbox/simulation/random.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
 import { startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 

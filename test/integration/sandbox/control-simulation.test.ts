@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
 import type { ListBody } from '../../../src/sandbox/lists/list-page.ts';
 import type { SimulationState } from '../../../src/sandbox/simulation/simulator.ts';
-import { SECOND_KEY, startSandbox } from './sandbox-client.ts';
+import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 
 const allFilings = async (sandbox: TestSandbox): Promise<readonly Filing[]> =>
@@ -57,7 +57,7 @@ describe('PUT /_sandbox/simulation', () => {
     });
     const total = async (key: string) =>
       (await sandbox.call<ListBody>('GET', '/filings', { key })).body.total;
-    await expect.poll(async () => total(SECOND_KEY)).toBeGreaterThan(1);
+    await expect.poll(async () => total(secondKey)).toBeGreaterThan(1);
     expect(await total('sandbox-key')).toBe(0);
   });
 

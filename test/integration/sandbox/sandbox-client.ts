@@ -1,11 +1,11 @@
-import type { ErrorBody } from '../../../src/sandbox/server/errors.ts';
+import type { ErrorBody } from '../../../src/sandbox/errors.ts';
 import type { FilingState } from '../../../src/sandbox/filings/filing-states.ts';
 import type { Filing, FilingType } from '../../../src/sandbox/filings/filing.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 
-export const KEY = 'sandbox-key';
-export const SECOND_KEY = 'sandbox-key-2';
+export const firstKey = 'sandbox-key';
+export const secondKey = 'sandbox-key-2';
 
 /** An answer as it came over the wire; `body` is the parsed JSON, or the text where it is none. */
 interface Answer<T> {
@@ -118,7 +118,7 @@ async function uploadAll(
 }
 
 function keyHeader(key: string | null | undefined): Record<string, string> {
-  return key === null ? {} : { PartnerKey: key ?? KEY };
+  return key === null ? {} : { PartnerKey: key ?? firstKey };
 }
 
 interface RawCall {

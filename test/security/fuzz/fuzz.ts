@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createContext, Script } from 'node:vm';
-import { createRandom, pick, type Random } from '../../../src/sandbox/simulation/random.ts';
+import { createRandom, pick, type Random } from '../../../src/sandbox/random.ts';
 import type { BlockCoverage } from './block-coverage.ts';
 import { minimize } from './minimize.ts';
 import { inputBytesMax, mutate } from './mutate.ts';

@@ -1,4 +1,4 @@
-import { pick, wholeNumber, type Random } from '../../../src/sandbox/simulation/random.ts';
+import { pick, wholeNumber, type Random } from '../../../src/sandbox/random.ts';
 
 /** Inputs do not grow beyond so many bytes. */
 export const inputBytesMax = 4_096;

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { FAILURE_DETAILS, failureCodeOf } from '../../../src/callbacks/result.ts';
-import { OUTCOME_KINDS, classifyOutcome } from '../../../src/callbacks/outcome.ts';
+import { failureDetails, failureCodeOf } from '../../../src/callbacks/result.ts';
+import { outcomeKinds, classifyOutcome } from '../../../src/callbacks/outcome.ts';
 import type { CallbackFailureCode, CallbackResponse } from '../../../src/callbacks/result.ts';
 
 function isFailureCode(code: string): code is CallbackFailureCode {
-  return code in FAILURE_DETAILS;
+  return code in failureDetails;
 }
 
-const failureCodes = Object.keys(OUTCOME_KINDS)
+const failureCodes = Object.keys(outcomeKinds)
   .filter(isFailureCode)
-  .filter((code) => OUTCOME_KINDS[code] === 'retry');
+  .filter((code) => outcomeKinds[code] === 'retry');
 
 function answer(statusCode: number, more: Partial<CallbackResponse> = {}): CallbackResponse {
   return {
@@ -87,7 +87,7 @@ describe('classifyOutcome', () => {
   });
 
   it.each(failureCodes)('retries %s under its own code', (code) => {
-    const detail = FAILURE_DETAILS[code];
+    const detail = failureDetails[code];
     expect(classifyOutcome({ kind: 'failure', code, detail, sent: false, durationMs: 1 })).toEqual({
       kind: 'retry',
       code,
@@ -152,6 +152,6 @@ describe('docs/callback-outcomes.md', () => {
   ]);
 
   it('lists every outcome code once, with what it leads to, in the order of the code', () => {
-    expect(rows).toEqual(Object.entries(OUTCOME_KINDS));
+    expect(rows).toEqual(Object.entries(outcomeKinds));
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OUTCOME_KINDS } from '../../../src/callbacks/outcome.ts';
+import { outcomeKinds } from '../../../src/callbacks/outcome.ts';
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import type { HealthState } from '../../../src/polling/health.ts';
 import type { SubscriptionState } from '../../../src/subscriptions/subscription.ts';
@@ -39,7 +39,7 @@ describe('docs/failure-modes.md', () => {
   });
 
   it('explains every outcome of a callback and the state words of the API', () => {
-    const outcomes = Object.keys(OUTCOME_KINDS).filter((code) => code !== 'delivered');
+    const outcomes = Object.keys(outcomeKinds).filter((code) => code !== 'delivered');
     const words = [...stateWords, ...outcomes];
     expectNone(words, (word) => !document.includes(`\`${word}\``), 'words');
   });

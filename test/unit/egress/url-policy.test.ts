@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import type { HostLookup } from '../../../src/egress/host-lookup.ts';
 import {
-  CALLBACK_URL_LENGTH_MAX,
-  REFUSED_DESTINATION,
+  callbackUrlLengthMax,
+  refusedDestination,
   checkCallbackUrl,
   resolveCallbackHost,
 } from '../../../src/egress/url-policy.ts';
@@ -13,7 +13,7 @@ import corpus from '../../support/ssrf-corpus.json' with { type: 'json' };
 
 const policy = createEgressPolicy({ allowCidrs: [] });
 const rules = { allowHttp: true, policy };
-const refused = { ok: false, problem: REFUSED_DESTINATION };
+const refused = { ok: false, problem: refusedDestination };
 
 describe('the SSRF corpus', () => {
   it('holds at least 200 URLs', () => {
@@ -51,7 +51,7 @@ describe('acceptable URLs', () => {
   });
 
   it('takes as many characters as the limit and no more', () => {
-    const url = 'https://example.com/'.padEnd(CALLBACK_URL_LENGTH_MAX, 'a');
+    const url = 'https://example.com/'.padEnd(callbackUrlLengthMax, 'a');
     expect(checkCallbackUrl(url, rules).ok).toBe(true);
     expect(checkCallbackUrl(`${url}a`, rules)).toEqual({
       ok: false,
@@ -82,7 +82,7 @@ describe('a URL that was accepted', () => {
   });
 
   it('is refused if its normalised form is too long', () => {
-    const url = 'https://example.com/'.padEnd(CALLBACK_URL_LENGTH_MAX, 'ü');
+    const url = 'https://example.com/'.padEnd(callbackUrlLengthMax, 'ü');
     expect(checkCallbackUrl(url, rules)).toMatchObject({ ok: false });
   });
 });

@@ -39,7 +39,7 @@ const reported = (outcome: PollReport['outcome']): PollReport => ({
 });
 
 test('a poll that was not made leaves neither line nor metric', async () => {
-  observer.onPoll(reported({ kind: 'crowded' }));
+  observer.onPoll(reported({ kind: 'no_place' }));
   expect(lines).toEqual([]);
   expect(await text('poll_duration_seconds')).not.toContain('_count{');
 });

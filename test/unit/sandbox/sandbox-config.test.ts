@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { parseSandboxConfig } from '../../../src/sandbox/sandbox-config.ts';
 
-const BUILT_IN = [
+const builtIn = [
   { key: 'sandbox-key', owner: 'default' },
   { key: 'sandbox-key-2', owner: 'second' },
 ];
 
 describe('sandbox configuration', () => {
   it('has defaults for everything; empty counts as absent', () => {
-    const expected = { ok: true, config: { host: '127.0.0.1', port: 4010, keys: BUILT_IN } };
+    const expected = { ok: true, config: { host: '127.0.0.1', port: 4010, keys: builtIn } };
     expect(parseSandboxConfig({})).toEqual(expected);
     expect(
       parseSandboxConfig({ SANDBOX_PORT: '', SANDBOX_HOST: '', SANDBOX_KEY: '', SANDBOX_KEYS: '' }),
@@ -19,7 +19,7 @@ describe('sandbox configuration', () => {
     const parsed = parseSandboxConfig({ SANDBOX_PORT: '0', SANDBOX_KEYS: 'a:acme, b:c:acme,' });
     expect(parsed).toMatchObject({
       ok: true,
-      config: { port: 0, keys: [...BUILT_IN, { key: 'a', owner: 'acme' }, { key: 'b:c', owner: 'acme' }] },
+      config: { port: 0, keys: [...builtIn, { key: 'a', owner: 'acme' }, { key: 'b:c', owner: 'acme' }] },
     });
   });
 

@@ -12,7 +12,7 @@ import { useClient } from '../data/use-resource.js';
 const lookEveryMs = 1000;
 
 /**
- * Delivers events again: asks which, then shows how far it has got.
+ * Delivers events again: asks which, then shows the progress.
  * @param {{ path: string, account: string, onDone: () => void }} props `path`: of the subscription
  */
 export function ReplayButton({ path, account, onDone }) {

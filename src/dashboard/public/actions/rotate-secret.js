@@ -7,7 +7,7 @@ import { useClient } from '../data/use-resource.js';
 /** @import { Rotation } from '../data/api-types.d.ts' */
 
 /**
- * Gives a subscription a new secret and shows it this once.
+ * Gives a subscription a new secret and shows it once.
  * @param {{ path: string, onDone: () => void }} props `path`: of the subscription
  */
 export function RotateButton({ path, onDone }) {

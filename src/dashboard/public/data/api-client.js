@@ -1,4 +1,4 @@
-/** An answer of the API that says why not, or no answer at all (status 0, code `unreachable`). */
+/** An error response of the API, or no response at all (status 0, code `unreachable`). */
 export class ApiError extends Error {
   /**
    * @param {number} status
@@ -90,7 +90,7 @@ async function toApiError(response) {
     const { code, detail } = await response.json();
     return new ApiError(response.status, String(code), String(detail));
   } catch {
-    const detail = `The answer was ${response.status} without a reason. A proxy in between may have given it; the daemon's log tells.`;
+    const detail = `The answer was ${response.status} without a reason. A proxy in between may have sent it; see the daemon's log.`;
     return new ApiError(response.status, 'unknown', detail);
   }
 }

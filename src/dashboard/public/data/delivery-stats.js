@@ -1,8 +1,8 @@
 /** @import { Attempt } from './api-types.d.ts' */
 
 /**
- * How deliveries went: how many of how many were acknowledged, those left out that this side cut off, and the
- * median of how long those took in milliseconds, null when there are none; pure.
+ * Statistics of attempts, without those that this side cut off: their number, how many were acknowledged, and
+ * the median duration of these in milliseconds, null if there are none; pure.
  * @param {Attempt[]} attempts
  */
 export function deliveryStats(attempts) {

@@ -6,7 +6,7 @@ import { createSseParser } from './sse-parser.js';
 /** @import { EventPage, FilingEvent } from './api-types.d.ts' */
 
 /**
- * How events come at the moment: over an open stream, by asking again and again, or not.
+ * How events arrive at the moment: over an open stream, by polling, or not at all.
  * @typedef {{ kind: 'connecting' } | { kind: 'live' } | { kind: 'polling' } | { kind: 'broken', error:
  * ApiError }} FeedState
  */
@@ -24,14 +24,14 @@ import { createSseParser } from './sse-parser.js';
  *   with which `readOlder` goes on, null when there is nothing older
  */
 
-const silenceMaxMs = 45_000; // the daemon says something every 15 s
+const silenceMaxMs = 45_000; // the daemon sends something every 15 s
 const retryMs = 1000;
 const pollEveryMs = 3000;
 const pollsBeforeStream = 20;
 
 /**
- * Tells the events of an account until the signal aborts: first the latest in the log, then each new one. A
- * stream that breaks is taken up where it ended; where streams do not get through, the log is asked every few
+ * Passes on the events of an account until the signal aborts: first the latest in the log, then each new one.
+ * A broken stream resumes where it ended; where streams do not get through, the log is polled every few
  * seconds. Resolves with nothing.
  * @param {ApiClient} client
  * @param {string} account
@@ -42,7 +42,7 @@ export async function followEvents(client, account, listener, signal) {
   let cursor = null;
   while (cursor === null && !signal.aborted) {
     cursor = await begin(client, account, listener, signal).catch(async (error) => {
-      await tellBroken(listener, error, signal);
+      await reportBroken(listener, error, signal);
       return null;
     });
   }
@@ -92,8 +92,8 @@ function readLog(client, account, cursor, signal) {
  * @param {string} start
  * @param {FeedListener} listener
  * @param {AbortSignal} signal
- * @returns {Promise<{ cursor: string, lived: boolean }>} where the next one begins, and whether anything came
- * at all
+ * @returns {Promise<{ cursor: string, lived: boolean }>} where the next one begins, and whether anything
+ * arrived
  */
 async function readStream(client, account, start, { onEvents, onState }, signal) {
   const silence = new AbortController();
@@ -120,7 +120,7 @@ async function readStream(client, account, start, { onEvents, onState }, signal)
       cursor = messages.at(-1)?.id || cursor;
     }
   } catch {
-    // Taken up again, or asked for page by page, by the caller.
+    // The caller resumes it, or reads the log page by page.
   } finally {
     clearTimeout(timer);
     done.abort();
@@ -139,7 +139,7 @@ async function* textOf({ body }) {
   }
 }
 
-// For a while, so that a stream is tried again now and then: at once when what was broken is mended.
+// For a while only, so that a stream is tried again now and then, and at once after a failure has ended.
 /**
  * @type {(client: ApiClient, account: string, cursor: string, listener: FeedListener, signal: AbortSignal) =>
  * Promise<string>}
@@ -157,14 +157,14 @@ async function poll(client, account, start, listener, signal) {
       if (answer.nextCursor === null) await sleep(pollEveryMs, signal);
     } catch (error) {
       broken = true;
-      await tellBroken(listener, error, signal);
+      await reportBroken(listener, error, signal);
     }
   }
   return cursor;
 }
 
 /** @type {(listener: FeedListener, error: unknown, signal: AbortSignal) => Promise<void>} */
-async function tellBroken({ onState }, error, signal) {
+async function reportBroken({ onState }, error, signal) {
   if (signal.aborted) return;
   const known = error instanceof ApiError ? error : new ApiError(0, 'unexpected', String(error));
   onState({ kind: 'broken', error: known });

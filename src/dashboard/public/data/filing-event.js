@@ -1,7 +1,7 @@
 /** @import { FilingEvent, FilingWithEvents } from './api-types.d.ts' */
 
 /**
- * What an event tells, for a line of text. Null where it does not tell it.
+ * The facts of an event, for a line of text; null where the event has none.
  * @typedef {object} EventFacts
  * @property {string | null} filingId null for operational events
  * @property {string | null} insured
@@ -9,7 +9,7 @@
  * @property {string | null} state
  * @property {string | null} from
  * @property {string | null} to
- * @property {string | null} reason why it was rejected, disabled, or what the last poll died of
+ * @property {string | null} reason why it was rejected or disabled, or why the last poll failed
  * @property {boolean} inferred
  * @property {boolean} tooLarge whether the filing was too large to be part of the event
  */
@@ -35,8 +35,8 @@ export function eventFacts({ data }) {
 }
 
 /**
- * A filing with what people know it by: the daemon forgets that of COMPLETED ones, their latest event tells
- * it still; pure.
+ * A filing with the names that people know it by: the daemon does not keep them for COMPLETED filings, but
+ * the latest event still has them; pure.
  * @param {FilingWithEvents} filing
  * @returns {FilingWithEvents}
  */
@@ -54,7 +54,7 @@ export function withKnownDetails(filing) {
 }
 
 /**
- * Whether a search finds an event: every word of it must be somewhere in what the line shows; pure.
+ * Whether a search finds an event: the line has to show every word of it; pure.
  * @param {FilingEvent} event
  * @param {string} search
  */

@@ -14,8 +14,8 @@ const samplesMax = 1000;
 const refreshMs = 60_000;
 
 /**
- * The samples of an account with one more; pure. When there are too many, every second one of the older half
- * goes.
+ * The samples of an account with one more; pure. If there are too many, every second one of the older half is
+ * dropped.
  * @param {Sample[]} samples
  * @param {Sample} sample
  */
@@ -26,8 +26,8 @@ export function withSample(samples, sample) {
 }
 
 /**
- * What the daemon has noted over the past hours, then what this page has read since it was opened, oldest
- * first; pure.
+ * The samples that the daemon has stored over the past hours, then those that this page has read since it was
+ * opened, oldest first; pure.
  * @param {{ at: string, counts: Record<string, number> }[]} noted
  * @param {Sample[]} read
  */
@@ -51,7 +51,7 @@ export function useSamples(name, account, hours, now) {
   const { data, error } = useResource(`${apiPath('accounts', name, 'counts')}?hours=${hours}`, refreshMs);
   useEffect(() => {
     if (account !== null) setRead((before) => withSample(before, { at: now, counts: account.counts }));
-    // A reading is a new object; the time alone is no news.
+    // A reading is a new object; a new time alone adds no sample.
   }, [account]);
   const samples = useMemo(() => joinSamples(data?.items ?? [], read), [data, read]);
   return { samples, isRead: data !== null, error };

@@ -17,7 +17,7 @@ export function sleep(ms, signal) {
 }
 
 /**
- * Resolves as soon as somebody can see the page, or the signal aborts.
+ * Resolves as soon as the page is visible, or the signal aborts.
  * @param {AbortSignal} signal
  * @returns {Promise<void>}
  */
@@ -26,7 +26,7 @@ export function untilVisible(signal) {
 }
 
 /**
- * Aborts once nobody can see the page any more, or with another signal.
+ * Aborts once the page is hidden, or with another signal.
  * @param {AbortSignal} signal
  */
 export function whileVisible(signal) {

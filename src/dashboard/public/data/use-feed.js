@@ -20,7 +20,7 @@ export function mergeEvents(shown, arrived) {
 }
 
 /**
- * Older events behind those shown; pure.
+ * Older events after those shown; pure.
  * @param {FilingEvent[]} shown newest first
  * @param {FilingEvent[]} older newest first
  */
@@ -30,9 +30,9 @@ export function withOlder(shown, older) {
 }
 
 /**
- * The events of an account: the latest, new ones as they come, older ones when asked for. While paused new
- * ones are counted and kept back. `events` is null until the latest are read, `arrivals` how many have come
- * since, `showOlder` null when there are none or the page is full.
+ * The events of an account: the latest, new ones as they arrive, older ones on request. While paused, new
+ * ones are counted and held back. `events` is null until the latest are read, `arrivals` the number of new
+ * ones since, `showOlder` null if there are none or the page is full.
  * @param {string} account
  * @param {boolean} paused
  */

@@ -5,7 +5,7 @@ import { sleep, untilVisible } from './sleep.js';
 
 /** @import { Page } from './api-types.d.ts' */
 
-/** The client of whoever is signed in. */
+/** The client of the user who is signed in. */
 export const ClientContext = createContext(
   /** @type {import('./api-client.js').ApiClient} */ (/** @type {unknown} */ (null)),
 );
@@ -14,10 +14,10 @@ export const ClientContext = createContext(
 export const useClient = () => useContext(ClientContext);
 
 /**
- * Something of the API as last read. After a failure the data that was there stays, beside the error.
+ * Something of the API as last read. After a failure the former data stays, beside the error.
  * @template T
  * @typedef {object} Resource
- * @property {T | null} data null until it was read once
+ * @property {T | null} data null until the first reading
  * @property {ApiError | null} error why the last reading failed
  * @property {() => void} reload reads again at once
  */
@@ -29,7 +29,7 @@ export const useClient = () => useContext(ClientContext);
  */
 
 /**
- * Reads a path now and again every so often while the page is visible.
+ * Reads a path now and repeatedly while the page is visible.
  * @template T
  * @param {string} path
  * @param {number} everyMs
@@ -42,7 +42,7 @@ export function useResource(path, everyMs) {
 }
 
 /**
- * Reads the pages of a list that are shown, now and again every so often.
+ * Reads the pages of a list that are shown, now and repeatedly.
  * @template T
  * @param {string} path may have a query
  * @param {number} everyMs
@@ -114,7 +114,7 @@ async function readPages(client, path, pages, signal) {
   return { items, more: cursor !== null };
 }
 
-// Does the work, then waits, then does it again; not while nobody can see the page.
+// Does the work, then waits, then does it again; not while the page is hidden.
 /** @type {(signal: AbortSignal, everyMs: number, work: () => Promise<void>) => Promise<void>} */
 async function repeat(signal, everyMs, work) {
   while (!signal.aborted) {

@@ -21,7 +21,7 @@ const periods = /** @type {const} */ ([
 ]);
 
 /**
- * One account: how its polling stands, its filings over time, and what is rejected now.
+ * One account: the state of its polling, its filings over time, and the rejected ones.
  * @param {{ account: string, crumbs: [name: string, href: string][] }} props
  */
 export function AccountPage({ account: name, crumbs }) {
@@ -114,5 +114,5 @@ function PollButtons({ account, onPoll }) {
       <${ActionButton} action=${action} work=${poll('sweep')}>Sweep now<//>
     </div>
     <${Failure} error=${action.error} what="ask for a poll" />
-    ${asked !== '' && html`<${Notice} tone="good">${asked}. The time of the last one tells when it was done.<//>`}`;
+    ${asked !== '' && html`<${Notice} tone="good">${asked}. The time of the last one shows when it was done.<//>`}`;
 }

@@ -13,7 +13,7 @@ import { useFeed } from '../data/use-feed.js';
 /** @import { FeedState } from '../data/event-feed.js' */
 
 /**
- * The changes of an account as they come, newest first.
+ * The changes of an account as they arrive, newest first.
  * @param {{ account: string }} props
  */
 export function FeedPage({ account }) {
@@ -111,18 +111,19 @@ function Connection({ state }) {
   }
 }
 
-// Says how many came, at most every few seconds: each change by itself would never let a listener rest.
+// Announces the number of new changes, at most every few seconds: a screen reader would not stop for single
+// ones.
 /** @param {{ count: number }} props */
 function Announcement({ count }) {
-  const told = useRef(count);
+  const announced = useRef(count);
   const latest = useRef(count);
   const [text, setText] = useState('');
   latest.current = count;
   useEffect(() => {
     const timer = setInterval(() => {
-      const news = latest.current - told.current;
+      const news = latest.current - announced.current;
       if (news > 0) setText(news === 1 ? '1 new change' : `${news} new changes`);
-      told.current = latest.current;
+      announced.current = latest.current;
     }, 5000);
     return () => clearInterval(timer);
   }, []);

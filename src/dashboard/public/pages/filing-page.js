@@ -13,7 +13,7 @@ import { useResource } from '../data/use-resource.js';
 const refreshMs = 5000;
 
 /**
- * One filing as last seen, and all that was told of it.
+ * One filing as last seen, and its events.
  * @param {{ account: string, filingId: string }} props
  */
 export function FilingPage({ account, filingId }) {

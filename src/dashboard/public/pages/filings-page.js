@@ -7,7 +7,7 @@ import { href } from '../router.js';
 const statuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'];
 
 /**
- * What the daemon last saw of an account's filings.
+ * The filings of an account as the daemon last saw them.
  * @param {{ account: string, status: string | null }} props null: all of them
  */
 export function FilingsPage({ account, status }) {

@@ -14,7 +14,7 @@ import { useResource } from '../data/use-resource.js';
 const refreshMs = 3000;
 
 /**
- * One subscription: how it stands, what can be done, what was sent.
+ * One subscription: its state, actions and attempts.
  * @param {{ account: string, id: string }} props
  */
 export function SubscriptionPage({ account, id }) {
@@ -81,7 +81,7 @@ function StateAdvice({ subscription: { state, disabledReason, unreadable, lastEr
     </p>`;
   }
   return html`<p class="notice warn">
-    The endpoint does not acknowledge. The answers below tell why.
+    The endpoint does not acknowledge. The responses below say why.
     ${
       lag === 0
         ? ' What it did not take was given up and is among the dead letters; the next event tries it again.'

@@ -17,7 +17,7 @@ const statsEveryMs = 30_000;
 const columns = ['Called', 'State', 'Lag', 'Failures', 'Success, latency', 'Next attempt', 'Last success'];
 
 /**
- * Who is called back about an account, and how that goes.
+ * The subscriptions of an account with the state of their delivery.
  * @param {{ account: string }} props
  */
 export function SubscriptionsPage({ account }) {
@@ -34,7 +34,7 @@ export function SubscriptionsPage({ account }) {
         caption="Subscriptions"
         columns=${columns}
         rows=${data.items.map((subscription) => ({ key: subscription.id, cells: cellsOf(subscription) }))}
-        empty=${html`Nobody is called back yet. Register an endpoint with <code>POST /v1/accounts/${account}/subscriptions</code>; <a href="docs/">the API</a> tells how.`}
+        empty=${html`There is no subscription yet. Register an endpoint with <code>POST /v1/accounts/${account}/subscriptions</code>; <a href="docs/">the API</a> says how.`}
         more=${data.more}
         onMore=${showMore}
       />`
@@ -57,7 +57,7 @@ function cellsOf(subscription) {
   ];
 }
 
-// How many of the latest attempts were acknowledged, and how fast.
+// The share of the latest attempts that were acknowledged, and their speed.
 /** @param {{ account: string, id: string }} props */
 function Lately({ account, id }) {
   const path = `${apiPath('accounts', account, 'subscriptions', id, 'attempts')}?limit=50`;

@@ -6,7 +6,7 @@ import { href } from '../router.js';
 /** @import { Account } from '../data/api-types.d.ts' */
 
 /**
- * The way around within an account.
+ * The navigation within an account.
  * @param {{ account: string, at: '' | 'changes' | 'filings' | 'subscriptions' }} props
  */
 export function AccountNav({ account, at }) {
@@ -25,7 +25,7 @@ export function AccountNav({ account, at }) {
 }
 
 /**
- * How many filings are in each status, each a link to them.
+ * The number of filings in each status, each a link to them.
  * @param {{ account: Account }} props
  */
 export function Counts({ account: { account, counts } }) {
@@ -42,7 +42,7 @@ export function Counts({ account: { account, counts } }) {
 }
 
 /**
- * How much of what one poll interval allows the last poll has taken, in words; pure.
+ * The requests of the last poll as a share of those that one poll interval allows, in words; pure.
  * @param {Account['requests']} requests
  */
 export function requestBudget({ lastPoll, budget }) {
@@ -68,7 +68,7 @@ function adviceFor(account, { state, doubt, consecutiveFailures, backoffUntil, l
     case 'ok':
       return null;
     case 'baselining':
-      return 'All filings are being read for the first time. Changes are told once that is complete.';
+      return 'All filings are being read for the first time. Changes are reported once that is complete.';
     case 'backing_off':
       return html`The partner service failed ${consecutiveFailures} times in a row. The next try is
         <${When} at=${backoffUntil} never="soon" />; nothing needs to be done unless it goes on.`;
@@ -79,8 +79,8 @@ function adviceFor(account, { state, doubt, consecutiveFailures, backoffUntil, l
       return html`What the partner service shows is not believed to be this account's own, and is held back
         since <${When} at=${doubt?.since ?? null} never="now" />: ${doubt?.shown} of ${doubt?.known} known
         filings are on its list, ${doubt?.unknown} unknown ones, and ${doubt?.gone} known ones answer 404.
-        Look at the partner service; it ends by itself. If it is so, accept it with
-        <code>POST /v1/accounts/${account}/accept</code>: then all of it is told.`;
+        Check the partner service; the state ends by itself. If it is right, accept it with
+        <code>POST /v1/accounts/${account}/accept</code>: then all of it is reported.`;
     default:
       return html`No poll was completed since <${When} at=${lastCompletePollAt} never="the start" />, so
         changes are missed for now. Check that the partner service answers and that a process with the role

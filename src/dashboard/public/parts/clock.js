@@ -9,7 +9,7 @@ const tickMs = 5000;
 const Tick = createContext(0);
 
 /**
- * Lets what is inside of it see the time pass.
+ * Renders its children again as time passes.
  * @param {{ children?: ComponentChildren }} props
  */
 export function Clock({ children }) {

@@ -9,18 +9,18 @@ import { Text } from './parts.js';
 
 const heightPx = 220;
 
-// Told apart by dashes as well as by colour.
+// The lines differ by dashes as well as by colour.
 const dashes = [[8, 4], [10, 3, 2, 3], [2, 3], [4, 4], []];
 const colours = ['--warn', '--info', '--busy', '--good', '--bad'];
 
 /**
- * The counts per status over time, with a switch for each status; above it what says which time, and in place
- * of it `empty` while there is no line to draw.
+ * The counts per status over time, with a switch for each status and a caption above; `empty` stands in its
+ * place while there is no line to draw.
  * @param {{ samples: Sample[], empty: ComponentChildren, children?: ComponentChildren }} props
  */
 export function CountsChart({ samples, empty, children }) {
   const statuses = Object.keys(samples.at(-1)?.counts ?? {});
-  // Nearly all filings are COMPLETED: their line would press the others to the ground.
+  // Nearly all filings are COMPLETED: their line would flatten the others.
   const [hidden, setHidden] = useState(/** @type {readonly string[]} */ (['COMPLETED']));
   const toggle = (/** @type {string} */ status) =>
     setHidden(hidden.includes(status) ? hidden.filter((other) => other !== status) : [...hidden, status]);
@@ -66,7 +66,7 @@ function Lines({ samples, statuses, shown }) {
   useEffect(() => {
     const element = /** @type {HTMLDivElement} */ (box.current);
     const options = optionsFor(element, statuses, shown);
-    // With its data from the start: an empty one would keep the scale of nothing until the next reading.
+    // Made with its data: an empty chart would keep an empty scale until the next reading.
     plot.current = new uPlot(options, columnsOf(samples, statuses), element);
     const resize = new ResizeObserver(() =>
       plot.current?.setSize({ width: element.clientWidth, height: heightPx }),
@@ -137,7 +137,7 @@ function timeLabels(seconds) {
   return seconds.map((time) => axisTime(time * 1000, spanMs));
 }
 
-// A canvas knows no variables: what one stands for is what an element in that colour has.
+// A canvas knows no CSS variables: their value is read from an element in that colour.
 /** @type {(element: HTMLElement, name: string) => string} */
 function resolveColour(element, name) {
   element.style.color = `var(${name})`;

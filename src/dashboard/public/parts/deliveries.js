@@ -12,7 +12,7 @@ import { useList } from '../data/use-resource.js';
 const refreshMs = 5000;
 
 /**
- * How many of some attempts were acknowledged, and how fast.
+ * The share of attempts that were acknowledged, and their speed.
  * @param {{ attempts: Attempt[] }} props
  */
 export function Stats({ attempts }) {
@@ -33,7 +33,7 @@ function toneOf(outcome) {
 }
 
 /**
- * What was sent to a subscription and what came back, newest first.
+ * The attempts of a subscription and their responses, newest first.
  * @param {{ account: string, id: string }} props
  */
 export function Attempts({ account, id }) {
@@ -70,7 +70,7 @@ export function Attempts({ account, id }) {
 }
 
 /**
- * What was given up for a subscription, newest first.
+ * The events that were given up for a subscription, newest first.
  * @param {{ account: string, id: string }} props
  */
 export function DeadLetters({ account, id }) {

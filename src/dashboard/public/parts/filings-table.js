@@ -11,7 +11,7 @@ import { useList } from '../data/use-resource.js';
 const refreshMs = 5000;
 
 /**
- * What waits for somebody to act: every filing that is rejected, with why and since when, the newest first.
+ * The filings that need action: every rejected filing with its reason and age, newest first.
  * @param {{ account: string }} props
  */
 export function RejectionsTable({ account }) {
@@ -55,7 +55,7 @@ const everyColumn = [
   sinceColumn,
 ];
 
-// Nobody looks for them by name: the daemon keeps no more than this.
+// The daemon keeps no more of them than this.
 /** @type {Column[]} */
 const completedColumns = [
   idColumn,

@@ -41,7 +41,7 @@ export function duration(ms) {
 export const fullTime = (at) => full.format(at);
 
 /**
- * A time as short as the span around it allows: with seconds, without, or with its day.
+ * A time as short as the span allows: with seconds, without seconds, or with its day.
  * @param {number} at milliseconds
  * @param {number} spanMs
  */
@@ -57,7 +57,7 @@ export const number = (count) => whole.format(count);
 export const dollars = (amount) => (amount === null ? null : money.format(amount));
 
 /**
- * A word of the API as people write it: `auth_failed` → "auth failed"; pure.
+ * A word of the API in plain writing: `auth_failed` → "auth failed"; pure.
  * @param {string} word
  */
 export const spaced = (word) => word.replaceAll('_', ' ');

@@ -8,8 +8,7 @@ const prepared = new WeakMap();
 
 /**
  * Markup as tagged templates. Every value in them becomes text or an attribute, never markup. A line break
- * counts as a space, as in HTML and unlike in htm, so that it does not matter where a formatter breaks a
- * sentence.
+ * counts as a space, as in HTML and unlike in htm, so a formatter may break a sentence anywhere.
  * @param {TemplateStringsArray} strings
  * @param {...unknown} values
  */

@@ -11,7 +11,7 @@ import { sleep } from '../data/sleep.js';
 const lookEveryMs = 10_000;
 
 /**
- * What is around every page, and what is wrong with the daemon as a whole.
+ * The frame of every page, with the faults of the daemon as a whole.
  * @param {{ session: Session, onSignOut: () => void, children?: ComponentChildren }} props
  */
 export function Layout({ session, onSignOut, children }) {
@@ -50,7 +50,7 @@ function Readiness() {
   </div>`;
 }
 
-// Why the daemon is not ready; empty when it is.
+// Why the daemon is not ready; empty if it is.
 function useReasons() {
   const [reasons, setReasons] = useState(/** @type {string[]} */ ([]));
   useEffect(() => {
@@ -75,6 +75,6 @@ async function readReasons(signal) {
     const { reasons } = await response.json();
     return Array.isArray(reasons) ? reasons.map(String) : [];
   } catch {
-    return ['It does not answer. What is shown is what was last read. Check that it runs.'];
+    return ['It does not answer. The page shows what was last read. Check that the daemon runs.'];
   }
 }

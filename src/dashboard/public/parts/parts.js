@@ -32,8 +32,7 @@ const tones = new Map([
 ]);
 
 /**
- * Text of somebody else. It keeps its own writing direction to itself, so an override in it turns nothing
- * around it.
+ * Text of another party. Its writing direction is isolated, so an override in it turns nothing around it.
  * @param {{ value: string | number | null | undefined }} props null and empty show a dash
  */
 export function Text({ value }) {
@@ -42,7 +41,7 @@ export function Text({ value }) {
 }
 
 /**
- * A status, type or state as a coloured word. Words that are not known are shown as they are.
+ * A status, type or state as a coloured word. Unknown words are shown as they are.
  * @param {{ word: string, tone?: Tone }} props
  */
 export function Badge({ word, tone }) {
@@ -62,8 +61,7 @@ export function When({ at, never = 'never' }) {
 }
 
 /**
- * The page's heading: names the page for the browser's history, and takes the focus when one has come here by
- * a link.
+ * The page's heading: names the page in the browser's history, and takes the focus after a link was followed.
  * @param {{ title: string, crumbs?: [name: string, href: string][], children?: ComponentChildren }} props
  */
 export function Heading({ title, crumbs = [], children }) {
@@ -118,7 +116,7 @@ export function Loading({ what }) {
 }
 
 /**
- * Why something could not be read or done. What is on the page meanwhile may be old.
+ * Why something could not be read or done. Other data on the page may be old.
  * @param {{ error: ApiError | null, what: string }} props `what` completes "Could not …"
  */
 export function Failure({ error, what }) {

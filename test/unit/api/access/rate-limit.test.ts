@@ -3,25 +3,25 @@ import { describe, expect, test } from 'vitest';
 import { addressKey, createRateLimiter } from '../../../../src/api/access/rate-limit.ts';
 
 describe('a rate limiter', () => {
-  test('takes a burst at once, and then as much as the rate allows', () => {
+  test('counts a burst at once, and then as much as the rate allows', () => {
     let now = 0;
     const limiter = createRateLimiter({ burst: 3, perSecond: 10 }, () => now);
-    expect([1, 2, 3, 4].map(() => limiter.take('a'))).toEqual([0, 0, 0, 100]);
+    expect([1, 2, 3, 4].map(() => limiter.count('a'))).toEqual([0, 0, 0, 100]);
     now = 99;
-    expect(limiter.take('a')).toBe(1);
+    expect(limiter.count('a')).toBe(1);
     now = 100;
-    expect([limiter.take('a'), limiter.take('a')]).toEqual([0, 100]);
-    expect(limiter.take('b')).toBe(0);
+    expect([limiter.count('a'), limiter.count('a')]).toEqual([0, 100]);
+    expect(limiter.count('b')).toBe(0);
   });
 
   test('does not count what was refused, or only asked about', () => {
     let now = 0;
     const limiter = createRateLimiter({ burst: 1, perSecond: 1 }, () => now);
-    limiter.take('a');
-    for (let i = 0; i < 50; i += 1) limiter.take('a');
+    limiter.count('a');
+    for (let i = 0; i < 50; i += 1) limiter.count('a');
     for (let i = 0; i < 50; i += 1) limiter.waitMs('b');
     now = 1_000;
-    expect([limiter.take('a'), limiter.take('b')]).toEqual([0, 0]);
+    expect([limiter.count('a'), limiter.count('b')]).toEqual([0, 0]);
   });
 
   test('lets no more through in any time than the burst and the rate', () => {
@@ -33,12 +33,12 @@ describe('a rate limiter', () => {
         steps,
         (burst, perSecond, waits) => {
           let now = 0;
-          let taken = 0;
+          let counted = 0;
           const limiter = createRateLimiter({ burst, perSecond }, () => now);
           for (const wait of waits) {
             now += wait;
-            if (limiter.take('a') === 0) taken += 1;
-            expect(taken).toBeLessThanOrEqual(burst + (now / 1000) * perSecond + 1e-6);
+            if (limiter.count('a') === 0) counted += 1;
+            expect(counted).toBeLessThanOrEqual(burst + (now / 1000) * perSecond + 1e-6);
           }
         },
       ),
@@ -47,7 +47,7 @@ describe('a rate limiter', () => {
 
   test('remembers a bounded number of keys, the latest', () => {
     const limiter = createRateLimiter({ burst: 1, perSecond: 0.001 }, () => 0);
-    for (let i = 0; i < 10_001; i += 1) limiter.take(String(i));
+    for (let i = 0; i < 10_001; i += 1) limiter.count(String(i));
     expect(limiter.waitMs('0')).toBe(0);
     expect(limiter.waitMs('10000')).toBeGreaterThan(0);
   });

@@ -40,7 +40,7 @@ test.each([
   'a string',
   undefined,
   null,
-])('%s is a mistake of ours and tells nothing', (error) => {
+])('%s is a fault of the daemon and shows nothing', (error) => {
   expect(isStoreFailure(error)).toBe(false);
   const problem = toProblem(error);
   expect(problem.code).toBe('internal_error');
@@ -73,11 +73,11 @@ test.each([
   ],
   [new SealError('A stored secret was sealed with key "a"'), 'secret_unreadable'],
   [new NewerFormatError('subscription', 3, 'format 2'), 'newer_format'],
-])('%s is told as %s', (error, code) => {
+])('%s becomes %s', (error, code) => {
   expect(toProblem(error).code).toBe(code);
 });
 
-test('whoever meets a sealed secret is told which key is missing, as readiness tells everybody', () => {
+test('the problem of a sealed secret names the missing key, as readiness does', () => {
   const problem = toProblem(new SealError('sealed with key "prod-7"'));
   expect([problem.statusCode, problem.message]).toEqual([503, 'sealed with key "prod-7"']);
 });

@@ -27,7 +27,7 @@ test('a view holds neither secrets nor header values', () => {
   expect(text).not.toMatch(/whsec_|hidden/);
 });
 
-test('a view tells how delivery stands', () => {
+test('a view shows the state of delivery', () => {
   const delivery = parseDeliveryState({
     failures: '3',
     nextAttemptAt: String(now + 5),
@@ -46,7 +46,7 @@ test('a view tells how delivery stands', () => {
   });
 });
 
-test('a view tells why the daemon can send nothing, and when it tries again', () => {
+test('a view says why the daemon can send nothing, and when it tries again', () => {
   const block = { reason: 'a key is missing', since: now, times: 2, nextAt: now + 9 };
   const delivery = parseDeliveryState({ blocked: JSON.stringify(block) });
   expect(subscriptionView(record(delivery), 0)).toMatchObject({

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { FILING_STATES } from '../../../../src/sandbox/filings/filing-states.ts';
-import { RATE_NAMES } from '../../../../src/sandbox/filings/rates.ts';
+import { filingStates } from '../../../../src/sandbox/filings/filing-states.ts';
+import { rateNames } from '../../../../src/sandbox/filings/rates.ts';
 
-const configurations = FILING_STATES.flatMap(({ nbStateRates, edStateRates }) => [
-  nbStateRates,
-  edStateRates,
-]);
+const configurations = filingStates.flatMap(({ nbStateRates, edStateRates }) => [nbStateRates, edStateRates]);
 
 describe('the states of the sandbox', () => {
   it('use every mode, and both values of every boolean', () => {
-    const modes = configurations.flatMap((rates) => RATE_NAMES.map((name) => rates[name].mode));
+    const modes = configurations.flatMap((rates) => rateNames.map((name) => rates[name].mode));
     expect(new Set(modes)).toEqual(new Set(['PERCENTAGE_WITH_FEES', 'PERCENTAGE_WITH_FEES_VIA', 'MANUAL']));
     for (const flag of ['carriersFee', 'carriersTaxable', 'policyFee', 'policyTaxable'] as const) {
       expect(new Set(configurations.map((rates) => rates[flag]))).toEqual(new Set([true, false]));
@@ -27,7 +24,7 @@ describe('the states of the sandbox', () => {
   });
 
   it('have different rate configurations', () => {
-    const distinct = new Set(FILING_STATES.map(({ nbStateRates }) => JSON.stringify(nbStateRates)));
-    expect(distinct.size).toBe(FILING_STATES.length);
+    const distinct = new Set(filingStates.map(({ nbStateRates }) => JSON.stringify(nbStateRates)));
+    expect(distinct.size).toBe(filingStates.length);
   });
 });

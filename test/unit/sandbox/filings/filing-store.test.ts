@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFilingStore } from '../../../../src/sandbox/filings/filing-store.ts';
 import type { Filing } from '../../../../src/sandbox/filings/filing.ts';
-import { FILING_STATES } from '../../../../src/sandbox/filings/filing-states.ts';
-import { createRandom } from '../../../../src/sandbox/simulation/random.ts';
+import { filingStates } from '../../../../src/sandbox/filings/filing-states.ts';
+import { createRandom } from '../../../../src/sandbox/random.ts';
 import { sampleFiling } from '../../../../src/sandbox/simulation/sample-filings.ts';
 
 const template = sampleFiling(createRandom(1), {
   id: 'f',
   owner: 'a',
-  states: FILING_STATES,
+  states: filingStates,
   status: 'PAID',
   createdAtMs: 0,
   nowMs: 0,

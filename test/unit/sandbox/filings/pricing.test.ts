@@ -3,13 +3,13 @@ import { quotePolicy } from '../../../../src/sandbox/filings/pricing.ts';
 import type { QuoteInput } from '../../../../src/sandbox/filings/pricing.ts';
 import type { RateConfiguration } from '../../../../src/sandbox/filings/rates.ts';
 
-const NOTHING = { mode: 'MANUAL', value: 0 } as const;
+const nothing = { mode: 'MANUAL', value: 0 } as const;
 const rates: RateConfiguration = {
-  surplusLinesTax: NOTHING,
-  stampingFee: NOTHING,
-  lgt: NOTHING,
-  fmt: NOTHING,
-  filingFee: NOTHING,
+  surplusLinesTax: nothing,
+  stampingFee: nothing,
+  lgt: nothing,
+  fmt: nothing,
+  filingFee: nothing,
   carriersFee: true,
   carriersTaxable: true,
   policyFee: true,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createFilingStore } from '../../../../src/sandbox/filings/filing-store.ts';
-import { FILING_STATES } from '../../../../src/sandbox/filings/filing-states.ts';
-import { createRandom } from '../../../../src/sandbox/simulation/random.ts';
+import { filingStates } from '../../../../src/sandbox/filings/filing-states.ts';
+import { createRandom } from '../../../../src/sandbox/random.ts';
 import { sampleFiling } from '../../../../src/sandbox/simulation/sample-filings.ts';
-import { DEFAULT_SIMULATION, nextChange, planTick } from '../../../../src/sandbox/simulation/simulation.ts';
+import { defaultSimulation, nextChange, planTick } from '../../../../src/sandbox/simulation/simulation.ts';
 
-const quiet = { ...DEFAULT_SIMULATION, createRate: 0, reopenRate: 0, rejectRate: 0 };
+const quiet = { ...defaultSimulation, createRate: 0, reopenRate: 0, rejectRate: 0 };
 
 function storeWith(statuses: readonly string[]) {
   const store = createFilingStore();
@@ -14,7 +14,7 @@ function storeWith(statuses: readonly string[]) {
     const sample = {
       id: `f${index}`,
       owner: 'a',
-      states: FILING_STATES,
+      states: filingStates,
       status,
       createdAtMs: index,
       nowMs: index,
@@ -69,7 +69,7 @@ describe('a tick', () => {
 
   it('is the same for the same seed', () => {
     const filings = storeWith(['UNPAID', 'PAID', 'PENDING', 'COMPLETED']);
-    const plan = () => planTick(filings, { ...DEFAULT_SIMULATION, changesPerTick: 2 }, createRandom(42));
+    const plan = () => planTick(filings, { ...defaultSimulation, changesPerTick: 2 }, createRandom(42));
     expect(plan()).toEqual(plan());
   });
 });

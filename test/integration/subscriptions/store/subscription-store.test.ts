@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
-import { createKeys } from '../../../src/redis/keys.ts';
-import { createSealer } from '../../../src/secrets/seal.ts';
-import { createSubscriptionStore } from '../../../src/subscriptions/subscription-store.ts';
-import type { Subscription } from '../../../src/subscriptions/subscription.ts';
-import { testRedis } from '../../support/redis/test-redis.ts';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { createSealer } from '../../../../src/secrets/seal.ts';
+import { createSubscriptionStore } from '../../../../src/subscriptions/store/subscription-store.ts';
+import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

@@ -1,10 +1,10 @@
-import type { RedisClient } from '../redis/connection/connect.ts';
-import type { Keys } from '../redis/keys.ts';
-import { replaceField } from '../redis/replace-field.ts';
-import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
-import { parseShaped, toUnreadable } from '../redis/unreadable-record.ts';
-import { defineScript } from '../redis/scripts.ts';
-import type { SealedRecord } from '../secrets/stored-secrets.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { replaceField } from '../../redis/replace-field.ts';
+import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
+import { parseShaped, toUnreadable } from '../../redis/unreadable-record.ts';
+import { defineScript } from '../../redis/scripts.ts';
+import type { SealedRecord } from '../../secrets/stored-secrets.ts';
 import { parseStored, subscriptionSealContext } from './stored-subscription.ts';
 import type { StoredSubscription } from './stored-subscription.ts';
 

@@ -1,11 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  createRandom,
-  hexDigits,
-  pickWeighted,
-  sampleIndexes,
-} from '../../../../src/sandbox/simulation/random.ts';
+import { createRandom, hexDigits, pickWeighted, sampleIndexes } from '../../../src/sandbox/random.ts';
 
 const draw = (seed: number) => Array.from({ length: 5 }, createRandom(seed));
 

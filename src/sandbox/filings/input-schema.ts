@@ -1,19 +1,19 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { FILES_MAX, MONEY_MAX, NOTES_LENGTH_MAX, TEXT_LENGTH_MAX } from '../decisions.ts';
-import { FILING_TYPES, PAYMENT_METHODS } from '../filings/filing.ts';
+import { filesMax, moneyMax, notesLengthMax, textLengthMax } from '../decisions.ts';
+import { filingTypes, paymentMethods } from './filing.ts';
 
-const NOT_BLANK = '\\S';
-const PLAIN_FILE_NAME = '^[^/\\\\\\x00-\\x1f\\x7f]+$';
+const notBlank = '\\S';
+const plainFileName = '^[^/\\\\\\x00-\\x1f\\x7f]+$';
 
 /** What a text that does not match one of the patterns is told. */
-export const PATTERN_MEANINGS: ReadonlyMap<unknown, string> = new Map([
-  [NOT_BLANK, 'must not be blank'],
-  [PLAIN_FILE_NAME, 'must be a file name without slashes and control characters'],
+export const patternMeanings: ReadonlyMap<unknown, string> = new Map([
+  [notBlank, 'must not be blank'],
+  [plainFileName, 'must be a file name without slashes and control characters'],
 ]);
 
-const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, pattern: NOT_BLANK });
-const Money = Type.Number({ minimum: 0, maximum: MONEY_MAX });
+const Text = Type.String({ maxLength: textLengthMax, pattern: notBlank });
+const Money = Type.Number({ minimum: 0, maximum: moneyMax });
 const CalendarDate = Type.String({ format: 'date' });
 
 /**
@@ -21,7 +21,7 @@ const CalendarDate = Type.String({ format: 'date' });
  * fields: not shown".
  */
 export const CalculateBody = Type.Object({
-  filingType: Type.Enum(FILING_TYPES),
+  filingType: Type.Enum(filingTypes),
   stateAbbr: Text,
   premium: Money,
   policyFee: Type.Optional(Money),
@@ -36,7 +36,7 @@ export const CalculateBody = Type.Object({
  * ignored.
  */
 export const CreateFilingBody = Type.Object({
-  filingType: Type.Enum(FILING_TYPES),
+  filingType: Type.Enum(filingTypes),
   filingStateId: Text,
   policyNumber: Text,
   insuredsName: Text,
@@ -44,7 +44,7 @@ export const CreateFilingBody = Type.Object({
   policyEffectiveDate: CalendarDate,
   premium: Money,
   files: Type.Array(Type.Object({ name: Text, fileName: Text, filePath: Type.String({ minLength: 1 }) }), {
-    maxItems: FILES_MAX,
+    maxItems: filesMax,
   }),
   endorsementNumber: Type.Optional(Text),
   endorsementEffectiveDate: Type.Optional(CalendarDate),
@@ -53,13 +53,13 @@ export const CreateFilingBody = Type.Object({
   carriersFee: Type.Optional(Money),
   lgtValue: Type.Optional(Money),
   fmtValue: Type.Optional(Money),
-  declaredPaymentMethod: Type.Optional(Type.Enum(PAYMENT_METHODS)),
-  userNotes: Type.Optional(Type.String({ maxLength: NOTES_LENGTH_MAX })),
+  declaredPaymentMethod: Type.Optional(Type.Enum(paymentMethods)),
+  userNotes: Type.Optional(Type.String({ maxLength: notesLengthMax })),
 });
 
 /** The body of `POST /partner/upload-user-file`; a file name is no path. */
 export const UploadBody = Type.Object({
-  fileName: Type.String({ maxLength: TEXT_LENGTH_MAX, pattern: PLAIN_FILE_NAME }),
+  fileName: Type.String({ maxLength: textLengthMax, pattern: plainFileName }),
   filingId: Type.Optional(Type.String({ minLength: 1 })),
 });
 

@@ -6,7 +6,7 @@
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
 --       else the idempotency record of the
 --       request that came first.
--- @include ../events/log.lua
+-- @include ../../events/log.lua
 if string.match(redis.call('GET', KEYS[6]) or '', '^closed ') then return 'gone' end
 local first = ARGV[4] ~= '' and redis.call('GET', KEYS[4])
 if first then return first end

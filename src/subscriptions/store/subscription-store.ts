@@ -1,22 +1,17 @@
 import { hash } from 'node:crypto';
-import type { RedisClient } from '../redis/connection/connect.ts';
-import type { Keys } from '../redis/keys.ts';
-import { committing, loadScript } from '../redis/scripts.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import { parseDeliveryState } from './delivery-state.ts';
-import { decodeRecord, isUnreadable, parseShaped, toUnreadable } from '../redis/unreadable-record.ts';
-import type { OnUnreadable, Remedy } from '../redis/unreadable-record.ts';
-import { openSubscription, parseStored, readSubscription, sealSubscription } from './stored-subscription.ts';
-import type { ReadSubscription, StoredSubscription } from './stored-subscription.ts';
-import type { DeliveryState, Subscription } from './subscription.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { committing, loadScript } from '../../redis/scripts.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import { decodeRecord, isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
+import type { OnUnreadable } from '../../redis/unreadable-record.ts';
+import type { DeliveryState, Subscription } from '../subscription.ts';
+import { openSubscription, parseStored, sealSubscription } from './stored-subscription.ts';
+import type { ReadSubscription, SubscriptionRecord } from './stored-subscription.ts';
+import { createSubscriptionReads } from './subscription-reads.ts';
 
 /** As many subscriptions an account may have. */
 export const subscriptionsMax = 20_000;
-
-/** Settings and delivery state of one subscription, read together. */
-export interface SubscriptionRecord extends ReadSubscription {
-  readonly delivery: DeliveryState;
-}
 
 /** A page of subscriptions; `next` is null at the end of the list. */
 export interface SubscriptionPage {
@@ -102,65 +97,7 @@ export function createSubscriptionStore(
   const updateScript = committing(loadScript(new URL('update-subscription.lua', import.meta.url)));
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
 
-  async function read(account: string, id: string): Promise<(SubscriptionRecord & { text: string }) | null> {
-    const [text, fields] = await Promise.all([
-      redis.hget(keys.account(account).subscriptions, id),
-      redis.hgetall(state(account, id)),
-    ]);
-    if (text === null) return null;
-    return {
-      text,
-      ...readSubscription(sealer, account, text, place(account, id)),
-      delivery: parseDeliveryState(fields, state(account, id)),
-    };
-  }
-
-  const place = (account: string, id: string) => ({ key: keys.account(account).subscriptions, field: id });
-
-  function report(account: string, kind: string, remedy: Remedy, error: unknown): void {
-    if (!isUnreadable(error)) throw error;
-    const { key, field } = 'key' in error ? error : place(account, '');
-    onUnreadable({ account, kind, key, field, reason: error.message, remedy });
-  }
-
-  // What can be read of each, and why the others cannot.
-  async function readAll(
-    account: string,
-  ): Promise<{ id: string; text: string; stored: StoredSubscription | Error }[]> {
-    const all = await redis.hgetall(keys.account(account).subscriptions);
-    return Object.entries<string>(all).map(([id, text]) => {
-      try {
-        return { id, text, stored: parseStored(text, place(account, id)) };
-      } catch (error) {
-        if (!isUnreadable(error)) throw error;
-        const { name, message: reason } = error;
-        const remedy: Remedy = name === 'NewerFormatError' ? 'stands' : 'left_out';
-        onUnreadable({ account, kind: 'subscriptions', ...place(account, id), reason, remedy });
-        return { id, text, stored: error };
-      }
-    });
-  }
-
-  function readListed(account: string, id: string, text: string): ReadSubscription {
-    try {
-      return readSubscription(sealer, account, text, place(account, id));
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      return { subscription: { ...unknownSubscription, id, account }, unreadable: error };
-    }
-  }
-
-  async function readDelivery(account: string, id: string): Promise<DeliveryState | undefined> {
-    const key = state(account, id);
-    try {
-      return parseDeliveryState(await redis.hgetall(key), key);
-    } catch (error) {
-      const unreadable = toUnreadable(error);
-      if (unreadable === null) throw error;
-      report(account, 'sub', 'stands', unreadable);
-      return undefined;
-    }
-  }
+  const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
 
   return {
     async create(subscription, idempotency) {
@@ -186,9 +123,9 @@ export function createSubscriptionStore(
       if (earlier.request !== request) return { kind: 'key_reused' };
       return { kind: 'replayed', subscription: openSubscription(sealer, account, earlier.subscription) };
     },
-    get: read,
+    get: reads.one,
     async list(account, after, limit) {
-      const following = (await readAll(account))
+      const following = (await reads.all(account))
         .map(({ id, text, stored }) => ({
           id,
           text,
@@ -198,7 +135,7 @@ export function createSubscriptionStore(
         .toSorted((a, b) => (a.age < b.age ? -1 : 1));
       const page = following.slice(0, limit);
       return {
-        subscriptions: page.map(({ id, text }) => readListed(account, id, text)),
+        subscriptions: page.map(({ id, text }) => reads.listed(account, id, text)),
         next: following.length > limit ? (page.at(-1)?.age ?? null) : null,
       };
     },
@@ -208,7 +145,7 @@ export function createSubscriptionStore(
         return (await redis.hvals(key)).map((text) => parseStored(text, { key, field: null }));
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        return (await readAll(account)).flatMap(({ stored }) => (stored instanceof Error ? [] : [stored]));
+        return (await reads.all(account)).flatMap(({ stored }) => (stored instanceof Error ? [] : [stored]));
       }
     },
     async resting(account) {
@@ -218,11 +155,11 @@ export function createSubscriptionStore(
       return new Map(Object.entries<string>(all).map(([id, text]) => [id, until(text)]));
     },
     async deliveries(account, ids) {
-      return Promise.all(ids.map((id) => readDelivery(account, id)));
+      return Promise.all(ids.map((id) => reads.delivery(account, id)));
     },
     async update(account, id, change) {
       for (;;) {
-        const before = await read(account, id);
+        const before = await reads.one(account, id);
         if (before === null) return null;
         const { subscription, enabled, release } = change(before);
         const written = await updateScript.run(
@@ -237,7 +174,7 @@ export function createSubscriptionStore(
             release ? '1' : '',
           ],
         );
-        if (written === 1) return read(account, id);
+        if (written === 1) return reads.one(account, id);
       }
     },
     async remove(account, id) {
@@ -252,22 +189,6 @@ export function createSubscriptionStore(
     },
   };
 }
-
-// What is shown of one that cannot be read.
-const unknownSubscription: Subscription = {
-  id: '',
-  account: '',
-  url: '',
-  eventTypes: [],
-  states: null,
-  description: null,
-  headers: {},
-  format: 'standard',
-  payload: 'full',
-  secrets: [],
-  createdAt: 0,
-  updatedAt: 0,
-};
 
 // Sorts as text: by age, then by id.
 function ageKey({ createdAt, id }: Pick<Subscription, 'createdAt' | 'id'>): string {

@@ -1,7 +1,7 @@
-import type { ERROR_STATUS } from '../decisions.ts';
+import type { errorStatus } from './decisions.ts';
 
 /** The stable name of a failure. */
-export type ErrorCode = keyof typeof ERROR_STATUS;
+export type ErrorCode = keyof typeof errorStatus;
 
 /** One thing wrong with the input; `field` is a dotted path such as `files.0.name`, empty for the whole. */
 export interface Problem {

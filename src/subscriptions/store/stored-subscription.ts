@@ -1,13 +1,13 @@
-import { NewerFormatError } from '../redis/newer-format-error.ts';
+import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import {
   decodeRecord,
   isShaped,
   parseShaped,
   type UnreadableRecordError,
-} from '../redis/unreadable-record.ts';
-import { SealError } from '../secrets/seal.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import type { Subscription } from './subscription.ts';
+} from '../../redis/unreadable-record.ts';
+import { SealError } from '../../secrets/seal.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import type { DeliveryState, Subscription } from '../subscription.ts';
 
 /**
  * As it is in Redis: headers are one sealed text, for their values are often credentials. Format 1 has them
@@ -24,6 +24,11 @@ export interface ReadSubscription {
   readonly subscription: Subscription;
   /** Why some do not, and what to do; null where all do. */
   readonly unreadable: SealError | UnreadableRecordError | NewerFormatError | null;
+}
+
+/** Settings and delivery state of one subscription, read together. */
+export interface SubscriptionRecord extends ReadSubscription {
+  readonly delivery: DeliveryState;
 }
 
 /** What the sealed texts of an account's subscriptions open under. */

@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Type } from 'typebox';
+import type { ApiDeps } from '../deps.ts';
+import type { Api } from '../server/api-instance.ts';
+import { record } from '../shared/schema.ts';
+
+// Milliseconds within which readiness is answered; supervisors often allow two seconds.
+const readinessMs = 1_800;
+
+const reasonsSchema = Type.Array(Type.String(), {
+  description: 'What is wrong and what to do; empty when nothing is.',
+});
+const verdict = { description: 'The verdict.' };
+const readinessSchema = record({ ready: Type.Boolean(), reasons: reasonsSchema }, verdict);
+const livenessSchema = record({ live: Type.Boolean(), reasons: reasonsSchema }, verdict);
+
+const getLiveness = {
+  tags: ['Operation'],
+  operationId: 'getLiveness',
+  security: [],
+  summary: 'Whether the process works; 503 means that a restart would help',
+  response: { 200: livenessSchema, 503: livenessSchema },
+};
+
+const getReadiness = {
+  tags: ['Operation'],
+  operationId: 'getReadiness',
+  security: [],
+  summary: 'Whether the daemon keeps its promise right now; 503 says why not',
+  response: { 200: readinessSchema, 503: readinessSchema },
+};
+
+const getMetrics = {
+  tags: ['Operation'],
+  operationId: 'getMetrics',
+  security: [],
+  summary: 'Metrics for Prometheus',
+  response: { 200: { description: 'Metrics.', content: { 'text/plain': { schema: Type.String() } } } },
+};
+
+/** Liveness, readiness and metrics in Prometheus' text format; they need no token. */
+export function addHealthRoutes(
+  app: Api,
+  {
+    liveness,
+    readiness,
+    metrics,
+    beforeScrape,
+  }: Pick<ApiDeps, 'liveness' | 'readiness' | 'metrics' | 'beforeScrape'>,
+): void {
+  app.get('/health/live', { schema: getLiveness }, async (_request, reply) => {
+    const { live, reasons } = liveness();
+    void reply.code(live ? 200 : 503);
+    return { live, reasons: [...reasons] };
+  });
+
+  app.get('/health/ready', { schema: getReadiness }, async (_request, reply) => {
+    const { ready, reasons } = await inTime(readiness);
+    void reply.code(ready ? 200 : 503);
+    return { ready, reasons: [...reasons] };
+  });
+
+  app.get('/metrics', { schema: getMetrics }, async (request, reply) => {
+    try {
+      await beforeScrape?.();
+    } catch (error) {
+      // Without Redis the process's own metrics matter most.
+      request.log.warn({ error: String(error) }, 'metrics.not_refreshed');
+    }
+    void reply.type(metrics.contentType);
+    return metrics.metrics();
+  });
+}
+
+async function inTime(readiness: ApiDeps['readiness']) {
+  const timer = new AbortController();
+  const late = delay(readinessMs, notReady('The check took too long: Redis does not answer in time.'), {
+    signal: timer.signal,
+  });
+  try {
+    return await Promise.race([readiness(), late]);
+  } catch {
+    return notReady('The check failed: see the log of the daemon.');
+  } finally {
+    timer.abort();
+  }
+}
+
+function notReady(reason: string) {
+  return { ready: false, reasons: [reason] };
+}

@@ -1,0 +1,67 @@
+/** One finding of a check by TypeBox, in the form of JSON Schema. */
+export interface SchemaViolation {
+  readonly keyword: string;
+  /** The place of the value, as a JSON pointer (RFC 6901). */
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message?: string;
+}
+
+/**
+ * One wrong value: the field's path with dots ("headers.X-Team", "eventTypes.0"; empty for the value itself) and
+ * what is wrong.
+ */
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * The wrong values that a check has found, each field once: later findings about a field are about the same
+ * mistake or about the other branches of a union. `explain` may put a finding into other words; undefined
+ * leaves it as it is. `at` is the place of the value, an unknown field's is that of its object.
+ */
+export function fieldErrors(
+  violations: readonly SchemaViolation[],
+  explain: (violation: SchemaViolation, at: readonly string[]) => string | undefined = () => undefined,
+): FieldError[] {
+  const byPath = new Map<string, FieldError>();
+  for (const violation of violations) {
+    for (const error of describe(violation, explain)) {
+      if (!byPath.has(error.path)) byPath.set(error.path, error);
+    }
+  }
+  return [...byPath.values()];
+}
+
+function describe(
+  violation: SchemaViolation,
+  explain: NonNullable<Parameters<typeof fieldErrors>[1]>,
+): FieldError[] {
+  const at = violation.instancePath.split('/').slice(1).map(unescapePointer);
+  const values: Readonly<Record<string, unknown>> = { ...violation.params };
+  const explained = explain(violation, at);
+  const each = (names: unknown, message: string) =>
+    texts(names).map((name) => ({ path: [...at, name].join('.'), message }));
+  switch (violation.keyword) {
+    case 'required':
+      return each(values['requiredProperties'], 'is required');
+    case 'additionalProperties':
+      return each(values['additionalProperties'], explained ?? 'is not known');
+    case 'boolean':
+      return []; // a field that may not be there; additionalProperties has named it
+    case 'enum':
+      return [{ path: at.join('.'), message: `must be one of ${texts(values['allowedValues']).join(', ')}` }];
+    default:
+      return [{ path: at.join('.'), message: explained ?? violation.message ?? 'is not valid' }];
+  }
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+// RFC 6901 §4.
+function unescapePointer(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
+}
