@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../src/sandbox/simulation/random.ts';
+import { createRandom, type Random } from '../../src/sandbox/random.ts';
 
 /**
  * Numbers in [0, 1) from the seed that a variable of the environment names, otherwise from a new one. Prints

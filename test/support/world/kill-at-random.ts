@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import type { TapedCallback } from '../journals/journals.ts';
 import type { SupervisedDaemon } from './supervised-daemon.ts';
 import type { World } from './world.ts';
-import type { Random } from '../../../src/sandbox/simulation/random.ts';
+import type { Random } from '../../../src/sandbox/random.ts';
 
 const nextWithinMs = { start: 4_000, work: 1_000 };
 const recoveryTimeoutMs = 60_000;
