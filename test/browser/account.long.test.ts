@@ -25,7 +25,7 @@ describe('accounts', () => {
       'Request budget',
       'by the last poll',
     ])
-      expect(text).toContain(part);
+      expect(text).toMatch(new RegExp(`\\b${part}\\b`));
     expect(text).toMatch(/just now|ago/);
     expect(tab.problems).toEqual([]);
   });

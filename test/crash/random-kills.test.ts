@@ -3,7 +3,10 @@ import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redi
 import { expectKept, writeEvidence } from '../support/journals/expect-kept.ts';
 import { describeRecoveries, killAtRandom, type Recovery } from '../support/world/kill-at-random.ts';
 import { accounts, maxInFlight, startWorld } from '../support/world/world.ts';
+import { expectNone } from '../support/expect-none.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
+const random = seededRandom('CRASH_SEED');
 const kills = Number(process.env['CRASH_KILLS'] ?? 40);
 const recoveryMaxMs = 15_000;
 let redis: PrivateRedis;
@@ -17,10 +20,10 @@ afterAll(() => redis.close());
 // One world's share of the kills. How long a process takes to start is the machine's affair, what follows is
 // ours.
 async function killAndCheck(roles: readonly string[], share: number): Promise<Recovery[]> {
-  await using world = await startWorld({ redisUrl: redis.url, roles });
-  world.receiver.answer(() => ({ status: Math.random() < 0.03 ? 503 : 200, afterMs: Math.random() * 300 }));
+  await using world = await startWorld({ random, redisUrl: redis.url, roles });
+  world.receiver.answer(() => ({ status: random() < 0.03 ? 503 : 200, afterMs: random() * 300 }));
   const stop = world.lives.run(20);
-  const recoveries = await killAtRandom(world, share);
+  const recoveries = await killAtRandom(world, share, random);
   await stop();
   const findings = await expectKept(
     world,
@@ -43,7 +46,7 @@ test.each([
     const ends = await Promise.allSettled(Array.from({ length: worlds }, () => killAndCheck(roles, share)));
     const recoveries = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
     console.log(`${share * worlds} kills, ${describeRecoveries(recoveries)}`);
-    expect(ends.filter(({ status }) => status === 'rejected')).toEqual([]);
+    expectNone(ends, ({ status }) => status === 'rejected', 'ends of lives');
   },
   3_600_000,
 );

@@ -4,7 +4,9 @@ import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redi
 import { expectKept } from '../support/journals/expect-kept.ts';
 import { quarters, watchMemory, type MemorySample } from '../support/world/memory.ts';
 import { maxInFlight, startWorld, type World } from '../support/world/world.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
+const random = seededRandom('CRASH_SEED');
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 1);
 // Shorter than this, the first trims of the log and the growth of a young heap are all there is to see.
 const flatFromMinutes = 10;
@@ -20,7 +22,7 @@ afterAll(() => redis.close());
 
 async function killUntil(over: AbortSignal, { daemons }: World): Promise<number> {
   for (let kills = 0; ; kills += 1) {
-    await delay(5_000 + Math.random() * 20_000, undefined, { signal: over }).catch(() => undefined);
+    await delay(5_000 + random() * 20_000, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return kills;
     await daemons[1]?.kill();
   }
@@ -43,7 +45,7 @@ test(`${minutes} minutes at ${perSecond} changes a second, one of two daemons ki
     filings: 200,
     environment: { POLL_INTERVAL_MS: '500', SWEEP_INTERVAL_MS: '10000', EVENT_RETENTION_MS: '120000' },
   });
-  world.receiver.answer(() => ({ status: Math.random() < 0.01 ? 503 : 200, afterMs: Math.random() * 50 }));
+  world.receiver.answer(() => ({ status: random() < 0.01 ? 503 : 200, afterMs: random() * 50 }));
   const stop = world.lives.run(perSecond, false);
   const over = AbortSignal.timeout(minutes * 60_000);
   const metricsUrl = `${world.daemons[0]?.url()}/metrics`;

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
 import { expectKept } from '../support/journals/expect-kept.ts';
 import { startWorld } from '../support/world/world.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
+const random = seededRandom('CRASH_SEED');
 const stops = Number(process.env['CRASH_STOPS'] ?? 12);
 const graceMs = 30_000;
 let redis: PrivateRedis;
@@ -38,18 +40,18 @@ test('SIGTERM with 200 callbacks in flight: exit code 0 within the grace, and no
 });
 
 test('SIGTERM at any time: exit code 0, nothing is lost, and nothing that was answered is repeated', async () => {
-  await using world = await startWorld({ redisUrl: redis.url });
+  await using world = await startWorld({ random, redisUrl: redis.url });
   const [daemon] = world.daemons;
-  world.receiver.answer(() => ({ status: Math.random() < 0.05 ? 503 : 200, afterMs: Math.random() * 200 }));
+  world.receiver.answer(() => ({ status: random() < 0.05 ? 503 : 200, afterMs: random() * 200 }));
   const finish = world.lives.run(15);
   for (let i = 0; i < stops; i += 1) {
     await daemon?.untilStarted();
-    await delay(Math.random() * 1_500);
+    await delay(random() * 1_500);
     expect(await daemon?.stop()).toBe(0);
     daemon?.start();
     // Every other time in the midst of its start, where there is no work to finish yet.
     if (i % 2 === 0) continue;
-    await delay(Math.random() * 800);
+    await delay(random() * 800);
     expect([0, null]).toContain(await daemon?.stop());
     daemon?.start();
   }

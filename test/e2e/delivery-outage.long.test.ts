@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { startReceiver, type Callback, type Receiver } from '../support/receivers/receiver.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 import { startStage, type ShownAttempt } from '../support/daemon/delivery-stage.ts';
+import { expectNone } from '../support/expect-none.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -135,7 +136,7 @@ describe('a subscription that changes', () => {
     expect(new Set(former.received.map(({ id }) => id))).toEqual(tried);
     const sent = new Set(receiver.accepted.map(({ id }) => id));
     expect(sent.size).toBe(20);
-    expect([...tried].filter((id) => !sent.has(id))).toEqual([]);
+    expectNone([...tried], (id) => !sent.has(id), 'attempts');
   }, 60_000);
 
   test('deleted while callbacks are in flight: nothing more is sent', async () => {

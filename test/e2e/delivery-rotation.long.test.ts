@@ -9,6 +9,7 @@ import {
 } from '../support/receivers/receiver.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 import { startStage, type DeliveryStage } from '../support/daemon/delivery-stage.ts';
+import { expectNone } from '../support/expect-none.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -85,7 +86,11 @@ test('rotated again and again under load, every callback verifies with the secre
   await untilSignedWith(receiver, 25, current);
   const { length } = receiver.received;
   const events = await stopMoving();
-  expect(receiver.received.slice(length).filter((callback) => verifiesWith(former, callback))).toEqual([]);
+  expectNone(
+    receiver.received.slice(length),
+    (callback) => verifiesWith(former, callback),
+    'callbacks after the change',
+  );
   expect(receiver.refused).toEqual([]);
   expect(receiver.received).toHaveLength(events);
   for (const { headers } of receiver.received)

@@ -3,6 +3,7 @@ import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
 import { createLatch, startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 import { startStage } from '../support/daemon/delivery-stage.ts';
+import { expectNone } from '../support/expect-none.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -64,7 +65,7 @@ test('a daemon that was stopped beyond its deadlines, while another took over, r
     // oxlint-enable no-await-in-loop
   }
   const judged = receivers.map(judge);
-  expect(judged.filter(({ inOrder, thrice }) => !inOrder || thrice.length > 0)).toEqual([]);
+  expectNone(judged, ({ inOrder, thrice }) => !inOrder || thrice.length > 0, 'receivers');
   const repeats = sum(judged.map((each) => each.repeats));
   expect(repeats).toBeGreaterThan(0);
   expect(repeats).toBeLessThanOrEqual(20 * 5);

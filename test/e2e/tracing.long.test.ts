@@ -10,6 +10,7 @@ import { receiverSecret, startReceiver, type Receiver } from '../support/receive
 import { testRedis } from '../support/redis/test-redis.ts';
 import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 import { startTraceCollector, type CollectedSpan } from '../support/receivers/trace-collector.ts';
+import { expectNone } from '../support/expect-none.ts';
 
 const fast = { timeout: 20_000, interval: 50 };
 const headerValue = 'the-key-that-the-receiver-wants';
@@ -136,7 +137,7 @@ test('the poll that saw a change and every attempt to deliver it are one trace, 
     'premium',
     Buffer.alloc(32, 7).toString('base64'),
   ];
-  expect(secrets.filter((secret) => collector.text().includes(secret))).toEqual([]);
+  expectNone(secrets, (secret) => collector.text().includes(secret), 'secrets');
 });
 
 test('a collector that cannot be reached changes nothing for receivers, is told of, and does not keep the process', async () => {

@@ -4,6 +4,7 @@ import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon
 import { receiverSecret, startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
+import { expectNone } from '../support/expect-none.ts';
 
 const base = '/v1/accounts/default';
 const formats = ['standard', 'cloudevents', 'slack'] as const;
@@ -74,7 +75,7 @@ describe('names and reasons that attackers wrote', () => {
 
   test('mark up nothing in Slack', async () => {
     const texts = (await bodiesAt('slack')).map(({ text }) => String(text));
-    expect(texts.filter((text) => /<[^>]*>/.test(text))).toEqual([]);
+    expectNone(texts, (text) => /<[^>]*>/.test(text), 'texts');
     expect(texts.some((text) => text.includes('&lt;img src=x onerror=alert(1)&gt;'))).toBe(true);
   });
 
@@ -92,7 +93,7 @@ describe('names and reasons that attackers wrote', () => {
     await bodiesAt('slack');
     const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
     const said = JSON.stringify(daemon.logs) + metrics;
-    expect(words.filter(([, text]) => said.includes(JSON.stringify(text).slice(1, -1)))).toEqual([]);
+    expectNone(words, ([, text]) => said.includes(JSON.stringify(text).slice(1, -1)), 'texts');
   });
 });
 

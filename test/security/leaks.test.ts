@@ -7,6 +7,7 @@ import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/dae
 import { startHostilePartner, type HostilePartner } from '../support/partner/hostile-partner.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
+import { expectNone } from '../support/expect-none.ts';
 
 const word = () => randomBytes(18).toString('base64url');
 const signingSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
@@ -215,7 +216,7 @@ describe('after a run in which every secret was used', () => {
     const keys = await client.keys('*');
     client.disconnect();
     expect(keys.length).toBeGreaterThan(20);
-    expect(keys.filter((key) => !key.startsWith('fw:'))).toEqual([]);
+    expectNone(keys, (key) => !key.startsWith('fw:'), 'keys');
   });
 
   test('the append-only file and a dump of Redis contain none, job data included', async () => {

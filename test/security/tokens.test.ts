@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createApiFixture, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
+import { expectNone } from '../support/expect-none.ts';
 
 const redis = testRedis();
 const inAWeek = new Date(Date.now() + 7 * 86_400_000).toISOString();
@@ -33,7 +34,7 @@ test('a token has 256 random bits, and none of its text is stored', async () => 
   expect(new Set(secrets.map((secret) => Buffer.from(secret, 'base64url').length))).toEqual(new Set([32]));
   expect(new Set(secrets).size).toBe(20);
   const stored = JSON.stringify(await redis.connect().hgetall(api.keys.account('one').tokens));
-  expect(secrets.filter((secret) => stored.includes(secret))).toEqual([]);
+  expectNone(secrets, (secret) => stored.includes(secret), 'secrets');
 });
 
 test('what a token is found by opens nothing: the whole digest has to be right', async () => {

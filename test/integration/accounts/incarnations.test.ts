@@ -15,6 +15,7 @@ import { startReceiver } from '../../support/receivers/receiver.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { watchAccount, type SeenEvent } from '../../support/partner/watched-account.ts';
 import { createHarness } from '../delivery/drain-harness.ts';
+import { expectNone } from '../../support/expect-none.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -244,7 +245,7 @@ test('however removals, creations and writes meet, nothing of a former account s
 
     const incarnation = await incarnationOf(accounts, account);
     const filings = await client.hkeys(harness.keys.filings);
-    expect(filings.filter((id) => !id.startsWith(`${incarnation} `))).toEqual([]);
+    expectNone(filings, (id) => !id.startsWith(`${incarnation} `), 'filings');
     const own = written.filter((one) => one.incarnation === incarnation);
     expect(own.length).toBeGreaterThan(0);
     expect(filings).toEqual(expect.arrayContaining(own.flatMap(({ filing = [] }) => filing)));

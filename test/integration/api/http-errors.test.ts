@@ -13,6 +13,7 @@ import {
   type Answer,
   type ApiFixture,
 } from '../../support/api/api-fixture.ts';
+import { expectNone } from '../../support/expect-none.ts';
 
 const redis = testRedis();
 let api: ApiFixture;
@@ -224,7 +225,7 @@ test('a caller that goes away in the middle of a body, or whose time is over, is
   leaving.resetAndDestroy();
   await sendRaw(begun, own);
   await logged.app.close();
-  expect(lines.filter(({ level }) => Number(level) > 30)).toEqual([]);
+  expectNone(lines, ({ level }) => Number(level) > 30, 'log lines');
 });
 
 test('an internal failure shows nothing of the inside', async () => {

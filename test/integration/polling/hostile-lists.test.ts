@@ -8,6 +8,9 @@ import {
 import { createKeys } from '../../../src/redis/keys.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+
+const random = seededRandom('PROPERTY_SEED');
 
 const redis = testRedis();
 const client = redis.connect();
@@ -39,7 +42,7 @@ async function untilBaselined(watched: WatchedAccount, pollsMax: number): Promis
 
 function shuffled<T>(items: readonly T[]): T[] {
   return items
-    .map((item) => ({ item, at: Math.random() }))
+    .map((item) => ({ item, at: random() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ item }) => item);
 }
@@ -74,7 +77,7 @@ const manners: [string, number, () => void][] = [
   ['totals too low', 4, () => editPages((page) => ({ ...page, total: Math.floor(Number(page.total) / 3) }))],
   ['totals of 0', 4, () => editPages((page) => ({ ...page, total: 0 }))],
   ['negative totals', 4, () => editPages((page) => ({ ...page, total: -1 }))],
-  ['random totals', 16, () => editPages((page) => ({ ...page, total: Math.floor(Math.random() * 600) }))],
+  ['random totals', 16, () => editPages((page) => ({ ...page, total: Math.floor(random() * 600) }))],
   [
     'totals of the page',
     4,

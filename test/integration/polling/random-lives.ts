@@ -395,7 +395,7 @@ async function checkConvergence(
     if (each !== 'COMPLETED')
       expect((await watched.snapshot.idsIn(watched.account, each)).toSorted()).toEqual(ids.toSorted());
   }
-  expect(await client.hlen(createKeys(prefix).account(watched.account).missing), 'misses left').toBe(0);
+  expect(await client.hlen(createKeys(prefix).account(watched.account).missing), 'missedReads left').toBe(0);
   const events = (await watched.events()).filter(({ type }) => !type.startsWith('account.'));
   for (const [id, { sequence }] of known)
     expect(sequence).toBe(events.findLast(({ filingId }) => filingId === id)?.sequence ?? 0);

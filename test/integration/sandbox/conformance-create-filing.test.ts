@@ -64,7 +64,8 @@ describe('The returned filing', () => {
   });
 
   it('does not carry the price', async () => {
-    const { body } = await create(valid);
+    const { status, body } = await create(valid);
+    expect([status, body.status]).toEqual([200, 'UNPAID']);
     for (const field of ['total', 'tax', 'filingFee']) expect(body).not.toHaveProperty(field);
   });
 

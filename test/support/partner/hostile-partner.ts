@@ -70,8 +70,8 @@ export interface HostilePartner extends AsyncDisposable {
   /** Changes a filing, or adds it on top. */
   put(id: string, fields: Readonly<Record<string, unknown>>): void;
   remove(id: string): void;
-  /** Highest number of requests that began within any one second, and of those under way at once. */
-  peaks(): { readonly perSecond: number; readonly atOnce: number };
+  /** Highest number of requests under way at once. */
+  peaks(): { readonly atOnce: number };
 }
 
 /** A row with every field of a filing (docs/partner.md#single-filing). */
@@ -103,12 +103,10 @@ export function partnerRow(
 /** Starts one on loopback. */
 export async function startHostilePartner(rows: readonly PartnerRow[] = []): Promise<HostilePartner> {
   const key = 'test-partner-key-0123456789';
-  const startedAt: number[] = [];
   let atOnce = 0;
   let atOnceMax = 0;
 
   const server = createServer((request, response) => {
-    startedAt.push(performance.now());
     atOnce += 1;
     atOnceMax = Math.max(atOnceMax, atOnce);
     response.once('close', () => {
@@ -139,7 +137,7 @@ export async function startHostilePartner(rows: readonly PartnerRow[] = []): Pro
     remove(id) {
       partner.rows = partner.rows.filter((row) => row.id !== id);
     },
-    peaks: () => ({ perSecond: busiestSecond(startedAt), atOnce: atOnceMax }),
+    peaks: () => ({ atOnce: atOnceMax }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -147,10 +145,6 @@ export async function startHostilePartner(rows: readonly PartnerRow[] = []): Pro
     },
   };
   return partner;
-}
-
-function busiestSecond(times: readonly number[]): number {
-  return Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + 1000).length));
 }
 
 async function answer(

@@ -3,6 +3,7 @@ import { vi } from 'vitest';
 import type { TapedCallback } from '../journals/journals.ts';
 import type { SupervisedDaemon } from './supervised-daemon.ts';
 import type { World } from './world.ts';
+import type { Random } from '../../../src/sandbox/random.ts';
 
 const nextWithinMs = { start: 4_000, work: 1_000 };
 const recoveryTimeoutMs = 60_000;
@@ -20,12 +21,12 @@ export interface Recovery {
  * taking over have got to since the former one, the others in the midst of work. Returns what came of those
  * after which it was left to recover.
  */
-export async function killAtRandom(world: World, kills: number): Promise<Recovery[]> {
+export async function killAtRandom(world: World, kills: number, random: Random): Promise<Recovery[]> {
   const recoveries: Recovery[] = [];
   for (let i = 0; i < kills; i += 1) {
     const comesAgain = i % 2 === 0 && i < kills - 1;
-    await delay(Math.random() * (i % 2 === 1 ? nextWithinMs.start : nextWithinMs.work));
-    const daemon = world.daemons[Math.floor(Math.random() * world.daemons.length)];
+    await delay(random() * (i % 2 === 1 ? nextWithinMs.start : nextWithinMs.work));
+    const daemon = world.daemons[Math.floor(random() * world.daemons.length)];
     await daemon?.kill();
     if (daemon !== undefined && !comesAgain) recoveries.push(await recovery(world, daemon));
   }

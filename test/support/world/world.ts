@@ -8,6 +8,7 @@ import type { Journals, Subscriber } from '../journals/journals.ts';
 import { startPartnerRecorder, type PartnerRecorder } from './partner-recorder.ts';
 import { superviseDaemon, type SupervisedDaemon } from './supervised-daemon.ts';
 import { startTapingReceiver, type TapingReceiver } from './taping-receiver.ts';
+import { seededRandom } from '../seeded-random.ts';
 
 /**
  * A partner service with two accounts, daemons that watch them, and two subscribers of each, all journalled.
@@ -55,7 +56,7 @@ const retryMs = [100, 200, 400, 800, 1_000, ...Array.from({ length: 20 }, () => 
 /** Starts everything; resolves when the baselines are complete and the subscribers registered. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   await using stack = new AsyncDisposableStack();
-  const { roles = ['api,poll,deliver'], filings = 20, random = Math.random } = options;
+  const { roles = ['api,poll,deliver'], filings = 20, random = seededRandom('CRASH_SEED') } = options;
   const sandbox = stack.use(await startSandbox());
   const recorder = stack.use(
     await startPartnerRecorder(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { boundedCounts } from '../../../src/monitoring/gauges.ts';
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { readText } from '../docs/documents.ts';
+import { expectNone } from '../../support/expect-none.ts';
 
 interface RegisteredMetric {
   readonly name: string;
@@ -44,7 +45,7 @@ describe.each(Object.entries(queries))('the queries of the %s', (_, found) => {
       return metric === undefined || labels.some((label) => !metric.labelNames?.includes(label));
     });
     expect(wrong).toEqual([]);
-    expect(found.filter((query) => selectors(query).length === 0)).toEqual([]);
+    expectNone(found, (query) => selectors(query).length === 0, 'queries');
   });
 });
 
@@ -52,7 +53,7 @@ it('the dashboard shows every metric but that of the keys', () => {
   const shown = new Set(queries.dashboard.flatMap(selectors).map(({ name }) => find(name)?.name));
   const own = registered.map(({ name }) => name).filter((name) => name.startsWith('filing_webhooks_'));
   const wanted = own.filter((name) => name !== 'filing_webhooks_sealed_secrets');
-  expect(wanted.filter((name) => !shown.has(name))).toEqual([]);
+  expectNone(wanted, (name) => !shown.has(name), 'metrics');
 });
 
 it('every alert is explained in docs/failure-modes.md, and no other', () => {

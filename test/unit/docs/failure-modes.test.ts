@@ -4,6 +4,7 @@ import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import type { HealthState } from '../../../src/polling/health.ts';
 import type { SubscriptionState } from '../../../src/subscriptions/subscription.ts';
 import { filesBelow, readText } from './documents.ts';
+import { expectNone } from '../../support/expect-none.ts';
 
 const document = readText('docs/failure-modes.md');
 
@@ -40,7 +41,7 @@ describe('docs/failure-modes.md', () => {
   it('explains every outcome of a callback and the state words of the API', () => {
     const outcomes = Object.keys(outcomeKinds).filter((code) => code !== 'delivered');
     const words = [...stateWords, ...outcomes];
-    expect(words.filter((word) => !document.includes(`\`${word}\``))).toEqual([]);
+    expectNone(words, (word) => !document.includes(`\`${word}\``), 'words');
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import lock from '../../../package-lock.json' with { type: 'json' };
 import packageJson from '../../../package.json' with { type: 'json' };
 import { readText } from '../docs/documents.ts';
+import { expectNone } from '../../support/expect-none.ts';
 
 interface LockedPackage {
   readonly version?: string;
@@ -43,7 +44,7 @@ describe('dependencies', () => {
       ...packageJson.optionalDependencies,
       ...packageJson.devDependencies,
     };
-    expect(Object.entries(asked).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    expectNone(Object.entries(asked), ([, version]) => !/^\d+\.\d+\.\d+$/.test(version), 'versions');
   });
 
   test('are pinned by hash and come from the registry', () => {
@@ -54,7 +55,7 @@ describe('dependencies', () => {
     expect(
       needed.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([path]) => path),
     ).toEqual([]);
-    expect(locked.filter(([, { resolved = 'https:' }]) => !resolved.startsWith('https:'))).toEqual([]);
+    expectNone(locked, ([, { resolved = 'https:' }]) => !resolved.startsWith('https:'), 'packages');
   });
 
   test('run no scripts when they are installed', () => {
@@ -81,7 +82,7 @@ describe('dependencies', () => {
     expect(new Set(components.map(({ name, version }) => nameAndVersion(name, version)))).toEqual(
       new Set(delivered.map(([path, { version }]) => nameAndVersion(nameOf(path), version))),
     );
-    expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([]);
+    expectNone(components, ({ licenses }) => licenses === undefined, 'components');
   });
 });
 
@@ -100,7 +101,7 @@ describe('containers', () => {
     'of %s have a read-only root, no capabilities beyond those named and no way to new privileges',
     (_name, service) => {
       const said = service.includes('<<: *node') ? shared + service : service;
-      expect(guards.filter((guard) => !said.includes(guard))).toEqual([]);
+      expectNone(guards, (guard) => !said.includes(guard), 'guards');
     },
   );
 

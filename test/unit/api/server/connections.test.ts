@@ -1,17 +1,20 @@
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { endLateInTurns } from '../../../../src/api/server/connections.ts';
 
 const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 const malformed = Object.assign(new Error('malformed'), { code: 'HPE_INVALID_METHOD' });
 
-/** Ends connections as slowly as a machine with too much to do. */
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Ends connections as slowly as a machine with too much to do: one takes more than a turn's time. */
 function createEnder(isAnswered: (socket: Socket) => boolean = () => false) {
   const ended: Socket[] = [];
   const end = endLateInTurns((_error, socket) => {
     ended.push(socket);
-    for (const until = performance.now() + 6; performance.now() < until;);
+    vi.advanceTimersByTime(6);
   }, isAnswered);
   return { ended, end };
 }
