@@ -30,10 +30,7 @@ const endMs = 20_000;
 // recording that.
 const abortMs = 17_000;
 
-/** What delivers events, as far as it is there without the role `deliver`. */
-export type DeliveryParts = ReturnType<typeof createDeliveryParts>;
-
-export interface DeliveryPartsDeps extends OpenStore {
+interface DeliveryPartsDeps extends OpenStore {
   readonly stores: Stores;
   readonly records: AccountRecords;
   readonly tracing: Tracing;

@@ -23,9 +23,6 @@ const pollUpkeepMs = 30_000;
 // Milliseconds that polls may take to end.
 const endMs = 5_000;
 
-/** What polls, as far as it is there without the role `poll`. */
-export type PollingParts = ReturnType<typeof createPollingParts>;
-
 export interface PollingPartsDeps extends OpenStore {
   readonly stores: Stores;
   readonly records: AccountRecords;
