@@ -7,11 +7,7 @@ import { blockAfter, isLasting, UnusableSettingsError } from '../blocked/block-p
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
 import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
-import {
-  createCallbackSender,
-  type SendCallbackDeps,
-  type Sent,
-} from '../../callbacks/send-callback.ts';
+import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 
 /** Delivery to subscriptions by name. */
