@@ -96,7 +96,7 @@ const folders: Readonly<Record<string, Folder>> = {
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records', 'tracing/tracing.ts'] },
   'monitoring/due-work': { may: ['redis'] },
   api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
-  dashboard: { may: ['events/event-types.ts'], has: fastify },
+  dashboard: { may: ['events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },
   // routes → lists → faults → server → filings ← simulation.
   'sandbox/filings': { may: [], own: sandbox },

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { serveAsset } from './asset.ts';
-import { eventTypesFile } from './event-types-file.ts';
+import { catalogueFile } from './catalogue-file.ts';
 import { readPageFiles } from './page-files.ts';
 import { readVendorFiles } from './vendor-files.ts';
 
@@ -36,7 +36,7 @@ export function createDashboard(): FastifyPluginAsync {
     app.addHook('onRequest', async (_request, reply) => {
       void reply.headers(headers);
     });
-    const assets = await Promise.all([eventTypesFile(), readPageFiles(), readVendorFiles()]);
+    const assets = await Promise.all([catalogueFile(), readPageFiles(), readVendorFiles()]);
     for (const asset of assets.flat()) serveAsset(app, asset);
   };
 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
 import { AccountNav } from '../parts/account-parts.js';
 import { ActionButton } from '../actions/actions.js';
-import { eventTones } from '../data/event-types.js';
+import { eventTones } from '../data/catalogue.js';
 import { eventFacts, matchesSearch } from '../data/filing-event.js';
 import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';

@@ -1,10 +1,11 @@
+import { statusTones } from '../data/catalogue.js';
 import { AccountNav } from '../parts/account-parts.js';
 import { FilingsTable } from '../parts/filings-table.js';
 import { html } from '../parts/html.js';
 import { Heading } from '../parts/parts.js';
 import { href } from '../router.js';
 
-const statuses = ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'];
+const statuses = Object.keys(statusTones);
 
 /**
  * The filings of an account as the daemon last saw them.

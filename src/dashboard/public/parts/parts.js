@@ -1,5 +1,5 @@
 import { useEffect, useRef } from '../vendor/hooks.js';
-import { eventTones } from '../data/event-types.js';
+import { eventTones, statusTones } from '../data/catalogue.js';
 import { useNow } from './clock.js';
 import { fullTime, relativeTime, spaced } from './format.js';
 import { html } from './html.js';
@@ -14,11 +14,7 @@ import { href } from '../router.js';
 /** @type {ReadonlyMap<string, Tone>} */
 const tones = new Map([
   ...Object.entries(eventTones),
-  ['UNPAID', 'warn'],
-  ['PAID', 'info'],
-  ['PENDING', 'busy'],
-  ['COMPLETED', 'good'],
-  ['REJECTED', 'bad'],
+  ...Object.entries(statusTones),
   ['ok', 'good'],
   ['baselining', 'busy'],
   ['backing_off', 'warn'],

@@ -2,3 +2,6 @@ import type { Tone } from '../parts/parts.js';
 
 /** The tone of each event type that is in logs, in the order of `src/events/event-types.ts`. */
 export const eventTones: Readonly<Record<string, Tone>>;
+
+/** The tone of each known status, in the order of `src/partner/filing-statuses.ts`. */
+export const statusTones: Readonly<Record<string, Tone>>;

@@ -1,0 +1,21 @@
+import { eventTypes, loggedEventTypes } from '../events/event-types.ts';
+import { filingStatuses } from '../partner/filing-statuses.ts';
+import { createAsset, mediaType } from './asset.ts';
+import type { Asset } from './asset.ts';
+
+const name = 'data/catalogue.js';
+
+/**
+ * The event types and the statuses as a module for the page; `public/data/catalogue.d.ts` declares it. A status
+ * has the tone of the event for a filing that came into it.
+ */
+export async function catalogueFile(): Promise<Asset> {
+  const events = Object.fromEntries(loggedEventTypes.map((type) => [type, eventTypes[type].tone]));
+  const statuses = Object.fromEntries(
+    filingStatuses.map(({ status, event }) => [status, eventTypes[event].tone]),
+  );
+  const text =
+    `export const eventTones = ${JSON.stringify(events)};\n` +
+    `export const statusTones = ${JSON.stringify(statuses)};\n`;
+  return createAsset(`/assets/${name}`, mediaType(name) ?? '', text);
+}
