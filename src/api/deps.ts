@@ -53,7 +53,7 @@ export interface ApiDeps {
    * refuses it with 503.
    */
   readonly storeProblem: () => Promise<string | null>;
-  /** What every job queue holds right now. */
+  /** The present contents of every job queue. */
   readonly readQueues: () => Promise<readonly QueueState[]>;
   readonly metrics: Registry;
   /** Updates gauges before they are printed; if it rejects, they are printed as they are. */

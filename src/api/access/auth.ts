@@ -24,7 +24,7 @@ declare module 'fastify' {
 export type Caller =
   { readonly kind: 'operator' } | { readonly kind: 'account'; readonly token: AccountToken };
 
-/** What a request asks for, as far as permissions are concerned. */
+/** The facts of a request on which permission depends. */
 export interface Access {
   readonly operatorOnly: boolean;
   /** The account in the path; null where there is none. */

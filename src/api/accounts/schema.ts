@@ -158,7 +158,7 @@ export const pollAnswerSchema = record(
   },
 );
 
-/** What is wrong with the address of a partner service, or null; pure. */
+/** The problem with the address of a partner service, null for a valid one; pure. */
 export function baseUrlProblem(text: string): string | null {
   const url = /^https?:\/\/[^/]/i.test(text) ? URL.parse(text) : null;
   if (url === null || /[\s\\\p{Cc}]/u.test(text)) return 'must be an absolute http:// or https:// URL';

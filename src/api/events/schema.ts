@@ -105,7 +105,7 @@ const eventStream = {
   content: { 'text/event-stream': { schema: Type.String() } },
 };
 
-/** What GET /v1/accounts/{account}/events takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/events. */
 export const listEvents = {
   tags: ['Events'],
   operationId: 'listEvents',
@@ -116,7 +116,7 @@ export const listEvents = {
   response: { 200: eventListSchema, ...problems(422) },
 };
 
-/** What GET /v1/accounts/{account}/events/stream takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/events/stream. */
 export const streamEvents = {
   tags: ['Events'],
   operationId: 'streamEvents',

@@ -84,7 +84,7 @@ const filingListSchema = listOf(
     'filings, one that changes meanwhile may appear twice.',
 );
 
-/** What GET /v1/accounts/{account}/filings takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/filings. */
 export const listFilings = {
   tags: ['Filings'],
   operationId: 'listFilings',
@@ -110,7 +110,7 @@ export const listFilings = {
   },
 };
 
-/** What GET /v1/accounts/{account}/filings/{filingId} takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/filings/{filingId}. */
 export const getFiling = {
   tags: ['Filings'],
   operationId: 'getFiling',

@@ -34,8 +34,8 @@ export function followConnections(server: Server, open: Iterable<Socket> = []): 
 
 /**
  * Keeps at most `max` connections open. One more cuts the connection that has gone longest without a whole
- * request, so clients that send slowly or nothing make way for clients with a request. Requests being answered
- * and streams stay; if there is nothing else, the new connection is cut.
+ * request, so clients that send slowly or nothing make way for clients with a request. Requests being
+ * answered and streams stay; if there is nothing else, the new connection is cut.
  */
 export function limitConnections(
   server: Server,
@@ -105,8 +105,8 @@ const underWayMs = 1_000;
 
 /**
  * Makes `close` close connections too; Node would wait for them. Idle ones close at once. After one second,
- * those whose request is incomplete or whose client does not read the response close too. Responses being made
- * are sent, with `connection: close` (RFC 9112 §9.6).
+ * those with an incomplete request or an unread response close too. Responses being made are sent, with
+ * `connection: close` (RFC 9112 §9.6).
  */
 export function endConnectionsOnClose(app: Api, connections: OpenConnections): void {
   let closing = false;

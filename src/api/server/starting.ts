@@ -4,7 +4,7 @@ import { Problem, problemBody, problemType } from '../shared/problem.ts';
 
 /** The sources of what a starting daemon answers. */
 export interface StartingDeps {
-  /** What the daemon waits for and what to do; called for each response. */
+  /** The reason why the daemon is not ready yet, and what to do; called for each response. */
   readonly reason: () => string;
   readonly metrics: Registry;
 }

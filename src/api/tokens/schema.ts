@@ -60,7 +60,7 @@ const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens, oldest 
 
 const inAccount = Type.Object(accountParams);
 
-/** What POST /v1/accounts/{account}/tokens takes and answers. */
+/** Request and responses of POST /v1/accounts/{account}/tokens. */
 export const createToken = {
   tags: ['Tokens'],
   operationId: 'createToken',
@@ -70,7 +70,7 @@ export const createToken = {
   response: { 201: answer('NewToken', 'The token with its text.'), ...problems(...bodyProblems) },
 };
 
-/** What GET /v1/accounts/{account}/tokens takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/tokens. */
 export const listTokens = {
   tags: ['Tokens'],
   operationId: 'listTokens',
@@ -80,7 +80,7 @@ export const listTokens = {
   response: { 200: tokenListSchema, ...problems(422) },
 };
 
-/** What DELETE /v1/accounts/{account}/tokens/{id} takes and answers. */
+/** Request and responses of DELETE /v1/accounts/{account}/tokens/{id}. */
 export const deleteToken = {
   tags: ['Tokens'],
   operationId: 'deleteToken',

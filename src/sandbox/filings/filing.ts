@@ -29,9 +29,9 @@ export interface UserFile {
 }
 
 /**
- * A filing exactly as the service returns it (docs/partner.md#single-filing). `status` is wider than the
- * specification because the control interface may set any. Optional input is echoed, `null` where it was not
- * given.
+ * A filing exactly as the service returns it (docs/partner.md#single-filing). `status` is wider than
+ * docs/partner.md#statuses because the control interface may set any. Optional input is echoed, `null` where
+ * it was not given.
  */
 export interface Filing {
   readonly id: string;
