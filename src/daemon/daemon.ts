@@ -15,7 +15,7 @@ import { clocksContradict, oldestKept } from './upkeep/retention.ts';
 import type { Part } from './stop-parts.ts';
 
 /**
- * A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection.
+ * A running daemon. Disposing of it stops taking work, finishes work in flight and closes every connection.
  */
 export interface Daemon extends AsyncDisposable {
   /** Where the API listens; null without the role `api`. */

@@ -113,7 +113,7 @@ export const accountSchema = record(
   { $id: 'Account' },
 );
 
-/** Answer of GET /v1/accounts. */
+/** Response of GET /v1/accounts. */
 export const accountListSchema = listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.');
 
 /** Query of GET …/counts. */
@@ -128,7 +128,7 @@ export const countsQuerySchema = record({
   ),
 });
 
-/** Answer of GET …/counts. */
+/** Response of GET …/counts. */
 export const countsAnswerSchema = record(
   {
     items: Type.Array(record({ at: time('When, to the minute.'), counts: countsByStatus })),
@@ -149,7 +149,7 @@ export const pollQuerySchema = record({
   ),
 });
 
-/** Answer of POST …/poll. */
+/** Response of POST …/poll. */
 export const pollAnswerSchema = record(
   { account: Type.String(), mode: oneOf(['delta', 'sweep']) },
   {

@@ -78,7 +78,7 @@ export const eventSchema = record(
   { $id: 'Event' },
 );
 
-/** Answer of GET …/events; the handler writes it as text, so events stay as they were stored. */
+/** Response of GET …/events; the handler writes it as text, so events stay as they were stored. */
 const eventListSchema = Type.Unsafe<string>(
   record(
     {

@@ -62,7 +62,8 @@ const shown = {
 export const filingSchema = record(shown, { $id: 'Filing' });
 
 /**
- * Answer of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were stored.
+ * Response of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were
+ * stored.
  */
 const filingWithEventsSchema = Type.Unsafe<string>(
   record(
@@ -77,7 +78,7 @@ const filingWithEventsSchema = Type.Unsafe<string>(
   ),
 );
 
-/** Answer of GET …/filings. */
+/** Response of GET …/filings. */
 const filingListSchema = listOf(
   Type.Unsafe({ $ref: 'Filing#' }),
   'Filings without removed ones. A page may be shorter than `limit` and still have a next one. In lists of COMPLETED and of all ' +

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { Api } from './api-instance.ts';
 
 /**
- * The open connections of a server with the responses under way on each, in the order of the last activity:
- * the most recent one is last.
+ * The open connections of a server with the responses in flight on each, by last activity, the most recent
+ * last.
  */
 export type OpenConnections = Map<Socket, Set<ServerResponse>>;
 
@@ -53,7 +53,7 @@ export function limitConnections(
   });
 }
 
-// The newest connection, on which nothing can have arrived yet, is among them.
+// The candidates include the newest connection, on which nothing can have arrived yet.
 function longestWaiting(connections: OpenConnections): Socket | null {
   for (const socket of connections.keys()) {
     if (!hasWholeRequest(connections, socket)) return socket;
@@ -100,12 +100,12 @@ export function endLateInTurns(answer: AnswerBroken, isWhole: (socket: Socket) =
   };
 }
 
-// Milliseconds that the rest of a request or of a response has when the API closes.
+// Milliseconds for the rest of a request or of a response when the API closes.
 const underWayMs = 1_000;
 
 /**
  * Makes `close` close connections too; Node would wait for them. Idle ones close at once. After one second,
- * those with an incomplete request or an unread response close too. Responses being made are sent, with
+ * those with an incomplete request or an unread response close too. Responses in flight are sent, with
  * `connection: close` (RFC 9112 §9.6).
  */
 export function endConnectionsOnClose(app: Api, connections: OpenConnections): void {

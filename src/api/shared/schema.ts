@@ -8,7 +8,7 @@ export function nullable<T extends TSchema>(schema: T, options: Record<string, u
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'], ...options });
 }
 
-/** One of some words. */
+/** A schema for one of these words. */
 export function oneOf<const T extends readonly string[]>(words: T, options: Record<string, unknown> = {}) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options });
 }
@@ -38,7 +38,7 @@ export const pageQuery = {
   ),
 };
 
-/** Number of items per page if the request does not say. */
+/** Default number of items per page. */
 export const pageLimit = 50;
 
 /** The response of every list. */

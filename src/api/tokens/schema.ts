@@ -18,7 +18,7 @@ const tokenParams = Type.Object({
   id: Type.String({ description: 'Id of the token.', examples: ['tok_9f86d081884c7d65'] }),
 });
 
-/** Body of POST …/tokens; none at all makes a token with every default. */
+/** Body of POST …/tokens; without a body the token has every default. */
 const tokenInputSchema = record({
   name: Type.Optional(
     Type.String({
@@ -49,13 +49,13 @@ const shown = {
 /** A token as the API shows it; never its text. */
 export const tokenSchema = record(shown, { $id: 'Token' });
 
-/** Answer of POST …/tokens. */
+/** Response of POST …/tokens. */
 export const newTokenSchema = record(
   { ...shown, token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }) },
   { $id: 'NewToken' },
 );
 
-/** Answer of GET …/tokens. */
+/** Response of GET …/tokens. */
 const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens, oldest first.');
 
 const inAccount = Type.Object(accountParams);

@@ -24,7 +24,7 @@ export function reportStream(context: Context, ready: string): StreamNews {
   let isOpened = false;
   return {
     opened() {
-      // Streams end every quarter of an hour: the user need not know.
+      // Streams end every quarter of an hour, so a later opening is no news.
       if (!isOpened) context.note(ready);
       isOpened = true;
     },

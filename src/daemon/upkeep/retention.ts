@@ -14,7 +14,7 @@ const differenceMsMax = 5 * 60_000;
 // Milliseconds without deletions after a step of Redis's clock, or a start.
 const believedAfterMs = 3_600_000;
 
-/** Whether the two clocks contradict each other about what is old; pure. */
+/** Whether the two clocks differ too much to decide about retention; pure. */
 export function clocksContradict({ now, wallNow }: Pick<RetentionInput, 'now' | 'wallNow'>): boolean {
   return Math.abs(now - wallNow) > differenceMsMax;
 }

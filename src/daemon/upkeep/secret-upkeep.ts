@@ -52,8 +52,8 @@ export async function startSecretUpkeep(
 }
 
 /**
- * Upkeep of the secrets of all accounts. Several processes may do it at once: each record is sealed anew by
- * one of them.
+ * Upkeep of the secrets of all accounts. Several processes may run it at once: one of them seals each record
+ * again.
  */
 function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
   const { accounts, sealedSubscriptions, sealer, encryptionKeys, logger, metrics } = deps;

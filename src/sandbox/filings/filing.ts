@@ -60,7 +60,7 @@ export interface Filing {
   readonly userNotes: string | null;
 }
 
-/** Which of a state's two sets of requirements and rates a filing type uses. */
+/** The set of a state's requirements and rates, of two, that a filing type uses. */
 export function pairOf(filingType: FilingType): 'nb' | 'ed' {
   return filingType === 'NEW_BUSINESS' || filingType === 'NEW_BUSINESS_RENEWAL' ? 'nb' : 'ed';
 }
@@ -70,7 +70,7 @@ export function dateAsTimestamp(date: string): string {
   return `${date}T00:00:00.000Z`;
 }
 
-/** A new status; a given reason or time is taken as it is, with any status. */
+/** A new status; a given reason or time is used as it is, with any status. */
 export interface StatusChange {
   readonly status: string;
   readonly rejectionReason?: string | null | undefined;
