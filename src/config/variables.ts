@@ -74,7 +74,7 @@ export const variables = {
   DELIVERY_ALLOW_CIDRS: optional(cidrs, '127.0.0.0/8,::1/128'),
   DELIVERY_ALLOW_HTTP: withDefault(boolean, 'false', 'true'),
   DELIVERY_DISABLE_AFTER_MS: withDefault(integer(10, 366 * day), '432000000', '432000000'),
-  // Maximum: the bytes that the partner client reads of one response.
+  // Its maximum is the number of bytes that the partner client reads of one response.
   FILING_MAX_BYTES: withDefault(integer(kibibyte, 16_384 * kibibyte), '262144', '262144'),
   EVENT_RETENTION_MS: withDefault(integer(10, 3_660 * day), '2592000000', '2592000000'),
   ROLES: withDefault(roleSet, 'api,poll,deliver', 'poll,deliver'),

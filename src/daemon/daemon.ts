@@ -27,7 +27,7 @@ const upkeepMs = 2_000;
 const trimEveryMs = { least: 1_000, most: 60_000 };
 const repairEveryMs = 3_000;
 const catchUpMs = 5_000;
-// Milliseconds in which a commit is checked again: no replica lags longer. The next poll of this process
+// Milliseconds for which a commit is checked again: no replica lags longer. The next poll of this process
 // finds older commits that were lost.
 const caughtUpMs = 60_000;
 

@@ -132,7 +132,7 @@ function eventAttributes(account: string, id: string, type: string, filingId: st
   };
 }
 
-// The 128 bits of the event's id are the trace's id; the first half of them is its first span's.
+// The 128 bits of the event's id are the id of the trace; their first half is the id of its first span.
 function idsOf(eventId: string): SpanIds {
   const traceId = eventId.slice('evt_'.length);
   return { traceId, spanId: traceId.slice(0, 16) };

@@ -141,7 +141,7 @@ function accessOf(request: FastifyRequest): Access {
   return { operatorOnly, account, changes: changesSomething(request.method) };
 }
 
-// Failures are dropped: a Redis that refuses writes must not prevent reads.
+// Failures are only logged: a Redis that refuses writes must not prevent reads.
 async function rememberUse(
   { tokens, now }: Pick<ApiDeps, 'tokens' | 'now'>,
   token: AccountToken,
