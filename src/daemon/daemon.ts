@@ -134,7 +134,7 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   };
 }
 
-// Errors are dropped here: the polls of an account report a log that cannot be read.
+// An unreadable log is skipped: the polls of its account report it.
 async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {
   for (const { account } of await accounts.list()) await failureOf(() => log.trim(account, before));
 }

@@ -14,7 +14,7 @@ const variable = (name: string, fallback: string): string => process.env[name] |
 const api = { url: variable('DAEMON_URL', 'http://127.0.0.1:3000'), token: variable('API_TOKEN', '') };
 const account = variable('ACCOUNT', 'default');
 const sandboxUrl = variable('SANDBOX_URL', '');
-// Derived, so that it is the same after a restart and nothing has to be stored.
+// Derived from the token: the same after a restart, without being stored.
 const secret = `whsec_${createHash('sha256').update(`demo receiver ${api.token}`).digest('base64')}`;
 
 const stop = stopOnSignalsOrBrokenPipe();

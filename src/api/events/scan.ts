@@ -100,7 +100,7 @@ async function scan(
   let bytes = 0;
   let position = from;
   for (let scanned = 0; scanned < scannedMax;) {
-    // Each batch begins where the one before ended.
+    // Each batch begins at the end of the one before.
     // oxlint-disable-next-line no-await-in-loop
     const batch = await read(position.position, batchSize);
     for (const entry of batch) {

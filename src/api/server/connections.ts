@@ -8,7 +8,7 @@ import type { Api } from './api-instance.ts';
  */
 export type OpenConnections = Map<Socket, Set<ServerResponse>>;
 
-/** Follows the connections of a server from their beginning to their end; `open` are those it has already. */
+/** Follows the connections of a server from beginning to end; `open` are the ones that exist already. */
 export function followConnections(server: Server, open: Iterable<Socket> = []): OpenConnections {
   const connections: OpenConnections = new Map();
   const toEnd = (socket: Socket) => {

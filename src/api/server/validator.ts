@@ -37,7 +37,7 @@ function numbersFromText(schema: TSchema, given: unknown): Record<string, unknow
   return Object.fromEntries(entries) as Record<string, unknown>;
 }
 
-// TypeBox stops after eight errors unless a process-wide setting says otherwise; it is put back at once.
+// TypeBox stops after eight errors unless a process-wide setting is higher; the setting is restored at once.
 function withErrorsMax<T>(list: () => T): T {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: fieldErrorsMax });

@@ -17,8 +17,8 @@ export type CursorKind =
 
 const checkpoint = /^\d{1,15}(?: [0-9a-f]{48})?$/;
 
-// The form of those positions on which Redis or arithmetic would otherwise fail. Other positions are texts to
-// compare with.
+// The form of positions in lists where Redis or arithmetic would fail on other texts. Positions in other
+// lists are texts to compare with.
 const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   attempts: /^\d{1,15}-\d{1,15}$/,
   'dead-letters': /^\d{1,15}-\d{1,15}$/,

@@ -101,7 +101,7 @@ const statusTexts = {
 
 type DocumentedStatus = keyof typeof statusTexts;
 
-/** The error responses of a route: these statuses, and those that all routes have. */
+/** The error responses of a route: these statuses, and the ones of every route. */
 export function problems(...statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
   const all: readonly DocumentedStatus[] = [401, 404, 429, 503, 'default', ...statuses];
   const content = { 'application/problem+json': { schema: { $ref: 'Problem#' } } };

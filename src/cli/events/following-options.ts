@@ -9,7 +9,7 @@ export const followingOptions = {
   cursor: { value: 'CURSOR', text: 'begin behind this place, as an earlier run printed it' },
 } satisfies Record<string, Option>;
 
-/** The values of those options. */
+/** The values of `followingOptions`. */
 export function followingOf(input: Input): Following {
   return {
     types: input.text('types'),
