@@ -81,7 +81,7 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   refuseOtherMethods(app, routes, '/v1');
 }
 
-// The check against a schema recurses.
+// The depth is limited because the check against a schema recurses.
 function refuseDeepBody(body: unknown): void {
   if (!isNestedDeeper(body, nestingMax)) return;
   throw invalidRequest([
@@ -89,8 +89,8 @@ function refuseDeepBody(body: unknown): void {
   ]);
 }
 
-// A route without a body would ignore one silently, such as `{"mode":"sweep"}` where the query holds the
-// mode.
+// A route without a body would silently ignore one, such as `{"mode":"sweep"}` where the mode belongs in the
+// query.
 function refuseBody(body: unknown): void {
   const fields = Object.keys(body ?? {}).slice(0, fieldErrorsMax);
   if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message: 'is not known' })));

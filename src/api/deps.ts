@@ -19,9 +19,7 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Door } from './server/door.ts';
 import type { Rate } from './access/rate-limit.ts';
 
-/**
- * Everything that the API needs. The stores should fail fast: a request waits for each of their replies.
- */
+/** Everything that the API needs. The stores fail fast: a request waits for each of their replies. */
 export interface ApiDeps {
   readonly version: string;
   /** The operator's bearer token. */
@@ -36,15 +34,15 @@ export interface ApiDeps {
   readonly subscriptions: SubscriptionStore;
   readonly delivery: DeliveryStore;
   readonly lags: ReadLags;
-  /** Ceiling on requests in a second to the partner service, per account. */
+  /** Maximum requests per second to the partner service, per account. */
   readonly partnerMaxRps: number;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
-  /** Nothing is logged without one. */
+  /** Without a logger nothing is logged. */
   readonly logger?: Logger;
   /** Whether callbacks may go to a URL; `problem` is a sentence for the client that sent the URL. */
   readonly checkUrl: (url: string) => UrlVerdict | Promise<UrlVerdict>;
-  /** Whether the daemon keeps its promise right now; a rejection counts as not ready. */
+  /** Whether the daemon can keep its promise now; a rejection counts as not ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
   /** Whether restarting the process would help. */
   readonly liveness: () => { readonly live: boolean; readonly reasons: readonly string[] };
@@ -53,13 +51,13 @@ export interface ApiDeps {
    * refuses it with 503.
    */
   readonly storeProblem: () => Promise<string | null>;
-  /** What every job queue holds right now. */
+  /** The present contents of every job queue. */
   readonly readQueues: () => Promise<readonly QueueState[]>;
   readonly metrics: Registry;
   /** Updates gauges before they are printed; if it rejects, they are printed as they are. */
   readonly beforeScrape?: () => Promise<void>;
   readonly hooks: ApiHooks;
-  /** Serves `/` and what belongs to it; without it `/` is a page of links. */
+  /** Serves `/` and its files; without it `/` is a page of links. */
   readonly dashboard?: FastifyPluginAsync;
   readonly timing?: Partial<ApiTiming>;
   readonly limits?: Partial<ApiLimits>;
@@ -75,17 +73,17 @@ export interface ApiDeps {
   readonly door?: Pick<Door, 'enter' | 'sockets'>;
 }
 
-/** A URL that callbacks may go to, or why not. */
+/** The verdict on a URL for callbacks; `problem` is the reason of a refusal. */
 export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 /** The other parts of the daemon as the API calls them. */
 export interface ApiHooks {
-  /** The account's settings are stored: poll by them from now on. */
+  /** Called when an account's settings are stored: polls follow them from now on. */
   accountSaved(account: Account): Promise<void>;
-  /** The account is gone from the store: poll it no more. */
+  /** Called when an account is gone from the store: its polls end. */
   accountRemoved(account: string): Promise<void>;
   pollNow(account: string, mode: 'delta' | 'sweep'): Promise<void>;
-  /** There may be something to deliver to this subscription. */
+  /** Called when there may be events to deliver to this subscription. */
   wake(account: string, subscription: string): Promise<void>;
   /** Sends one `ping` and returns its outcome. */
   ping(subscription: Subscription): Promise<Sent>;
@@ -121,21 +119,19 @@ export interface ApiLimits {
 
 /** Times of the API in milliseconds; tests shorten them. */
 export interface ApiTiming {
-  /** Between two reads of the log's head while a stream follows it. */
+  /** Milliseconds between two reads of the log's head while a stream follows it. */
   readonly followMs: number;
-  /** Between two comments on a quiet event stream, so that proxies keep it open. */
+  /** Milliseconds between two comments on a quiet event stream, so that proxies keep it open. */
   readonly heartbeatMs: number;
-  /** Until a stream ends; its client connects again, with a token that must still be valid. */
+  /** Milliseconds until a stream ends; its client connects again, with a token that must still be valid. */
   readonly streamMs: number;
-  /** Until a request that has not arrived entirely is answered 408. */
+  /** Milliseconds until an incomplete request is answered 408. */
   readonly requestMs: number;
-  /**
-   * Until a connection without traffic is cut, including streams whose client does not read.
-   */
+  /** Milliseconds until a connection without traffic is cut, including streams whose client does not read. */
   readonly idleMs: number;
 }
 
-/** The times where `timing` sets no other. */
+/** The default times. */
 export const defaultTiming: ApiTiming = {
   followMs: 250,
   heartbeatMs: 15_000,

@@ -60,7 +60,7 @@ const fellBehindData = record({
 
 const pingData = record({ account, subscription: Type.String() });
 
-/** `data` of a callback, by what its event type says it holds. */
+/** `data` of a callback, by the kind of data of its event type. */
 const dataSchemas = {
   filing: filingData,
   account: accountData,

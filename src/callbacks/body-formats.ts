@@ -14,7 +14,7 @@ interface EventBody {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Writes an event in the format of a subscription. A standard, full body is the one of the log. */
+/** Writes an event in the format of a subscription. A standard, full body is the log's. */
 export function formatBody(
   subscription: {
     readonly account: string;

@@ -10,7 +10,8 @@ import { createUnderWay } from './under-way.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
 
 /**
- * One callback to send. `headers` have passed checkCustomHeaders, or are our own with names in lower case.
+ * One callback to send. `headers` have passed checkCustomHeaders, or are the daemon's own with names in lower
+ * case.
  */
 interface CallbackRequest {
   readonly url: string;
@@ -28,7 +29,7 @@ export interface CallbackClient {
    */
   post(request: CallbackRequest): Promise<CallbackResult>;
   /**
-   * Ends every callback in flight, and each later one at once, as a failure `aborted`; a response whose
+   * Ends every callback in flight, and each later one at once, as a failure `aborted`. A response whose
    * headers have arrived counts. A process that ends can then still write the results of its callbacks.
    */
   abortAll(): void;
@@ -72,7 +73,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     maxHeaderSize: responseHeaderBytesMax,
     keepAliveTimeout: keepAliveDefaultMs,
     keepAliveMaxTimeout: keepAliveMaxMs,
-    // The exchange has one deadline for everything; those of undici start anew with every byte.
+    // The exchange has one deadline for everything; undici's own deadlines restart with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: createCallbackConnector({

@@ -8,7 +8,7 @@ import { Client, type Dispatcher } from 'undici';
 export interface ConnectionPool {
   /**
    * Sends on the connection that became free last, or on a new one. The cost does not depend on the number of
-   * busy connections: one host may have thousands of subscriptions, and hang with all of them.
+   * busy connections: one host may have thousands of subscriptions that all hang.
    */
   dispatch(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
   /** Sends on a new connection, even when another one is free. */
@@ -38,7 +38,7 @@ export function createConnectionPool(options: Client.Options, freeMax: number): 
       if (!open) return;
       open = false;
       free.remove(origin, connection);
-      // A request that met its connection closing is still sent, over a new socket that is not kept.
+      // A request dispatched to a closing connection is still sent, over a new socket that is not kept.
       connection.close().then(forget, forget);
     };
     connection.on('drain', () => {
@@ -105,12 +105,12 @@ export interface SocketWatch {
   wasReused(error: Error): boolean;
 }
 
-/** No socket is watched yet. */
+/** A watch without sockets. */
 export function createSocketWatch(): SocketWatch {
   const ofReused = new WeakSet<Error>();
   return {
     add(socket) {
-      // Bytes on the wire do not count: over TLS, tickets and alerts are among them.
+      // Bytes on the wire do not count: over TLS they include tickets and alerts.
       let hasBrought = false;
       socket.once('readable', () => {
         hasBrought = socket.readableLength > 0;

@@ -20,8 +20,8 @@ export interface ConnectorDeps {
 
 /**
  * Opens connections to permitted addresses only, for http and https alike. A host name is refused if any of
- * its addresses is refused. Address literals never reach a lookup hook and are judged before. The address
- * that was dialled is judged once more. TLS asks for and verifies the host name.
+ * its addresses is refused. Address literals never reach a lookup hook and are judged before it. The dialled
+ * address is judged once more. TLS asks for and verifies the host name.
  */
 export function createCallbackConnector(deps: ConnectorDeps): buildConnector.connector {
   const connect = buildConnector({

@@ -3,7 +3,7 @@ import { failureDetails, failureCodeOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import type { Abortable, UnderWay } from './under-way.ts';
 
-/** Bytes of a response body that are kept, and its maximum: beyond that the connection is destroyed. */
+/** Maximum bytes of a response body, all of them kept; the connection of a larger one is destroyed. */
 const excerptBytesMax = 1024;
 const bodyBytesMax = 16_384;
 
@@ -11,8 +11,8 @@ const interimResponsesMax = 16;
 
 /**
  * The bounds of one exchange: `timeoutMs` is the deadline for the whole of it. `again` is called once, when
- * the connection broke before any byte of a response. It may dispatch the same handler anew, and says whether
- * it did.
+ * the connection broke before any byte of a response. It may dispatch the same handler again, and returns
+ * whether it did.
  */
 export interface ExchangeLimits {
   readonly timeoutMs: number;

@@ -35,7 +35,7 @@ type RetryCode = {
 export type CallbackOutcome =
   /** Acknowledged: never sent again, except by a replay. */
   | { readonly kind: 'delivered'; readonly code: 'delivered' }
-  /** Not acknowledged: tried again by the retry schedule. */
+  /** Not acknowledged: attempted again by the retry schedule. */
   | {
       readonly kind: 'retry';
       readonly code: RetryCode;

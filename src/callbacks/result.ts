@@ -99,7 +99,7 @@ const failureCodePatterns: readonly (readonly [RegExp, CallbackFailureCode])[] =
  */
 export function failureCodeOf(error: unknown): CallbackFailureCode {
   if (!(error instanceof Error)) return 'sender_error';
-  // The class, because undici 8 leaves the code of a parser error undefined.
+  // Tested by its class, because undici 8 leaves the code of a parser error undefined.
   if (error instanceof errors.HTTPParserError) return 'malformed_response';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // undici reports an unrequested interim 100 or upgrade as a socket error; only the message differs.

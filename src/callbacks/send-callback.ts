@@ -19,7 +19,7 @@ export interface Sent {
   readonly response: string | null;
 }
 
-/** Sends events to one subscription; keeps its signing keys ready. */
+/** Sends events to one subscription; keeps its signing keys in memory. */
 export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => Promise<Sent>;
 
 export interface SendCallbackDeps {

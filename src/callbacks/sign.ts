@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-/** The headers by which a receiver knows a callback (Standard Webhooks, "Webhook headers"). */
+/** The headers that identify and sign a callback (Standard Webhooks, "Webhook headers"). */
 export interface SignedHeaders {
   readonly 'webhook-id': string;
   /** Whole seconds since the epoch. */
@@ -10,8 +10,8 @@ export interface SignedHeaders {
 }
 
 /**
- * The headers of one attempt. Signed are exactly the bytes of the body behind `id.timestamp.`; the signature
- * is one `v1,<base64>` per key in the order given, separated by spaces.
+ * The headers of one attempt. The signature covers `id.timestamp.` and exactly the bytes of the body. It has
+ * one `v1,<base64>` per key in the given order, separated by spaces.
  */
 export function signedHeaders(
   keys: readonly KeyObject[],
@@ -27,7 +27,7 @@ export function signedHeaders(
   };
 }
 
-/** Whether one of the signatures in the headers is that of the key over exactly these bytes. */
+/** Whether one of the signatures in the headers is the key's over exactly these bytes. */
 export function isSignedWith(key: KeyObject, headers: SignedHeaders, body: Uint8Array): boolean {
   const right = Buffer.from(signature(key, headers['webhook-id'], headers['webhook-timestamp'], body));
   return headers['webhook-signature'].split(' ').some((text) => {

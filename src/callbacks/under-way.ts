@@ -1,13 +1,13 @@
-/** An exchange in flight that can be ended. */
+/** An exchange in flight that can be aborted. */
 export interface Abortable {
   /**
-   * Ends it at once: an exchange resolves as a failure `aborted`, or as the answer whose headers have
+   * Ends it at once: the exchange resolves to a failure `aborted`, or to the response whose headers have
    * arrived.
    */
   abort(): void;
 }
 
-/** The exchanges in flight, each at a place of its own. */
+/** The exchanges in flight, each in a place of its own. */
 export interface UnderWay {
   /** Adds one and returns its place, for `remove`. */
   add(one: Abortable): number;
@@ -17,7 +17,7 @@ export interface UnderWay {
 }
 
 /**
- * Nothing in flight yet. Places are reused: thousands of exchanges a second then cost no memory, as they
+ * No exchange in flight yet. Places are reused: thousands of exchanges a second then cost no memory, as they
  * would in a Set.
  */
 export function createUnderWay(): UnderWay {

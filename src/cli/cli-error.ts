@@ -1,6 +1,5 @@
 /**
- * Exit codes of the process: those of sysexits.h where they fit, 1 when the answer is "no", 130 after a
- * Ctrl-C.
+ * Exit codes of the process: those of sysexits.h where they fit, 1 for a negative result, 130 after a Ctrl-C.
  */
 export const exitCodes = {
   ok: 0,
@@ -15,7 +14,7 @@ export const exitCodes = {
 /** Why a command failed. */
 export type Failure = Exclude<keyof typeof exitCodes, 'ok' | 'interrupted'>;
 
-/** Ends a command. The message says what is wrong and what to do; it holds no secret. */
+/** Ends a command. The message describes the problem and what to do; it holds no secret. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;

@@ -28,7 +28,7 @@ export interface Context {
   out(text: string): void;
   /** Writes what accompanies the result to standard error. */
   note(text: string): void;
-  /** Shows progress in place of the former progress, on a terminal only. */
+  /** Shows progress over the former progress, on a terminal only. */
   progress(text: string): void;
   /** Standard input to its end. */
   readInput(): Promise<Buffer>;
@@ -36,10 +36,10 @@ export interface Context {
 
 /** One command of the command line. */
 export interface Command {
-  /** The words that start it. */
+  /** The words that select the command. */
   readonly name: string;
   readonly summary: string;
-  /** Arguments besides options, as the usage shows them; empty for none. */
+  /** The arguments without options, as the usage shows them; empty for none. */
   readonly usage: string;
   readonly options: Readonly<Record<string, Option>>;
   readonly examples: readonly string[];

@@ -9,8 +9,8 @@ export interface Column<T> {
 const cellLengthMax = 60;
 
 /**
- * Rows under headings, in columns as wide as needed. Null is shown as a dash; no text of a row can move the
- * cursor of the terminal.
+ * Rows under headings, in columns as wide as needed. Null appears as a dash, and no text of a row can move
+ * the cursor of the terminal.
  */
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]): string {
   const cells = rows.map((row) =>

@@ -7,7 +7,7 @@ import type { DoubtLimits } from '../polling/doubt/doubt-policy.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';
 import type { TracingSettings } from '../tracing/tracing.ts';
 
-/** What the operator decided. Times are milliseconds. */
+/** The settings of the operator. Times are milliseconds. */
 export type Config = {
   readonly redis: {
     readonly url: string;
@@ -16,9 +16,9 @@ export type Config = {
     readonly waitReplicas: number;
   };
   readonly http: { readonly host: string; readonly port: number };
-  /** Where health and metrics are served beside the API, or without it; null when nowhere. */
+  /** Port that serves health and metrics, beside the API or without it; null for none. */
   readonly metricsPort: number | null;
-  /** Networks of the proxies whose `X-Forwarded-For` is believed. */
+  /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly apiToken: string;
   /** Newest first, at least one, ids unique. */
@@ -44,7 +44,7 @@ export type Config = {
     readonly allowHttp: boolean;
     readonly disableAfterMs: number;
   };
-  /** From where on what a poll has found is held back. */
+  /** Limits beyond which the results of a poll are held back. */
   readonly doubt: DoubtLimits;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
@@ -52,17 +52,14 @@ export type Config = {
   /** At least one. */
   readonly roles: ReadonlySet<Role>;
   readonly logLevel: LogLevel;
-  /** Where traces are sent to; null when nowhere. */
+  /** Destination of traces; null for none. */
   readonly tracing: TracingSettings | null;
 };
 
-/** An environment as `process.env` gives it. */
+/** Environment variables, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * The configuration, or everything that is wrong with it, one line each, no line containing a value that was
- * given.
- */
+/** The configuration, or all its problems, one line each. No line contains a given value. */
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -79,8 +76,8 @@ type Values = {
 };
 
 /**
- * Reads all variables of `env` and reports every problem at once. Pure. An empty variable counts as not set,
- * space around a value is dropped, unknown variables are ignored.
+ * Reads all variables of `env` and reports every problem at once; pure. An empty variable counts as not set,
+ * space around a value is dropped, and unknown variables are ignored.
  */
 export function loadConfig(env: Environment): ConfigResult {
   const { values, problems } = readVariables(env);
@@ -89,10 +86,7 @@ export function loadConfig(env: Environment): ConfigResult {
   return problems.length === 0 ? { ok: true, config: arrange(values) } : { ok: false, problems };
 }
 
-/**
- * `process.env`, completed from `file` (a `.env`) where that exists; what both contain is taken from
- * `process.env`.
- */
+/** `process.env`, completed from `file` (a `.env`) where that exists; `process.env` takes precedence. */
 export function readEnvironment(file: string): Environment {
   return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...process.env } : process.env;
 }
@@ -105,7 +99,7 @@ function readVariables(env: Environment): { values: Values; problems: string[] }
     values[name] = value;
     if (problem !== null) problems.push(`${name} ${problem}; for example ${name}=${variable.example}`);
   }
-  // A null where a value must be comes with a problem, and then nobody reads the values.
+  // A null for a required value comes with a problem, and then the values are not used.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { values: values as Values, problems };
 }
@@ -180,8 +174,8 @@ function accountOf(values: Values): Config['defaultAccount'] {
   return baseUrl === null || partnerKey === null ? null : { baseUrl, partnerKey };
 }
 
-// OpenTelemetry: the address for traces is taken as it is, the one for everything gets the path of the
-// signal.
+// OpenTelemetry: the address for traces is used as it is; the path of the signal is appended to the general
+// one.
 function tracingOf(values: Values): Config['tracing'] {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = values;
   const url = traces ?? (base === null ? null : `${base.replace(/\/+$/, '')}/v1/traces`);

@@ -3,12 +3,12 @@ import { parseRedisUrl } from '../redis/connection/redis-url.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';
 
 /**
- * What a variable's text means. `problem` completes "NAME …" and never repeats the text, which may be a
+ * The value of a variable's text. `problem` completes "NAME …" and never repeats the text, which may be a
  * secret.
  */
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** Reads the text of one variable; the text is never empty and has no space around it. */
+/** Parses the text of one variable; the text is never empty and has no space around it. */
 export type ValueParser<T> = (text: string) => Parsed<T>;
 
 /** The parts that a process can run. */
@@ -23,7 +23,7 @@ const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug
 const right = <T>(value: T): Parsed<T> => ({ ok: true, value });
 const wrong = (problem: string): Parsed<never> => ({ ok: false, problem });
 
-/** A whole number in decimal digits, within bounds that belong to it. */
+/** A whole number in decimal digits, bounds included. */
 export function integer(min: number, max: number): ValueParser<number> {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -56,12 +56,12 @@ function oneOf<T extends string>(words: readonly T[]): ValueParser<T> {
   };
 }
 
-/** Text that a regular expression describes completely. */
+/** Text that matches an anchored regular expression. */
 export function matching(pattern: RegExp, problem: string): ValueParser<string> {
   return (text) => (pattern.test(text) ? right(text) : wrong(problem));
 }
 
-/** How much is logged. */
+/** The least severe level that is logged. */
 export const logLevel = oneOf(logLevels);
 
 /** Some of the roles, with commas between. */
@@ -79,7 +79,7 @@ export const listenHost: ValueParser<string> = (text) =>
     ? right(text)
     : wrong('must be an IP address or a host name, without port and brackets');
 
-/** A Redis address, kept as text; `parseRedisUrl` says what it may be. */
+/** A Redis address, kept as text; `parseRedisUrl` defines the valid ones. */
 export const redisUrl: ValueParser<string> = (text) => {
   const parsed = parseRedisUrl(text);
   return parsed.ok ? right(text) : wrong(parsed.problem);
@@ -101,7 +101,7 @@ export const baseUrl: ValueParser<string> = (text) => {
   return right(url.href.replace(/\/+$/, ''));
 };
 
-/** An http or https address, as it is to be called; no credentials, query or fragment. */
+/** An http or https address, called as it is; no credentials, query or fragment. */
 export const endpoint: ValueParser<string> = (text) => {
   const url = URL.parse(text);
   const fits = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
@@ -119,7 +119,7 @@ export const headerList: ValueParser<Readonly<Record<string, string>>> = (text) 
     : wrong('must be name=value with commas between, the values percent-encoded');
 };
 
-// Empty where a % begins no percent-encoding.
+// Empty when a % does not begin a percent-encoding.
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -134,7 +134,7 @@ export const share: ValueParser<number> = (text) => {
   return value <= 1 ? right(value) : wrong('must be a number from 0 to 1');
 };
 
-/** The samplers of OpenTelemetry that are known here. */
+/** The samplers of OpenTelemetry that are supported. */
 export const sampler = oneOf([
   'always_on',
   'always_off',
@@ -153,7 +153,7 @@ export const cidrs: ValueParser<readonly string[]> = (text) => {
     : wrong(`must be ranges in CIDR form with commas between; number ${position + 1} is none`);
 };
 
-// No stricter than what it is handed to and no looser: a range that is taken here never ends the start later.
+// Exactly as strict as the parts that use the ranges: a range accepted here never fails the start later.
 function isCidr(text: string): boolean {
   const [, address = '', bits = ''] = /^([^/%]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128);

@@ -17,12 +17,12 @@ import {
 } from './value-parsers.ts';
 import type { ValueParser } from './value-parsers.ts';
 
-/** One environment variable: docs/configuration.md says what it means to operators. */
+/** One environment variable; docs/configuration.md explains it to operators. */
 export type Variable<T> = {
   readonly parse: ValueParser<T>;
-  /** What applies when it is not set, as one would write it; null = nothing does. */
+  /** The default as text; null for none. */
   readonly default: string | null;
-  /** A right value, shown when the given one is wrong. */
+  /** A valid value, shown when the given one is wrong. */
   readonly example: string;
   /** Whether the daemon refuses to start without it. */
   readonly required: boolean;
@@ -47,7 +47,7 @@ export const variables = {
   PORT: withDefault(integer(0, 65_535), '3000', '3000'),
   METRICS_PORT: optional(integer(0, 65_535), '9464'),
   TRUSTED_PROXIES: optional(cidrs, '10.0.0.0/8'),
-  // Wider than the token68 of RFC 6750 §2.1, and still one word of a header.
+  // Wider than the token68 of RFC 6750 §2.1, yet one word of a header.
   API_TOKEN: required(
     matching(/^[\x21-\x7e]{24,512}$/, 'must be 24 to 512 visible ASCII characters without spaces'),
     '$(openssl rand -hex 24)',
@@ -74,12 +74,12 @@ export const variables = {
   DELIVERY_ALLOW_CIDRS: optional(cidrs, '127.0.0.0/8,::1/128'),
   DELIVERY_ALLOW_HTTP: withDefault(boolean, 'false', 'true'),
   DELIVERY_DISABLE_AFTER_MS: withDefault(integer(10, 366 * day), '432000000', '432000000'),
-  // No more than what the partner client reads of one answer.
+  // Its maximum is the number of bytes that the partner client reads of one response.
   FILING_MAX_BYTES: withDefault(integer(kibibyte, 16_384 * kibibyte), '262144', '262144'),
   EVENT_RETENTION_MS: withDefault(integer(10, 3_660 * day), '2592000000', '2592000000'),
   ROLES: withDefault(roleSet, 'api,poll,deliver', 'poll,deliver'),
   LOG_LEVEL: withDefault(logLevel, 'info', 'info'),
-  // The names are OpenTelemetry's, as is what they mean.
+  // Names and meaning are OpenTelemetry's.
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(endpoint, 'http://127.0.0.1:4318'),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional(endpoint, 'http://127.0.0.1:4318/v1/traces'),
   OTEL_EXPORTER_OTLP_HEADERS: optional(headerList, 'api-key=the-key-of-your-collector'),

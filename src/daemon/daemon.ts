@@ -15,7 +15,7 @@ import { clocksContradict, oldestKept } from './upkeep/retention.ts';
 import type { Part } from './stop-parts.ts';
 
 /**
- * A running daemon. Disposing it stops taking work, finishes what is in flight and closes every connection.
+ * A running daemon. Disposing of it stops taking work, finishes work in flight and closes every connection.
  */
 export interface Daemon extends AsyncDisposable {
   /** Where the API listens; null without the role `api`. */
@@ -23,18 +23,20 @@ export interface Daemon extends AsyncDisposable {
 }
 
 const upkeepMs = 2_000;
-// As often as the retention is long, within these.
+// Milliseconds between two trims: the retention, within these bounds.
 const trimEveryMs = { least: 1_000, most: 60_000 };
 const repairEveryMs = 3_000;
 const catchUpMs = 5_000;
-// No replica lags that long; what is lost of earlier commits is found by the next poll of this process.
+// Milliseconds for which a commit is checked again: no replica lags longer. The next poll of this process
+// finds older commits that were lost.
 const caughtUpMs = 60_000;
 
 /**
- * Starts the parts that the configured roles name. The ports are listened on at once, and say that the daemon
- * is starting until it is. Redis is waited for as long as `deps.signal` allows; one that goes away on the way
- * too. Rejects when it is not safe (UnsafeRedisError) or not this daemon's (StoreFormatError, WrongKeyError),
- * when a port cannot be had, or when nothing is to be waited for any longer; then nothing is left running.
+ * Starts the parts that the configured roles name. The ports are open at once, and answer that the daemon is
+ * starting until it has started. The start waits for Redis as long as `deps.signal` allows, also when Redis
+ * goes away on the way. Rejects when Redis is not safe (UnsafeRedisError) or not this daemon's
+ * (StoreFormatError, WrongKeyError), when a port is not available, and when the wait is over. Then nothing is
+ * left running.
  */
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
@@ -52,22 +54,23 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   return { url, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-// One attempt, which leaves nothing running when it fails.
+// One attempt to start, which leaves nothing running when it fails.
 async function startParts(config: Config, deps: PartsDeps, doors: Doors) {
   await using stack = new AsyncDisposableStack();
   const parts = await createParts(config, deps, stack);
-  // What takes work ends first, all of it at once: nothing new may begin while something else is waited for.
+  // The parts that take work stop first, all at once: no new work may begin while another part stops.
   const workers: Part[] = [];
   stack.defer(() => parts.stopParts(workers));
   const { stores, pollQueue, clock } = parts;
-  // At every start, so that a new key in the environment is taken up.
+  // At every start, so that a new partner key in the environment takes effect.
   if (config.defaultAccount !== null)
     await putDefaultAccount({ ...stores, pollQueue, now: clock.now }, config.defaultAccount);
   const [polls, delivers] = [config.roles.has('poll'), config.roles.has('deliver')];
   if (delivers) await wakeAll(parts);
   if (polls) await scheduleAll(parts);
   if (polls) stack.defer(await startCatchingUp(parts));
-  // After all that may fail: a worker that cannot be closed because Redis is away would come back with it.
+  // After every step that may fail: a worker that cannot close while Redis is away would resume once Redis is
+  // back.
   if (delivers) workers.push(parts.startDelivery());
   if (polls) workers.push(parts.startPolling());
   stack.defer(watchClock({ ...parts, wallClock: Date.now }));
@@ -89,7 +92,7 @@ async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
   }
 }
 
-// What has to be looked after whether or not anything happens. Returns what ends it.
+// Starts the upkeep that does not depend on events. Returns the function that ends it.
 function startUpkeep(config: Config, parts: Parts): () => void {
   const { watch, work, rewriter, stores, clock, logger, onError } = parts;
   let told = false;
@@ -131,13 +134,13 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   };
 }
 
-// A log that cannot be read is named by the polls of its account.
+// An unreadable log is skipped: the polls of its account report it.
 async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {
   for (const { account } of await accounts.list()) await failureOf(() => log.trim(account, before));
 }
 
-// Hears of the commits of others, and makes up for its own that Redis has lost, also where another process
-// polls the account.
+// Listens for the commits of other processes. Restores own commits that Redis has lost, also where another
+// process polls the account.
 async function startCatchingUp(parts: Parts): Promise<() => void> {
   const { connections, keys, journal, onError } = parts;
   const listen = await listenForCommits(connections.listening(), keys, journal);
@@ -164,7 +167,7 @@ async function repairSchedules({ stores, pollQueue, work, clock, logger }: Parts
     (least, { pollIntervalMs }) => Math.min(least, pollIntervalMs),
     Infinity,
   );
-  // However often a schedule is repaired: nothing is well until somebody polls.
+  // Repairing a schedule is not enough: the daemon is ready only once polls run.
   work.expect('poll', accounts.length === 0 ? null : shortestMs);
   const rescheduled: string[] = [];
   for (const suspect of await pollQueue.suspects(accounts)) {

@@ -5,13 +5,13 @@ import type { Config } from '../config/config.ts';
 /** The ports of a process; null where it has none. */
 export interface Doors {
   readonly api: Door | null;
-  /** Null too where the API has that port already. */
+  /** Null also where the API serves that port. */
   readonly monitoring: Door | null;
 }
 
 /**
- * Listens where the configuration says, before there is anything to serve: until then the daemon answers that
- * it is starting. The doors are left to the stack. Rejects when a port cannot be had.
+ * Listens on the configured ports before there is anything to serve; until then the daemon answers that it is
+ * starting. The stack closes the doors. Rejects when a port is not available.
  */
 export async function openDoors(
   { http, metricsPort, roles }: Config,

@@ -1,4 +1,7 @@
-/** How many files and sockets this process may have open at once; Infinity where the system sets no limit. */
+/**
+ * Maximum number of files and sockets that this process may have open; Infinity where the system sets no
+ * limit.
+ */
 export function openFilesMax(): number {
   // Looking up the names of this machine's addresses could take seconds.
   const report = Object.assign(process.report, { excludeNetwork: true });
@@ -9,12 +12,12 @@ export function openFilesMax(): number {
   return Number.isNaN(max) ? Infinity : max;
 }
 
-// So many are in use when nothing happens, twice over.
+// Number of files kept free of API connections: twice as many as an idle process has open.
 const ownFiles = 128;
 
 /**
- * How many of them the API may have as connections: not so many that none is left for Redis, partner services
- * and receivers; pure.
+ * Maximum number of API connections under that limit; the rest is left for Redis, partner services and
+ * receivers. Pure.
  */
 export function apiConnectionsMax(openFiles: number): number {
   return Math.max(1, Math.min(20_000, Math.floor(openFiles * 0.75), openFiles - ownFiles));

@@ -15,14 +15,13 @@ import { releaseLost } from './upkeep/release-lost.ts';
 import { startSecretUpkeep } from './upkeep/secret-upkeep.ts';
 import { watchWork } from './upkeep/watch.ts';
 
-/** What the roles of one process share. */
+/** The clients, stores and queues that the roles of one process share. */
 export type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /**
- * Makes every client, store and queue of the process, once, and leaves their closing to the stack. Rejects
- * when Redis cannot be reached, is not safe (UnsafeRedisError), holds another format (StoreFormatError) or
- * was sealed with another key (WrongKeyError). Tests and benchmarks wire the product here too, with
- * `overrides`.
+ * Makes every client, store and queue of the process, once; the stack closes them. Rejects when Redis cannot
+ * be reached, is not safe (UnsafeRedisError), holds another format (StoreFormatError) or was sealed with
+ * another key (WrongKeyError). Tests and benchmarks use it too, with `overrides`.
  */
 export async function createParts(
   config: Config,
@@ -76,7 +75,7 @@ export async function createParts(
   return { ...above, ...delivery, ...polling, promptStores, journal, secrets, work, rewriter, stopParts };
 }
 
-// Its libraries are loaded only where traces are wanted.
+// Loads the tracing libraries only where tracing is configured.
 async function startTracing(
   { tracing }: Config,
   version: string,

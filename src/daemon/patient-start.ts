@@ -4,29 +4,32 @@ import type { RedisConnections } from '../redis/connection/connect.ts';
 import { explainMissing, MissingRedisError } from '../redis/connection/missing-redis.ts';
 import { isStoreFailure } from '../redis/store-failure.ts';
 
-/** A start that waits for Redis, and begins anew when it loses it on the way. */
+/** A start that waits for Redis, and begins again when Redis goes away during the start. */
 export interface PatientStart {
-  /** What it waits for and what to do, for everybody to see. */
+  /** The reason of the wait and what to do; may be shown to anyone. */
   reason(): string;
   /**
-   * Waits for these to be ready. Without a signal it gives up after ten seconds and rejects with
-   * MissingRedisError.
+   * Resolves when these connections are ready. Without a signal it rejects with MissingRedisError after ten
+   * seconds.
    */
   untilRedis(connections: RedisConnections): Promise<void>;
   /**
-   * Carries out `attempt`, again and again while it fails because Redis is away; whatever else it fails with
-   * is thrown, and with the signal aborted everything. Without a signal it is carried out once.
+   * Runs `attempt` until it succeeds, and repeats it while it fails because Redis is away. Any other error is
+   * thrown, as is every error once the signal has aborted. Without a signal there is one attempt.
    */
   run<T>(attempt: () => Promise<T>): Promise<T>;
 }
 
-// Milliseconds until the first line about a Redis that is waited for, and between two of them.
+// Milliseconds of waiting before the first line in the log, and between two lines.
 const tellAfterMs = 1_000;
 const tellEveryMs = 5_000;
 const giveUpMs = 10_000;
 const againMs = 1_000;
 
-/** A start that waits until `signal` aborts. Each line names the address, without user and password. */
+/**
+ * A start that waits until `signal` aborts. Each line in the log names the address, without user and
+ * password.
+ */
 export function createPatientStart(logger: Logger, signal: AbortSignal | undefined): PatientStart {
   let reason = 'The daemon is starting.';
 

@@ -13,12 +13,12 @@ import { WrongKeyError } from './upkeep/secret-upkeep.ts';
 // sysexits.h: EX_UNAVAILABLE, EX_CONFIG.
 const exitCodes = { stopped: 0, crashed: 1, unavailable: 69, badConfiguration: 78 } as const;
 
-// A start that somebody stops has so long to come to its end; then it is left, as a crash would.
+// Milliseconds that a start has to end after a stop; then it is abandoned, as in a crash.
 const startEndsMs = 1_500;
 
 /**
- * Runs the daemon until `stop` aborts, or something happens that nobody expected (then it aborts `stop`
- * itself). Resolves with the exit code of the process: 0 also when the stop came before the start was over.
+ * Runs the daemon until `stop` aborts; an uncaught exception aborts `stop` too. Resolves to the exit code of
+ * the process, which is 0 also for a stop before the start was over.
  */
 export async function runDaemon(config: Config, stop: AbortController): Promise<number> {
   const lines = createLogStream(process.stdout);

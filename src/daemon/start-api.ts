@@ -9,12 +9,12 @@ import type { Parts } from './parts.ts';
 import { createApiDeps, createProbes } from './parts/api-deps.ts';
 import type { Part } from './stop-parts.ts';
 
-// Milliseconds that the answers under way may take at the end.
+// Milliseconds that responses in flight may take at the end.
 const endMs = 12_000;
-// Maximum number of connections to a port of its own; its callers need a few.
+// Maximum number of connections to the monitoring port; probes and scrapes need a few.
 const probesMax = 100;
 
-/** Serves the API and the pages behind this door. What ends it is added to `workers`. */
+/** Serves the API and the dashboard behind this door, and adds the part that stops them to `workers`. */
 export async function startApi(config: Config, parts: Parts, workers: Part[], door: Door): Promise<void> {
   const api = await createApi({
     ...createApiDeps(config, parts),
@@ -25,7 +25,10 @@ export async function startApi(config: Config, parts: Parts, workers: Part[], do
   await serve(api, 'api', door, workers);
 }
 
-/** Serves health and metrics alone behind this door, whatever the roles. */
+/**
+ * Serves only health and metrics behind this door, with any roles; adds the part that stops them to
+ * `workers`.
+ */
 export async function startMonitoring(
   { trustedProxies }: Config,
   parts: Parts,

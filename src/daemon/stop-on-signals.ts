@@ -1,8 +1,8 @@
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
- * Aborts with the name of the first signal that asks the process to end. Later ones change nothing: npm and a
- * terminal both pass a Ctrl-C on, and what is in flight is finished within a bounded time anyway.
+ * A controller that aborts with the name of the first signal to end the process. Later signals change
+ * nothing: npm and a terminal both pass a Ctrl-C on, and work in flight ends within a bounded time anyway.
  */
 export function stopOnSignals(): AbortController {
   const stop = new AbortController();
@@ -10,7 +10,10 @@ export function stopOnSignals(): AbortController {
   return stop;
 }
 
-/** The same, and also when nobody reads standard output any more, for commands that people run. */
+/**
+ * As `stopOnSignals`, and also aborts when the reader of standard output is gone; for commands that people
+ * run.
+ */
 export function stopOnSignalsOrBrokenPipe(): AbortController {
   const stop = stopOnSignals();
   process.stdout.on('error', () => stop.abort());

@@ -1,25 +1,25 @@
 import type { Logger } from 'pino';
 
-/** Milliseconds that a client may take to end. */
+/** Milliseconds that a client may take to close. */
 export const clientEndMs = 2_000;
 
-/** Something that has to be ended before the process is. */
+/** A part of the process that has to stop before the process exits. */
 export interface Part {
   /** For the log. */
   readonly name: string;
-  /** It is left behind after so long. */
+  /** Milliseconds after which the part is left behind. */
   readonly deadlineMs: number;
-  /** Whether it cannot end well without Redis, and is left behind once Redis is away. */
+  /** Whether the part needs Redis to stop cleanly; it is left behind once Redis is away. */
   readonly needsRedis: boolean;
   stop(): Promise<unknown>;
 }
 
-/** Ends parts, all at once. Never rejects; a part that fails or takes too long is logged and left behind. */
+/** Stops parts, all at once. Never rejects; a part that fails or takes too long is logged and left behind. */
 export type PartStopper = (parts: readonly Part[]) => Promise<void>;
 
 export interface PartStopperDeps {
   readonly logger: Logger;
-  /** Resolves when Redis does not answer; asked for no longer once the signal aborts. */
+  /** Resolves when Redis does not answer; the signal ends the wait. */
   readonly redisAway: (signal: AbortSignal) => Promise<void>;
 }
 

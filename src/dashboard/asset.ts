@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 
-/** A file as browsers get it, read once and held in memory: no path of a request ever leads to the disk. */
+/** A file for browsers, read once and held in memory: no path of a request ever leads to the disk. */
 export interface Asset {
   /** Begins with a slash. */
   readonly path: string;

@@ -5,8 +5,7 @@ import { readPageFiles } from './page-files.ts';
 import { readVendorFiles } from './vendor-files.ts';
 
 /**
- * The page may run, style and fetch files of the daemon only: nothing inline, nothing from elsewhere, in no
- * frame.
+ * The page may run, style and fetch only files of the daemon: nothing inline, nothing external, in no frame.
  */
 const policy = [
   "default-src 'none'",

@@ -1,4 +1,4 @@
-/** How a status is shown: the name of a style of `util.styleText`, applied by the caller's painter. */
+/** Applies a style of `util.styleText` to a text; the caller decides whether there are colours. */
 export type Paint = (style: 'green' | 'red' | 'yellow' | 'cyan' | 'dim' | 'bold', text: string) => string;
 
 const styleOf: Readonly<Record<string, Parameters<Paint>[0]>> = {
@@ -40,7 +40,8 @@ export function formatCallback(
 }
 
 /**
- * The text with all characters replaced that a terminal would act on, at most `lengthMax` characters long.
+ * The text without characters that a terminal acts on (each is replaced), at most `lengthMax` characters
+ * long.
  */
 export function printable(text: string, lengthMax = 80): string {
   const characters = Array.from(text.replaceAll(notPrintable, '\u{fffd}'));

@@ -16,7 +16,7 @@ export interface CallbackReceiverDeps {
   readonly port: number;
   /** The subscription's signing secret, `whsec_…`. */
   readonly secret: string;
-  /** Called with the parsed body of each callback whose signature is right, before it is acknowledged. */
+  /** Called with the parsed body of each callback with a valid signature, before the response. */
   readonly onCallback: (event: unknown) => void;
   /** Called for each callback that is refused, with the reason. */
   readonly onRefused: (reason: string) => void;

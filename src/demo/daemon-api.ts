@@ -12,7 +12,7 @@ export interface DaemonApi {
 export interface Registration {
   readonly account: string;
   readonly url: string;
-  /** `whsec_…`; the same on every start, so that a receiver started again can verify what it is sent. */
+  /** `whsec_…`; the same on every start, so a restarted receiver can verify its callbacks. */
   readonly secret: string;
 }
 
@@ -20,8 +20,8 @@ const retryMs = 500;
 
 /**
  * Subscribes a receiver and returns the subscription's id. Waits for a daemon that is not up or not ready
- * yet, until the signal aborts. Registering the same receiver again within 24 hours gives the subscription it
- * has (Idempotency-Key). Rejects when the daemon refuses.
+ * yet, until the signal aborts. Registering the same receiver again within 24 hours returns the existing
+ * subscription (Idempotency-Key). Rejects when the daemon refuses.
  */
 export async function subscribe(
   api: DaemonApi,

@@ -12,7 +12,7 @@ import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 export interface DemoDaemon extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
-  /** Every key begins with it. */
+  /** The prefix of every key. */
   readonly prefix: string;
 }
 
@@ -60,7 +60,7 @@ function environment({ redisUrl, sandboxUrl, partnerKey }: DemoDaemonOptions, to
   return {
     REDIS_URL: redisUrl,
     REDIS_PREFIX: prefix,
-    // Nothing of a demo has to survive: any Redis will do.
+    // The data of a demo need not survive: any Redis will do.
     REDIS_UNSAFE: 'true',
     API_TOKEN: token,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -78,7 +78,7 @@ function createLogger(file: string) {
   return pino({}, pino.multistream([{ stream: toFile }, { level: 'error', stream: process.stderr }]));
 }
 
-// The usual port, so that the addresses in the documentation work; any other where that one is taken.
+// The default port, so that the addresses in the documentation work; any free port where it is taken.
 async function choosePort(): Promise<string> {
   const server = createServer().listen(preferredPort, '127.0.0.1');
   try {

@@ -17,7 +17,7 @@ export function whatRuns({ daemon, redis, sandboxUrl, receiverUrl }: Running): s
   ].join('\n');
 }
 
-/** Where to look further. The curl line works as it stands while the daemon runs. */
+/** Directions to dashboard, API and logs. The curl line works as printed while the daemon runs. */
 export function howToLookFurther(
   title: string,
   daemon: { readonly url: string; readonly token: string },

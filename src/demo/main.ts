@@ -15,14 +15,14 @@ import { seedFilings, simulateLives } from './simulate-lives.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 
 const partnerKey = 'sandbox-key';
-// Milliseconds after which the process ends although something has not stopped; stopping takes a second.
+// Milliseconds after which the process ends even if a part has not stopped; a stop takes about a second.
 const stopDeadlineMs = 15_000;
 
 const say = (line: string): void => console.log(line);
 
 /**
- * Starts all parts, prints callbacks until `stop` aborts or `callbacksMax` of them came, and stops all parts
- * again.
+ * Starts all parts, prints callbacks until `stop` aborts or `callbacksMax` of them have arrived, and stops
+ * all parts.
  */
 async function runDemo(
   callbacksMax: number,

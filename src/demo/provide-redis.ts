@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { durableArgs, startOnFreePort } from './redis-process.ts';
 
-/** A Redis to work with until `close`, which removes what was started for it and touches nothing else. */
+/** A Redis to work with until `close`, which removes everything that was started for it and nothing else. */
 export type ProvidedRedis = AsyncDisposable & {
   readonly url: string;
   /** For people, such as `private /usr/bin/redis-server on port 40123`; never contains a password. */
@@ -14,7 +14,7 @@ export type ProvidedRedis = AsyncDisposable & {
   close(): Promise<void>;
 };
 
-/** The means of `provideRedis`. */
+/** The options of `provideRedis`. */
 export type ProvideRedisOptions = {
   /**
    * `REDIS_URL` is used when it is set and not empty; redis-server and valkey-server are searched in `PATH`.

@@ -7,14 +7,14 @@ import { simulateLives } from './simulate-lives.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 
 // A receiver on its own, for Docker Compose: it registers itself with a daemon that may still be starting.
-// Its variables: DAEMON_URL, API_TOKEN (required), ACCOUNT, RECEIVER_HOST, RECEIVER_PORT, PUBLIC_URL (where
-// the daemon reaches it), and SANDBOX_URL with SANDBOX_KEY: then ACCOUNT is made to watch that sandbox, whose
-// filings are set in motion.
+// Its variables: DAEMON_URL, API_TOKEN (required), ACCOUNT, RECEIVER_HOST, RECEIVER_PORT and PUBLIC_URL (its
+// address for the daemon). With SANDBOX_URL and SANDBOX_KEY it also creates ACCOUNT for that sandbox and
+// starts the sandbox's simulation.
 const variable = (name: string, fallback: string): string => process.env[name] || fallback;
 const api = { url: variable('DAEMON_URL', 'http://127.0.0.1:3000'), token: variable('API_TOKEN', '') };
 const account = variable('ACCOUNT', 'default');
 const sandboxUrl = variable('SANDBOX_URL', '');
-// Derived, so that it is the same after a restart and nothing has to be stored.
+// Derived from the token: the same after a restart, without being stored.
 const secret = `whsec_${createHash('sha256').update(`demo receiver ${api.token}`).digest('base64')}`;
 
 const stop = stopOnSignalsOrBrokenPipe();

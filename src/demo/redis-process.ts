@@ -4,13 +4,13 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** One running redis-server of our own, from its readiness to its end. */
+/** A running redis-server that this process started. */
 export type RedisProcess = {
   readonly port: number;
   readonly pid: number;
   /**
-   * Ends the process and resolves when it is gone; SIGKILL loses what a crash would lose. Harmless when it
-   * already ended.
+   * Ends the process and resolves when it is gone; SIGKILL loses the same data as a crash. Harmless when it
+   * has ended already.
    */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 };
@@ -138,7 +138,10 @@ async function untilReady(child: ChildProcess): Promise<void> {
   }
 }
 
-/** Its standard input ends when this process ends, however that happens; only then does the shell act. */
+/**
+ * A shell that acts when its standard input ends, which happens at the end of this process, whatever its
+ * cause.
+ */
 function watchParent(pid: number, directory: string): ChildProcess {
   const script = 'read -r _; kill -9 "$1"; rm -rf -- "$2"';
   const watchdog = spawn('/bin/sh', ['-c', script, 'redis-watchdog', String(pid), directory], {

@@ -1,4 +1,4 @@
-/** How lively the demo's filings are; the sandbox's own defaults otherwise (docs/sandbox.md). */
+/** The demo's settings of the simulation; the others are the sandbox's defaults (docs/sandbox.md). */
 const lives = {
   enabled: true,
   intervalMs: 1_000,
@@ -10,8 +10,8 @@ const lives = {
 };
 
 /**
- * Fills a sandbox with an account's history: most filings done, some under way. Rejects when it does not take
- * them.
+ * Fills a sandbox with an account's history, most filings settled and some not. Rejects when the sandbox
+ * refuses.
  */
 export async function seedFilings(sandboxUrl: string): Promise<void> {
   await control(sandboxUrl, 'POST', 'seed', { count: 40 });

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Decides which addresses callbacks may reach; the same address always gets the same answer. */
+/** Decides which addresses callbacks may reach; the verdict on an address never changes. */
 export interface EgressPolicy {
   /**
    * Whether a connection to this address is permitted. The address has the form that a resolver or the URL

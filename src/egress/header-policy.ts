@@ -5,7 +5,7 @@ const nameLengthMax = 100;
 const valueLengthMax = 2048;
 const totalLengthMax = 8192;
 
-/** The headers may be sent as they are, or there is one sentence per mistake. No sentence repeats a value. */
+/** The verdict on the headers: valid, or one sentence per mistake. No sentence repeats a value. */
 export type HeaderCheck =
   { readonly ok: true } | { readonly ok: false; readonly problems: readonly string[] };
 

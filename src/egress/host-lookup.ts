@@ -20,9 +20,8 @@ export class BlockedAddressError extends Error {
 }
 
 /**
- * The machine's resolver: hosts files and search domains count. Concurrent lookups of a name share one
- * result: getaddrinfo occupies one of few threads while it waits, and a dead name must not take all of them.
- * Nothing is cached.
+ * The machine's resolver, with hosts files and search domains. Concurrent lookups of a name share one result:
+ * getaddrinfo blocks one of few threads, and a dead name must not take all of them. Nothing is cached.
  */
 export function createHostLookup(): HostLookup {
   const pending = new Map<string, Promise<LookupAddress[]>>();

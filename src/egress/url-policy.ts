@@ -8,16 +8,15 @@ import type { HostLookup } from './host-lookup.ts';
 export const callbackUrlLengthMax = 2048;
 
 /**
- * The one sentence for every URL that does not lead to a permitted destination, be it for its literal or
- * resolved address, name, port or spelling. It says what to write and reveals nothing about the host behind
- * an address.
+ * The sentence for every URL without a permitted destination, be it for its address, name, port or spelling.
+ * It says what to write and reveals nothing about the host behind an address.
  */
 export const refusedDestination =
   'The URL must be absolute and lead to a public host on a permitted port, without user information, fragment, whitespace, backslash or trailing dot.';
 
 const tooLong = `The URL must not be longer than ${callbackUrlLengthMax} characters.`;
 
-/** A callback URL as it will be called, or a sentence for the subscriber. */
+/** A callback URL in its final form, or a sentence for the subscriber. */
 export type UrlCheck =
   { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly problem: string };
 

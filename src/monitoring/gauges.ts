@@ -36,9 +36,9 @@ const healthStates: readonly HealthState[] = [
 const otherStatusesMax = 20;
 
 /**
- * Sets every gauge to what the store says now, whoever polls and delivers; called before each scrape. What
- * belongs to an account or a subscription that is gone goes with it. Rejects while Redis does not answer:
- * then `ready` says so and the others are as they were.
+ * Sets every gauge from the store, whichever processes poll and deliver; called before each scrape. The
+ * series of deleted accounts and subscriptions are removed. Rejects while Redis does not answer: then `ready`
+ * is 0 and the other gauges keep their values.
  */
 export async function collectGauges(deps: GaugesDeps, metrics: Metrics): Promise<void> {
   const { ready } = await deps.readiness();
@@ -112,7 +112,7 @@ async function readSubscriptions(
   return shown.map(({ filter: { id }, delivery }, i) => ({ id, delivery, lag: lagOf[i] ?? 0 }));
 }
 
-// An account of which something cannot be read has no series for it; the others do.
+// An account with an unreadable record has no series from it; the other accounts do.
 async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
@@ -123,8 +123,8 @@ async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
 }
 
 /**
- * Filings per status as a metric may have them; pure. The statuses of docs/partner.md#statuses are always
- * there. Any word can come as another: the twenty most frequent keep their name, the rest is `other`.
+ * Filings per status, with a bounded number of statuses; pure. The statuses of docs/partner.md#statuses are
+ * always there. Of other statuses, the twenty most frequent keep their name and the rest is `other`.
  */
 export function boundedCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
   const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);

@@ -134,9 +134,9 @@ export function createMetrics() {
     ),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };
-  // Not known before Redis was asked.
+  // Unknown before the first check of Redis.
   metrics.redisSafe.set(NaN);
-  // From the beginning, for the first increase of a counter that was not there before is seen by no rate().
+  // From the start: rate() does not see the first increase of a new counter.
   for (const type of loggedEventTypes) metrics.events.inc({ type }, 0);
   for (const outcome of Object.keys(outcomeKinds)) metrics.deliveries.inc({ outcome }, 0);
   for (const kind of recordKinds) metrics.unreadableRecords.inc({ kind }, 0);

@@ -9,7 +9,7 @@ export interface DeliveryObserverDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracing: Pick<Tracing, 'drain' | 'attemptReported'>;
-  /** Notes that a drain of this process gets on. */
+  /** Counts the progress of this process's drains. */
   readonly tally: Pick<WorkTally, 'gotOn'>;
   /** Maximum number of attempts that the retry schedule has for an event. */
   readonly attemptsMax: number;
@@ -17,7 +17,7 @@ export interface DeliveryObserverDeps {
 
 type Drain = SubscriptionDrainer['drain'];
 
-/** Turns drains and what they report into log lines, metrics and spans. */
+/** Turns drains and their reports into log lines, metrics and spans. */
 export type DeliveryObserver = Pick<
   SubscriptionDrainerDeps,
   'onAttempt' | 'onBlocked' | 'onExpired' | 'onDisabled'
@@ -26,7 +26,7 @@ export type DeliveryObserver = Pick<
   traced(drain: Drain): Drain;
 };
 
-/** An observer of this process's drains. A receiver's failure is a warning, not an error of ours. */
+/** An observer of this process's drains. A receiver's failure is a warning, not an error of the daemon. */
 export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
   const { logger, metrics, tracing, tally } = deps;
   return {
@@ -68,7 +68,7 @@ function countAttempt(metrics: Metrics, { attempt, entry, sent, deadLetter }: At
   if (deadLetter) metrics.deadLetters.inc();
 }
 
-/** One wide line for each attempt, and a second one for an event that is given up. */
+/** Logs one wide line for each attempt, and a second one for an event that becomes a dead letter. */
 function logAttempt({ logger, attemptsMax }: DeliveryObserverDeps, report: AttemptReport): void {
   const { subscription, attempt, sent, deadLetter, nextAttemptAt } = report;
   const { eventId, eventType, filingId, outcome, statusCode, durationMs } = attempt;

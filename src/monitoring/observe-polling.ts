@@ -9,7 +9,7 @@ export interface PollingObserverDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracing: Pick<Tracing, 'poll' | 'pollReported' | 'eventsRecorded'>;
-  /** Notes that a poll of this process gets on. */
+  /** Counts the progress of this process's polls. */
   readonly tally: Pick<WorkTally, 'gotOn'>;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
@@ -17,7 +17,7 @@ export interface PollingObserverDeps {
 
 type Poll = (job: PollJob, signal: AbortSignal) => Promise<boolean>;
 
-/** Turns polls and what they report into log lines, metrics and spans. */
+/** Turns polls and their reports into log lines, metrics and spans. */
 export type PollingObserver = Pick<
   AccountPollerDeps,
   'onRequest' | 'onQuarantined' | 'onEvents' | 'onPoll'
@@ -26,7 +26,9 @@ export type PollingObserver = Pick<
   traced(poll: Poll): Poll;
 };
 
-/** An observer of this process's polls. A partner service's failure is a warning, not an error of ours. */
+/**
+ * An observer of this process's polls. A partner service's failure is a warning, not an error of the daemon.
+ */
 export function observePolling(deps: PollingObserverDeps): PollingObserver {
   const { logger, metrics, tracing, tally, filingBytesMax } = deps;
   return {
@@ -60,7 +62,7 @@ export function observePolling(deps: PollingObserverDeps): PollingObserver {
   };
 }
 
-/** One wide line and the duration of each poll that asked the partner service for something. */
+/** Logs one wide line, and records the duration, of each poll that sent requests to the partner service. */
 function reportPoll(
   logger: Logger,
   metrics: Metrics,

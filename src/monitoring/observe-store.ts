@@ -6,17 +6,17 @@ import type { ReplicaWait } from '../redis/connection/wait-replicas.ts';
 import type { RedisStateChange } from '../redis/connection/connect.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Turns what this process notices about Redis, and about what Redis holds, into log lines and metrics. */
+/** Reports changes of Redis and repairs of its data as log lines and metrics. */
 export interface StoreObserver
   extends
     Pick<ReplicaWait, 'onUnreplicated' | 'onChange'>,
     Pick<AofRewriterDeps, 'onRewritten' | 'onNotRewritten' | 'onLook'> {
   onStateChange(change: RedisStateChange): void;
-  /** Redis's clock has stepped by so many milliseconds; negative where it was set back. */
+  /** Redis's clock has stepped by `ms` milliseconds; negative where it was set back. */
   onStep(ms: number): void;
-  /** Commits that Redis had lost were made up for. */
+  /** Commits that Redis had lost were restored. */
   onRestored(restoration: Restoration): void;
-  /** A log in which Redis had carried out half a transaction was mended. */
+  /** A log with half a transaction in it was repaired. */
   onTorn(mending: LogRepair): void;
 }
 

@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import { toUnreadable } from '../redis/unreadable-record.ts';
 import type { StoreWatch } from '../redis/durability/store-watch.ts';
 
-/** Whether the daemon can keep its promise right now, and if not, why and what to do. */
+/** Whether the daemon can keep its promise now; if not, why and what to do. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
@@ -12,10 +12,10 @@ export interface Readiness {
 const probeKeptMs = 60_000;
 
 /**
- * Asks Redis: whether it is still the one that this daemon began on, whether it keeps what it is given, and
- * whether it takes a write (of `probeKey`, with a lifetime of a minute). Whoever asks meanwhile has the same
- * answer: probes need no token, and must not become a load. `otherProblems` says what else is wrong, of the
- * secrets and of the work; `readAccounts` rejects when the accounts as a whole cannot be read.
+ * Checks that Redis holds the same store as at the start, that its data is durable, and that it takes a write
+ * (of `probeKey`, with a lifetime of a minute). Simultaneous callers share one check: probes need no token
+ * and must not become a load. `otherProblems` lists problems of secrets and of work. `readAccounts` rejects
+ * when the accounts as a whole cannot be read.
  */
 export function createReadiness(
   redis: RedisClient,
@@ -35,7 +35,7 @@ export function createReadiness(
         readAccounts(),
       ]);
       reasons.push(...problems);
-      // A replica has told what it refuses, and would be left for another connection.
+      // A replica is a problem already, and its refusal of a write would end the connection.
       if (!isReplica) await redis.set(probeKey, '', 'PX', probeKeptMs);
     } catch (error) {
       reasons.push(describe(error));

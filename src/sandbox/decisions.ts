@@ -1,5 +1,5 @@
 /**
- * Decisions of this sandbox where the description of the real service shows nothing;
+ * Decisions of this sandbox where the real service is not documented;
  * docs/sandbox.md#decisions-of-the-sandbox explains each. A client should not depend on any of them.
  */
 

@@ -33,7 +33,7 @@ export interface SandboxDeps {
   readonly random: Random;
 }
 
-/** The account that the request's key opened; only for routes behind the key check. */
+/** The account of the request's key; only for routes behind the key check. */
 export function accountOf(request: FastifyRequest): Account {
   return request.getDecorator<Account>('account');
 }
@@ -53,7 +53,7 @@ export function enabledState(account: Account, stateAbbr: string): FilingState {
   return assertEnabled(account, state);
 }
 
-/** The same state; throws 403 when the account may not file in it. */
+/** Returns the state; throws 403 when the account may not file in it. */
 export function assertEnabled(account: Account, state: FilingState): FilingState {
   if (account.enabledStates.includes(state.stateAbbr)) return state;
   throw new SandboxError('STATE_NOT_ENABLED', `this account may not file in ${state.stateAbbr}`);

@@ -2,7 +2,7 @@ import { builtInKeys } from './accounts.ts';
 import type { PartnerKey } from './accounts.ts';
 import { defaultKey } from './decisions.ts';
 
-/** How `npm run sandbox` was configured. */
+/** The configuration of `npm run sandbox`. */
 interface SandboxConfig {
   readonly host: string;
   /** 0 takes any free port. */
@@ -10,7 +10,7 @@ interface SandboxConfig {
   readonly keys: readonly PartnerKey[];
 }
 
-/** A configuration, or everything that is wrong with it; no problem repeats the text of a key. */
+/** A configuration, or all its problems; no problem repeats the text of a key. */
 export type ParsedSandboxConfig =
   | { readonly ok: true; readonly config: SandboxConfig }
   | { readonly ok: false; readonly problems: readonly string[] };

@@ -41,7 +41,7 @@ export interface SandboxOptions {
   readonly now?: () => number;
   /** Numbers in [0, 1), for everything random except secrets. */
   readonly random?: Random;
-  /** Nothing is logged without one. */
+  /** Without a logger nothing is logged. */
   readonly logger?: FastifyBaseLogger;
   /** Milliseconds within which a request must have arrived; a later one is answered with 408. */
   readonly requestTimeoutMs?: number;
@@ -50,7 +50,7 @@ export interface SandboxOptions {
 /**
  * A partner service in memory, as a Fastify instance that does not listen yet: `listen` or `inject` it. The
  * service is under `/v1`, the control interface under `/_sandbox`. `close` ends the simulation and every
- * answer that a fault holds back.
+ * response that a fault holds back.
  */
 export function createSandbox(options: SandboxOptions = {}): SandboxApp {
   const deps = createDeps(options);

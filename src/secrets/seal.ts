@@ -9,9 +9,9 @@ export type EncryptionKey = { readonly id: string; readonly key: Buffer };
 /** Seals short secrets (partner keys, signing secrets) before they reach Redis, and opens them again. */
 export type Sealer = {
   /**
-   * `v1.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. `context` says whose
-   * secret it is, e.g. `account:default`; it is not stored, but the text opens under that context only, so
-   * one moved to another record does not open.
+   * `v1.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. `context` names the
+   * owner of the secret, e.g. `account:default`. It is not stored, but the text opens under that context
+   * only, so a text moved to another record does not open.
    */
   seal(text: string, context: string): string;
   /**
@@ -19,7 +19,7 @@ export type Sealer = {
    * changed character.
    */
   open(sealed: string, context: string): string;
-  /** False when it should be sealed again, because a newer key came since. */
+  /** False when it should be sealed again with a newer key. */
   isSealedWithNewest(sealed: string): boolean;
 };
 
@@ -53,7 +53,7 @@ export function createSealer(keys: readonly EncryptionKey[]): Sealer {
   };
 }
 
-/** The id of the key that sealed a text, as the text names it; empty where it names none. */
+/** The id of the key that a sealed text names; empty where it names none. */
 export function keyIdOf(sealed: string): string {
   return sealed.split('.', 2)[1] ?? '';
 }

@@ -8,8 +8,8 @@ export interface SealedRecord {
   readonly context: string;
   readonly texts: readonly string[];
   /**
-   * Writes the record with these texts in place of the others, in their order; false when another process
-   * changed it since it was read.
+   * Writes the record with these texts instead of the former ones, in the same order. False when another
+   * process changed it since it was read.
    */
   replace(texts: readonly string[]): Promise<boolean>;
 }
@@ -24,7 +24,7 @@ export interface SealTally {
   readonly unreadableContexts: readonly string[];
 }
 
-// Records that are opened in a row, in a millisecond or two, before the event loop gets its turn.
+// Number of records opened in a row, in a millisecond or two, before the event loop gets its turn.
 const recordsAtOnce = 100;
 
 /** Tries to open every sealed text. Writes nothing. */
@@ -44,7 +44,7 @@ export async function tallySecrets(sealer: Sealer, records: readonly SealedRecor
 }
 
 /**
- * Seals with the newest key what an older key sealed; returns the number of records written. A record that
+ * Seals with the newest key the texts of older ones; returns the number of records written. A record that
  * does not open, or that another process changes meanwhile, stays as it is. A crash leaves every record
  * sealed with one key or the other.
  */

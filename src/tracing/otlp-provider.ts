@@ -11,18 +11,18 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from './tracing.ts';
 
-/** The ids of a span that others can work out. */
+/** The ids of a span that any process can derive. */
 export interface SpanIds {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** Makes spans with ids of one's own choice where these are given, else with random ones. */
+/** Starts spans with the given ids, or with random ones for null. */
 export type SpanStarter = <T>(ids: SpanIds | null, start: () => T) => T;
 
 /**
  * The SDK, for this process. Spans are sent in batches in the background; with more than 2048 waiting,
- * further ones are dropped. A batch that could not be sent is told to `onError`, and gone.
+ * further ones are dropped. A batch that could not be sent is lost and reported to `onError`.
  */
 export function createOtlpProvider(
   { url, headers, serviceName, ratio }: TracingSettings,

@@ -12,24 +12,21 @@ export interface OtlpTracingDeps {
   readonly onError: (error: Error) => void;
 }
 
-/** A poll or drain under way. */
+/** A poll or drain in progress. */
 interface Turn {
   readonly span: Span;
   readonly startedAt: number;
   told: boolean;
 }
 
-/**
- * Traces that are sent to a collector by OTLP. No span holds a URL's path or query, a secret, a key or a
- * body.
- */
+/** Traces sent to a collector by OTLP. No span holds a URL's path or query, a secret, a key or a body. */
 export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDeps): Tracing {
   const { version, now, onError } = deps;
   const { tracer, startWith, close } = createOtlpProvider(settings, version, onError);
   const polls = new Map<string, Turn>();
   const drains = new Map<string, Turn>();
 
-  /** Runs what a span stands for; without `told` the span is forgotten. */
+  /** Runs a turn within its span; a span whose turn is not `told` is dropped. */
   async function during<T>(
     turns: Map<string, Turn>,
     key: string,
@@ -135,7 +132,7 @@ function eventAttributes(account: string, id: string, type: string, filingId: st
   };
 }
 
-// The 128 bits of the id are the trace, and half of them its first span.
+// The 128 bits of the event's id are the id of the trace; their first half is the id of its first span.
 function idsOf(eventId: string): SpanIds {
   const traceId = eventId.slice('evt_'.length);
   return { traceId, spanId: traceId.slice(0, 16) };

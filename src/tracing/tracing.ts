@@ -2,37 +2,37 @@ import type { AttemptReport } from '../delivery/drain/settlement.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import type { PollReport } from '../polling/pollers.ts';
 
-/** Where traces go, and how many. */
+/** The destination of traces and the share that is sent. */
 export interface TracingSettings {
-  /** Takes OTLP over HTTP, in JSON; the path included. */
+  /** Endpoint for OTLP over HTTP in JSON, with its path. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
-  /** The share of traces that is sent, 0 to 1. All spans of a trace are, or none: what decides is its id. */
+  /** The share of traces that is sent, 0 to 1. The trace's id decides for all its spans. */
   readonly ratio: number;
 }
 
 /**
- * Tells where time went, from the poll that saw a change to each attempt to deliver it. Nothing of it is
- * stored: the trace of an event follows from the event's id, so that any process finds it again, whatever
- * crashed in between. Never throws and never waits for whoever collects the traces.
+ * Traces a change from the poll that detected it to each attempt to deliver it. Nothing is stored: the
+ * trace's id derives from the event's id, so any process continues the trace after a crash. Never throws and
+ * never waits for the collector.
  */
 export interface Tracing {
   /** Runs a poll of an account; one that read nothing leaves no trace. */
   poll<T>(account: string, run: () => Promise<T>): Promise<T>;
-  /** Events that the account's poll has put into the log just now. */
+  /** The account's poll has just appended these events to the log. */
   eventsRecorded(account: string, events: readonly RecordedEvent[]): void;
-  /** What came of the poll under way. */
+  /** The poll in progress has ended with this report. */
   pollReported(report: PollReport): void;
   /** Runs one drain of a subscription. */
   drain<T>(account: string, subscription: string, run: () => Promise<T>): Promise<T>;
-  /** An attempt that the drain under way has settled. */
+  /** The drain in progress has settled this attempt. */
   attemptReported(report: AttemptReport): void;
-  /** Sends what is left; nothing is traced afterwards. */
+  /** Sends the remaining spans; nothing is traced afterwards. */
   close(): Promise<void>;
 }
 
-/** What stands in where no tracing is configured. */
+/** Used where no tracing is configured; does nothing. */
 export const noTracing: Tracing = {
   poll: (_account, run) => run(),
   eventsRecorded() {},

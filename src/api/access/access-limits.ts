@@ -5,10 +5,7 @@ import { Problem } from '../shared/problem.ts';
 import { addressKey, createRateLimiter } from './rate-limit.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 
-/**
- * The limits where `limits` sets no other; docs/configuration.md names them. A client with a valid token
- * stays far below.
- */
+/** The default limits, listed in docs/configuration.md. A client with a valid token stays far below. */
 export const defaultLimits: ApiLimits = {
   failures: { burst: 300, perSecond: 20 },
   open: { burst: 2_000, perSecond: 200 },
@@ -17,16 +14,16 @@ export const defaultLimits: ApiLimits = {
   connections: 20_000,
 };
 
-/** Limits on how often clients are answered. Every refusal is the problem `too_many_requests`. */
+/** Limits on the rate of requests. Every refusal is the problem `too_many_requests`. */
 export interface AccessLimits {
   /**
-   * Before a token is checked: throws if its address has failed too often. A token that was valid before
-   * passes, so strangers behind the same proxy cannot lock out its holder.
+   * To be called before a token is checked; throws if its address has failed too often. A token that was
+   * valid before passes, so strangers behind the same proxy cannot lock out its holder.
    */
   beforeToken(request: FastifyRequest, digest: string | null): void;
-  /** The token turned out to be valid. */
+  /** The token is valid. */
   tokenWorked(digest: string): void;
-  /** There was no valid token. */
+  /** The token is missing or not valid. */
   tokenFailed(request: FastifyRequest, digest: string | null): void;
   /** Throws if an account's token is used too often. The operator's token has no limit. */
   useOf(tokenId: string): void;

@@ -13,7 +13,7 @@ declare module 'fastify' {
     operatorOnly?: boolean;
     /** The account in the path need not exist. */
     accountMayBeNew?: boolean;
-    /** No route of its own, only the answer 405. */
+    /** Not a route, only the response 405. */
     refusesMethod?: boolean;
     /** No body is the same as `{}`. */
     bodyOptional?: boolean;
@@ -24,7 +24,7 @@ declare module 'fastify' {
 export type Caller =
   { readonly kind: 'operator' } | { readonly kind: 'account'; readonly token: AccountToken };
 
-/** What a request asks for, as far as permissions are concerned. */
+/** The facts of a request on which permission depends. */
 export interface Access {
   readonly operatorOnly: boolean;
   /** The account in the path; null where there is none. */
@@ -55,12 +55,12 @@ export function bearerToken(header: string | undefined): string | null {
   return /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-/** Gives every request the field in which `addAuth` stores its caller. */
+/** Gives every request the field in which `addAuth` stores the caller. */
 export function addCallerDecorator(app: Api): void {
   app.decorateRequest('caller', null);
 }
 
-/** Lets only requests pass whose token is valid for what they ask for; before the body is read. */
+/** Passes only requests whose token permits them, before the body is read. */
 export function addAuth(
   app: Api,
   deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now' | 'limits' | 'storeProblem'>,
@@ -101,7 +101,7 @@ export function addAuth(
   });
 }
 
-/** Refuses requests for an account that does not exist; it comes after `addAuth`. */
+/** Refuses requests for an account that does not exist; runs after `addAuth`. */
 export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'>): void {
   app.addHook('onRequest', async (request) => {
     const { account } = accessOf(request);
@@ -111,7 +111,7 @@ export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'
   });
 }
 
-// Comes before tokens and accounts are looked up: an emptied store has none, and 401 or 404 would be wrong.
+// Runs before tokens and accounts are looked up: an emptied store has none, and 401 or 404 would be wrong.
 async function refuseEmptied({ storeProblem }: Pick<ApiDeps, 'storeProblem'>, method: string): Promise<void> {
   const reason = await storeProblem();
   if (reason !== null)
@@ -141,7 +141,7 @@ function accessOf(request: FastifyRequest): Access {
   return { operatorOnly, account, changes: changesSomething(request.method) };
 }
 
-// A failure is not passed on: a Redis that refuses writes must not prevent reads.
+// Failures are only logged: a Redis that refuses writes must not prevent reads.
 async function rememberUse(
   { tokens, now }: Pick<ApiDeps, 'tokens' | 'now'>,
   token: AccountToken,

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 
-/** How often something may happen: `burst` times at once, and `perSecond` times a second in the long run. */
+/** A rate limit: `burst` times at once, and `perSecond` times a second in the long run. */
 export interface Rate {
   readonly burst: number;
   readonly perSecond: number;
@@ -11,10 +11,7 @@ export interface Rate {
  * Counts by key, in this process only. It keeps the latest 10 000 keys; an older one starts afresh.
  */
 export interface RateLimiter {
-  /**
-   * Counts one more, if there is room. Returns 0 if it was counted, else the milliseconds until there is
-   * room.
-   */
+  /** Counts one more if the rate allows it and returns 0; else returns the milliseconds until it does. */
   count(key: string): number;
   /** The result that `count` would have, without counting. */
   waitMs(key: string): number;
@@ -29,7 +26,7 @@ const keysMax = 10_000;
 export function createRateLimiter({ burst, perSecond }: Rate, now: () => number): RateLimiter {
   const stepMs = 1000 / perSecond;
   const roomMs = (burst - 1) * stepMs;
-  /** When everything that was counted under a key is forgotten, in milliseconds. */
+  /** Time in milliseconds at which nothing is counted under a key any more. */
   const fullAt = createBoundedMap<string, number>(keysMax);
 
   const waitMs = (key: string) => Math.max(0, (fullAt.get(key) ?? 0) - now() - roomMs);

@@ -12,7 +12,7 @@ import { accountParams, answer, bodyProblems, pageQuery, problems, record } from
 
 const inAccount = Type.Object(accountParams);
 
-/** What GET /v1/accounts takes and answers. */
+/** Request and responses of GET /v1/accounts. */
 export const listAccounts = {
   tags: ['Accounts'],
   operationId: 'listAccounts',
@@ -21,7 +21,7 @@ export const listAccounts = {
   response: { 200: accountListSchema, ...problems(422) },
 };
 
-/** What PUT /v1/accounts/{account} takes and answers. */
+/** Request and responses of PUT /v1/accounts/{account}. */
 export const putAccount = {
   tags: ['Accounts'],
   operationId: 'putAccount',
@@ -38,7 +38,7 @@ export const putAccount = {
   },
 };
 
-/** What GET /v1/accounts/{account} takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}. */
 export const getAccount = {
   tags: ['Accounts'],
   operationId: 'getAccount',
@@ -47,7 +47,7 @@ export const getAccount = {
   response: { 200: answer('Account', 'The account.'), ...problems() },
 };
 
-/** What GET /v1/accounts/{account}/counts takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/counts. */
 export const getCounts = {
   tags: ['Accounts'],
   operationId: 'getCounts',
@@ -57,7 +57,7 @@ export const getCounts = {
   response: { 200: countsAnswerSchema, ...problems(422) },
 };
 
-/** What DELETE /v1/accounts/{account} takes and answers. */
+/** Request and responses of DELETE /v1/accounts/{account}. */
 export const deleteAccount = {
   tags: ['Accounts'],
   operationId: 'deleteAccount',
@@ -67,7 +67,7 @@ export const deleteAccount = {
   response: { 204: { type: 'null', description: 'Removed.' }, ...problems() },
 };
 
-/** What POST /v1/accounts/{account}/accept takes and answers. */
+/** Request and responses of POST /v1/accounts/{account}/accept. */
 export const acceptFindings = {
   tags: ['Accounts'],
   operationId: 'acceptFindings',
@@ -82,7 +82,7 @@ export const acceptFindings = {
   },
 };
 
-/** What POST /v1/accounts/{account}/poll takes and answers. */
+/** Request and responses of POST /v1/accounts/{account}/poll. */
 export const pollAccount = {
   tags: ['Accounts'],
   operationId: 'pollAccount',

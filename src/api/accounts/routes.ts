@@ -21,7 +21,7 @@ import { accountNotFound } from '../subscriptions/find.ts';
 import { Problem } from '../shared/problem.ts';
 
 const hoursDefault = 24;
-// Maximum number of samples, as many as a chart can show.
+// Maximum number of samples; a chart cannot show more.
 const samplesMax = 200;
 
 /** The accounts whose filings are watched. */
@@ -103,7 +103,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     { config: { operatorOnly: true }, schema: acceptFindings },
     async ({ params: { account } }, reply) => {
       await acceptDoubt(deps, account);
-      // The poll has to find everything that was held back, including settled filings.
+      // The poll has to find all changes that were held back, including those of settled filings.
       await hooks.pollNow(account, 'sweep');
       void reply.code(202);
       return view(deps, await requireStored(deps, account));
@@ -121,7 +121,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-// A poll may have found another doubt meanwhile, which the operator has not seen.
+// A poll may have found another doubt meanwhile that the operator has not seen.
 async function acceptDoubt({ polling }: ApiDeps, account: string): Promise<void> {
   const doubt = standingDoubt(await polling.read(account));
   if (doubt?.accepted === true || (doubt !== null && (await polling.accept(account, doubt)))) return;
@@ -153,7 +153,7 @@ async function view({ snapshot, polling, now, partnerMaxRps }: ApiDeps, account:
   return accountView(account, counts instanceof Error ? {} : counts, shown, now(), partnerMaxRps);
 }
 
-// Only its name is known.
+// Only the account's name is known.
 async function brokenView({ now, partnerMaxRps }: ApiDeps, { account, error }: UnreadableAccount) {
   const unknown = { account, incarnation: '', baseUrl: '', pollIntervalMs: 0, sweepIntervalMs: 0 };
   const marks = { ...noMarks, lastError: `${error.message}; PUT repairs it, DELETE removes it` };

@@ -113,7 +113,7 @@ export const accountSchema = record(
   { $id: 'Account' },
 );
 
-/** Answer of GET /v1/accounts. */
+/** Response of GET /v1/accounts. */
 export const accountListSchema = listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.');
 
 /** Query of GET …/counts. */
@@ -128,7 +128,7 @@ export const countsQuerySchema = record({
   ),
 });
 
-/** Answer of GET …/counts. */
+/** Response of GET …/counts. */
 export const countsAnswerSchema = record(
   {
     items: Type.Array(record({ at: time('When, to the minute.'), counts: countsByStatus })),
@@ -149,7 +149,7 @@ export const pollQuerySchema = record({
   ),
 });
 
-/** Answer of POST …/poll. */
+/** Response of POST …/poll. */
 export const pollAnswerSchema = record(
   { account: Type.String(), mode: oneOf(['delta', 'sweep']) },
   {
@@ -158,7 +158,7 @@ export const pollAnswerSchema = record(
   },
 );
 
-/** What is wrong with the address of a partner service, or null; pure. */
+/** The problem with the address of a partner service, null for a valid one; pure. */
 export function baseUrlProblem(text: string): string | null {
   const url = /^https?:\/\/[^/]/i.test(text) ? URL.parse(text) : null;
   if (url === null || /[\s\\\p{Cc}]/u.test(text)) return 'must be an absolute http:// or https:// URL';

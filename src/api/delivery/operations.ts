@@ -11,7 +11,7 @@ import {
 } from './schema.ts';
 import { subscriptionParams } from '../subscriptions/schema.ts';
 
-/** What GET /v1/accounts/{account}/subscriptions/{id}/attempts takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/attempts. */
 export const listAttempts = {
   tags: ['Delivery'],
   operationId: 'listAttempts',
@@ -21,7 +21,7 @@ export const listAttempts = {
   response: { 200: attemptListSchema, ...problems(422) },
 };
 
-/** What GET /v1/accounts/{account}/subscriptions/{id}/dead-letters takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/dead-letters. */
 export const listDeadLetters = {
   tags: ['Delivery'],
   operationId: 'listDeadLetters',
@@ -31,7 +31,7 @@ export const listDeadLetters = {
   response: { 200: deadLetterListSchema, ...problems(422) },
 };
 
-/** What POST /v1/accounts/{account}/subscriptions/{id}/test takes and answers. */
+/** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/test. */
 export const testSubscription = {
   tags: ['Delivery'],
   operationId: 'testSubscription',
@@ -41,7 +41,7 @@ export const testSubscription = {
   response: { 200: pingAnswerSchema, ...problems(403, 429) },
 };
 
-/** What POST /v1/accounts/{account}/subscriptions/{id}/replay takes and answers. */
+/** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/replay. */
 export const replayEvents = {
   tags: ['Delivery'],
   operationId: 'replayEvents',
@@ -55,7 +55,7 @@ export const replayEvents = {
   response: { 202: replayStartedSchema, ...problems(...bodyProblems, 429) },
 };
 
-/** What GET /v1/accounts/{account}/subscriptions/{id}/replays/{replay} takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/replays/{replay}. */
 export const getSubscriptionReplay = {
   tags: ['Delivery'],
   operationId: 'getSubscriptionReplay',
@@ -64,7 +64,7 @@ export const getSubscriptionReplay = {
   response: { 200: replaySchema, ...problems() },
 };
 
-/** What GET /v1/accounts/{account}/replays/{replay} takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/replays/{replay}. */
 export const getReplay = {
   tags: ['Delivery'],
   operationId: 'getReplay',

@@ -5,7 +5,7 @@ import { instantMs } from '../shared/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { replaySearchMs, startReplay } from '../subscriptions/start-replay.ts';
 
-/** Delivering events again. */
+/** The routes that deliver events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/accounts/:account/subscriptions/:id/replay',
@@ -62,7 +62,7 @@ async function progress(deps: ApiDeps, account: string, replay: string) {
   return { id: replay, state, matched, delivered, failed, createdAt: new Date(createdAt).toISOString() };
 }
 
-// The id names the subscription, so that a replay is found below the account as well.
+// The id contains the subscription's, so a replay can be found below the account as well.
 function splitReplayId(replay: string): { id: string; subscription: string } {
   const [id = '', subscription = ''] = replay.split('.', 2);
   return { id, subscription };

@@ -9,10 +9,11 @@ import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { Problem } from '../shared/problem.ts';
 
-// Milliseconds, longer than the maximum of DELIVERY_TIMEOUT_MS: the callback's own deadline decides.
+// Milliseconds for the response of a test call: more than the maximum of DELIVERY_TIMEOUT_MS, so the
+// callback's own deadline applies.
 const pingMs = 11 * 60_000;
 
-/** The outcomes of callbacks, and the test call. */
+/** The routes for attempts and dead letters, and the test call. */
 export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   const { delivery, hooks } = deps;
   const underTest = new Set<string>();
@@ -63,8 +64,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-// There is no traffic on the connection until the receiver has answered. Injected requests have no
-// connection.
+// The connection has no traffic until the receiver has responded. Injected requests have no connection.
 function keepOpen(socket: unknown): void {
   if (socket instanceof Socket) socket.setTimeout(pingMs);
 }

@@ -39,7 +39,7 @@ export const attemptSchema = record(
   { $id: 'Attempt' },
 );
 
-/** Answer of GET …/attempts. */
+/** Response of GET …/attempts. */
 export const attemptListSchema = listOf(
   Type.Unsafe({ $ref: 'Attempt#' }),
   'Attempts, newest first; at least the latest 1 000 are kept.',
@@ -64,13 +64,13 @@ export const deadLetterSchema = record(
   { $id: 'DeadLetter' },
 );
 
-/** Answer of GET …/dead-letters. */
+/** Response of GET …/dead-letters. */
 export const deadLetterListSchema = listOf(
   Type.Unsafe({ $ref: 'DeadLetter#' }),
   'Events that were given up, newest first. POST …/replay with deadLettersOnly delivers them again.',
 );
 
-/** Answer of POST …/test. */
+/** Response of POST …/test. */
 export const pingAnswerSchema = record(
   {
     outcome,
@@ -105,10 +105,10 @@ const replay = {
   }),
 };
 
-/** Answer of POST …/replay. */
+/** Response of POST …/replay. */
 export const replayStartedSchema = record(replay, { description: 'Begun.' });
 
-/** Answer of GET …/replays/{id}. */
+/** Response of GET …/replays/{id}. */
 export const replaySchema = record(
   {
     ...replay,

@@ -4,15 +4,13 @@ import { isSameCheckpoint, mayFollow, type Checkpoint } from '../../events/timel
 
 /** The next events of a log. */
 export interface Following {
-  /**
-   * Oldest first, at most a megabyte of bodies or a single larger one; empty if there was nothing to read.
-   */
+  /** Oldest first, at most a megabyte of bodies or a single larger one; empty if there were none. */
   readonly entries: readonly LogEntry[];
-  /** Where to go on from; it lies before the former position if Redis was set back. */
+  /** The position of the next read; it lies before the former one if Redis was set back. */
   readonly position: Checkpoint;
 }
 
-/** An account's log as one listener follows it. Dispose it when the listener is gone. */
+/** An account's log for one listener. Dispose of it when the listener is gone. */
 export interface FollowedLog extends Disposable {
   /**
    * The entries after a checkpoint, as soon as there are any; none after `waitMs` or an abort. Null once
@@ -25,12 +23,12 @@ export interface FollowedLog extends Disposable {
 export interface LogFollower {
   /** Null if too many listen already, to this account or in all. */
   follow(account: string): FollowedLog | null;
-  /** Ends every `next`, now and from now on. */
+  /** Ends every `next`, pending or later. */
   stop(): void;
 }
 
 interface Follower {
-  /** Where the logs part if Redis was set back since its last `next`, else null. */
+  /** The checkpoint at which the logs diverge if Redis was set back since the last `next`, else null. */
   partsAt: Checkpoint | null;
 }
 
@@ -47,17 +45,17 @@ interface Tail {
 }
 
 const recentMax = 256;
-// Maximum bytes of bodies; the text that listeners get is kept in addition.
+// Maximum bytes of the bodies in memory; the rendered text of the entries comes on top.
 const recentBytesMax = 4 * 1024 * 1024;
 const catchUpBatch = 100;
 
 /**
- * A follower that reads the head every `followMs` milliseconds, for at most `max` listeners. While Redis is
- * away it goes on; listeners that are behind fail and connect again.
+ * A follower that reads the head every `followMs` milliseconds, for at most `max` listeners. It continues
+ * while Redis is away; listeners that are behind fail and connect again.
  *
- * It polls rather than blocks: `XREAD BLOCK` holds a connection to Redis for as long as it waits, so it would
- * take one for each account that is followed, or one whose wait is broken off whenever an account is added.
- * At 250 ms an idle account costs four small reads a second.
+ * It polls rather than blocks: `XREAD BLOCK` holds a connection to Redis while it waits. That would take a
+ * connection for each followed account, or one whose wait is interrupted whenever an account is added. At 250
+ * ms an idle account costs four small reads a second.
  */
 export function createLogFollower(
   log: EventLog,
@@ -165,7 +163,7 @@ function latest(entries: readonly LogEntry[]): readonly LogEntry[] {
   return fitting(entries.slice(-recentMax).toReversed(), recentBytesMax).toReversed();
 }
 
-// Redis was set back: all listeners go on from where the two logs part, because other events may have taken
+// Redis was set back: all listeners resume where the two logs diverge, because other events may have taken
 // the positions after it.
 async function setBack(log: EventLog, tail: Tail, from: Checkpoint): Promise<boolean> {
   const common = await log.commonWith(tail.account, from);
@@ -184,7 +182,7 @@ function isBehind({ head }: Tail, after: Checkpoint): boolean {
 async function readBehind(log: EventLog, tail: Tail, after: Checkpoint): Promise<Following> {
   const [oldest] = tail.recent;
   const isRecent = oldest !== undefined && oldest.position <= after.position + 1;
-  // A slow listener keeps what it was given in memory.
+  // A slow listener keeps its entries in memory.
   const entries = isRecent
     ? fitting(
         tail.recent.filter(({ position }) => position > after.position),
@@ -201,8 +199,8 @@ function wake({ waiting }: Tail): void {
   for (const end of waiting) end();
 }
 
-// Made by hand: each listener waits after every read, and promises raced against combined signals would cost
-// more than everything else that a listener does.
+// Written without `Promise.race` and `AbortSignal.any`: each listener waits after every read, and these would
+// cost more than all its other work.
 function untilChanged({ waiting }: Tail, waitMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

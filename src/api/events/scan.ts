@@ -3,18 +3,18 @@ import { fitting } from '../../events/log-entry.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
 
-/** Which events of the log are wanted; null = all. */
+/** A filter on the events of the log; null = all. */
 export interface EventFilter {
   readonly types: readonly string[] | null;
   readonly filingId: string | null;
 }
 
-/** Some events, and how far the log was searched for them. */
+/** Events of the log, and the position up to which it was searched. */
 export interface EventScan {
   readonly entries: readonly LogEntry[];
   /** The last entry that was examined, or where the scan began. */
   readonly position: Checkpoint;
-  /** Whether the log goes on after it, in the direction of the scan. */
+  /** Whether the log continues after `position`, in the direction of the scan. */
   readonly more: boolean;
 }
 
@@ -25,7 +25,7 @@ const scannedMax = 2_000;
 // Maximum bytes of the bodies of one page.
 const pageBytesMax = 8 * 1024 * 1024;
 
-/** Whether an event is wanted; pure. */
+/** Whether an event passes the filter; pure. */
 export function matchesFilter(
   { types, filingId }: EventFilter,
   entry: Pick<LogEntry, 'type' | 'filingId'>,
@@ -36,8 +36,8 @@ export function matchesFilter(
 
 /**
  * Up to `limit` events after a checkpoint, oldest first. It examines at most 2 000 entries of the log and
- * returns at most 8 MiB, so it may return fewer events, or none, though the log goes on. After Redis was set
- * back it starts where the two logs part.
+ * returns at most 8 MiB, so it may return fewer events, or none, before the end of the log. After Redis was
+ * set back it starts where the two logs diverge.
  */
 export async function scanEvents(
   log: EventLog,
@@ -62,7 +62,7 @@ export async function scanEvents(
   return load(log, account, { ...found, position });
 }
 
-/** The same before a checkpoint, newest first; null starts with the newest of all. */
+/** As `scanEvents`, but before a checkpoint and newest first; null starts with the newest of all. */
 export async function scanNewestEvents(
   log: EventLog,
   account: string,
@@ -83,7 +83,7 @@ export async function scanNewestEvents(
   return load(log, account, await findAt(log, account, older, filter, limit, before));
 }
 
-// The part that both logs share has not been listed yet; without a set-back, the entry at the cursor has.
+// After a set-back the last shared entry has not been listed yet; otherwise the entry at the cursor has.
 async function newestBefore(log: EventLog, account: string, cursor: Checkpoint | null): Promise<Checkpoint> {
   const newest = cursor === null ? await log.head(account) : await log.commonWith(account, cursor);
   return newest.position === cursor?.position ? cursor : { position: newest.position + 1, timeline: '' };
@@ -100,7 +100,7 @@ async function scan(
   let bytes = 0;
   let position = from;
   for (let scanned = 0; scanned < scannedMax;) {
-    // Each batch begins where the one before ended.
+    // Each batch begins at the end of the one before.
     // oxlint-disable-next-line no-await-in-loop
     const batch = await read(position.position, batchSize);
     for (const entry of batch) {

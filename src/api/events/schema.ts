@@ -78,7 +78,7 @@ export const eventSchema = record(
   { $id: 'Event' },
 );
 
-/** Answer of GET …/events; the handler writes it as text, so events stay as they were stored. */
+/** Response of GET …/events; the handler writes it as text, so events stay as they were stored. */
 const eventListSchema = Type.Unsafe<string>(
   record(
     {
@@ -105,7 +105,7 @@ const eventStream = {
   content: { 'text/event-stream': { schema: Type.String() } },
 };
 
-/** What GET /v1/accounts/{account}/events takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/events. */
 export const listEvents = {
   tags: ['Events'],
   operationId: 'listEvents',
@@ -116,7 +116,7 @@ export const listEvents = {
   response: { 200: eventListSchema, ...problems(422) },
 };
 
-/** What GET /v1/accounts/{account}/events/stream takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/events/stream. */
 export const streamEvents = {
   tags: ['Events'],
   operationId: 'streamEvents',

@@ -62,8 +62,8 @@ async function* streamText(
   heartbeatMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  // The id says where the stream begins: a client that loses it before the first event resumes there and
-  // misses nothing.
+  // The id is the position at which the stream begins: a client that loses the stream before the first event
+  // resumes there.
   yield Buffer.from(`retry: 3000\nid: ${checkpointCursor(start)}\n\n`);
   for (let after = start; ;) {
     // Each step begins where the one before ended.
@@ -84,7 +84,8 @@ function closing(after: Checkpoint, position: Checkpoint, last: LogEntry | undef
   return Buffer.from(last === undefined ? ': nothing new\n\n' : '');
 }
 
-// Few writes for many small events, and little memory for a slow client of large ones.
+// Pieces of bounded size: few writes for many small events, and little memory for a slow client of large
+// ones.
 function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
   let piece: Buffer[] = [];
   let bytes = 0;
@@ -130,7 +131,7 @@ async function sendStream(
   try {
     await pipeline(Readable.from(text(over)), raw);
   } catch (error) {
-    // The client went away, or Redis did; either way the client connects again with its last id.
+    // The client or Redis went away; in both cases the client connects again with its last id.
     reply.log.debug({ error: String(error) }, 'stream.broken');
   }
 }

@@ -26,7 +26,8 @@ export async function* filingsCsv(
   account: string,
   status: string | null,
 ): AsyncGenerator<string> {
-  // With the first page, so that a failure of the store is reported before anything is sent.
+  // The header goes out with the first page, so that a failure of the store is reported before anything is
+  // sent.
   let head = csvLine(columns);
   let after: string | null = null;
   do {

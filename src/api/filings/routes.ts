@@ -15,7 +15,7 @@ import { listFilings, getFiling } from './schema.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 
 const eventsMax = 100;
-// Milliseconds; a table of a million filings takes a while to send.
+// Milliseconds for the response with a list: a table of a million filings takes a while to send.
 const listMs = 600_000;
 
 /** The filings of an account as the daemon last saw them. */
@@ -58,7 +58,7 @@ export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
   );
 }
 
-// The other lists are too long to be sorted for each page.
+// Lists of other statuses are too long to be sorted for each page.
 function statusOfNewest(status: string | null): string {
   if (status !== null && isIndexed(status)) return status;
   throw invalidRequest([{ path: 'order', message: 'newest goes with a status other than COMPLETED' }]);

@@ -62,7 +62,8 @@ const shown = {
 export const filingSchema = record(shown, { $id: 'Filing' });
 
 /**
- * Answer of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were stored.
+ * Response of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were
+ * stored.
  */
 const filingWithEventsSchema = Type.Unsafe<string>(
   record(
@@ -77,14 +78,14 @@ const filingWithEventsSchema = Type.Unsafe<string>(
   ),
 );
 
-/** Answer of GET …/filings. */
+/** Response of GET …/filings. */
 const filingListSchema = listOf(
   Type.Unsafe({ $ref: 'Filing#' }),
   'Filings without removed ones. A page may be shorter than `limit` and still have a next one. In lists of COMPLETED and of all ' +
     'filings, one that changes meanwhile may appear twice.',
 );
 
-/** What GET /v1/accounts/{account}/filings takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/filings. */
 export const listFilings = {
   tags: ['Filings'],
   operationId: 'listFilings',
@@ -110,7 +111,7 @@ export const listFilings = {
   },
 };
 
-/** What GET /v1/accounts/{account}/filings/{filingId} takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/filings/{filingId}. */
 export const getFiling = {
   tags: ['Filings'],
   operationId: 'getFiling',

@@ -4,7 +4,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
 import { record } from '../shared/schema.ts';
 
-// Milliseconds within which readiness is answered; supervisors often allow two seconds.
+// Milliseconds for the response about readiness; supervisors often allow two seconds.
 const readinessMs = 1_800;
 
 const reasonsSchema = Type.Array(Type.String(), {
@@ -64,7 +64,7 @@ export function addHealthRoutes(
     try {
       await beforeScrape?.();
     } catch (error) {
-      // Without Redis the process's own metrics matter most.
+      // The process's own metrics are served even without Redis: then they matter most.
       request.log.warn({ error: String(error) }, 'metrics.not_refreshed');
     }
     void reply.type(metrics.contentType);

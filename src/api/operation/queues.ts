@@ -34,7 +34,7 @@ const queueSchema = record({
   ),
 });
 
-/** What GET /v1/queues takes and answers. */
+/** Request and responses of GET /v1/queues. */
 const listQueues = {
   tags: ['Operation'],
   operationId: 'listQueues',
@@ -47,7 +47,7 @@ const listQueues = {
   },
 };
 
-/** What the job queues hold, for the operator. */
+/** The contents of the job queues, for the operator. */
 export function addQueueRoutes(app: Api, { readQueues }: Pick<ApiDeps, 'readQueues'>): void {
   app.get('/queues', { config: { operatorOnly: true }, schema: listQueues }, async () => ({
     items: (await readQueues()).map(queueView),

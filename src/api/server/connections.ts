@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import type { Api } from './api-instance.ts';
 
 /**
- * The open connections of a server with the responses under way on each, in the order of the last activity:
- * the most recent one is last.
+ * The open connections of a server with the responses in flight on each, by last activity, the most recent
+ * last.
  */
 export type OpenConnections = Map<Socket, Set<ServerResponse>>;
 
-/** Follows the connections of a server from their beginning to their end; `open` are those it has already. */
+/** Follows the connections of a server from beginning to end; `open` are the ones that exist already. */
 export function followConnections(server: Server, open: Iterable<Socket> = []): OpenConnections {
   const connections: OpenConnections = new Map();
   const toEnd = (socket: Socket) => {
@@ -34,8 +34,8 @@ export function followConnections(server: Server, open: Iterable<Socket> = []): 
 
 /**
  * Keeps at most `max` connections open. One more cuts the connection that has gone longest without a whole
- * request, so clients that send slowly or nothing make way for clients with a request. Requests being answered
- * and streams stay; if there is nothing else, the new connection is cut.
+ * request, so clients that send slowly or nothing make way for clients with a request. Requests being
+ * answered and streams stay; if there is nothing else, the new connection is cut.
  */
 export function limitConnections(
   server: Server,
@@ -53,7 +53,7 @@ export function limitConnections(
   });
 }
 
-// The newest connection, on which nothing can have arrived yet, is among them.
+// The candidates include the newest connection, on which nothing can have arrived yet.
 function longestWaiting(connections: OpenConnections): Socket | null {
   for (const socket of connections.keys()) {
     if (!hasWholeRequest(connections, socket)) return socket;
@@ -100,13 +100,13 @@ export function endLateInTurns(answer: AnswerBroken, isWhole: (socket: Socket) =
   };
 }
 
-// Milliseconds that the rest of a request or of a response has when the API closes.
+// Milliseconds for the rest of a request or of a response when the API closes.
 const underWayMs = 1_000;
 
 /**
  * Makes `close` close connections too; Node would wait for them. Idle ones close at once. After one second,
- * those whose request is incomplete or whose client does not read the response close too. Responses being made
- * are sent, with `connection: close` (RFC 9112 §9.6).
+ * those with an incomplete request or an unread response close too. Responses in flight are sent, with
+ * `connection: close` (RFC 9112 §9.6).
  */
 export function endConnectionsOnClose(app: Api, connections: OpenConnections): void {
   let closing = false;

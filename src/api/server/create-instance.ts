@@ -76,7 +76,7 @@ export function createInstance({
   return app;
 }
 
-// At most once a minute: a flood cuts thousands a second.
+// Warns at most once a minute: a flood cuts thousands of connections a second.
 function warnNowAndThen(app: Api, connections: number): () => void {
   let warnedAt = -Infinity;
   return () => {
@@ -100,7 +100,7 @@ function acceptOnlyJson(app: Api): void {
   });
 }
 
-// One line per request; probes and scrapes are frequent and matter only when they fail.
+// Logs one line per request. Probes and scrapes are frequent and matter only when they fail.
 function logRequests(app: Api): void {
   app.addHook('onResponse', async (request, reply) => {
     const { url = 'none' } = request.routeOptions;

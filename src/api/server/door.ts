@@ -5,17 +5,17 @@ import { createServer, isIPv6, type AddressInfo, type Server as NetServer, type 
 import type { Api } from './api-instance.ts';
 import { httpTimes } from './http-times.ts';
 
-/** A port that is listened on from the start of the process, before and after the API answers there. */
+/** A port that listens from the start of the process, before and after the API serves it. */
 export interface Door extends AsyncDisposable {
-  /** The address on which it listens; of several the first. */
+  /** The address on which it listens, the first of several. */
   readonly url: string;
   /** The open connections. */
   readonly sockets: ReadonlySet<Socket>;
   /** For Fastify's `serverFactory`: returns the server. The handler gets requests only after `handOver`. */
   enter(handler: RequestListener): Server;
   /**
-   * Lets the app that has entered answer from now on, also on connections that are open already. Closing the
-   * app closes the door.
+   * Hands all requests to the app that has entered, also those on connections that are open already. Closing
+   * the app closes the door.
    */
   handOver(app: Api): Promise<void>;
   /**

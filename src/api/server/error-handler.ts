@@ -7,7 +7,7 @@ import { SealError } from '../../secrets/seal.ts';
 import { Problem, problemBody, problemType } from '../shared/problem.ts';
 import type { ProblemCode } from '../shared/problem.ts';
 
-// Fastify's own messages for these say no more than the title.
+// For these codes, Fastify's own messages say no more than the title.
 const details: Partial<Record<ProblemCode, string>> = {
   payload_too_large: 'Send no more than 256 KiB.',
   unsupported_media_type: 'Send the body as application/json.',
@@ -34,13 +34,13 @@ const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map
 ]);
 
 /**
- * The problem that an error is for the client. An unexpected error becomes an `internal_error` that shows
- * nothing of the inside.
+ * The problem that a client gets for an error. An unexpected error becomes an `internal_error` that shows
+ * nothing internal.
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isStoreFailure(error)) return storeUnavailable();
-  // Their messages say what to do and hold nothing that is stored.
+  // The messages of these errors say what to do and hold no stored data.
   if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
   if (error instanceof NewerFormatError) return new Problem('newer_format', error.message);
   const unreadable = toUnreadable(error);
@@ -56,7 +56,7 @@ export function toProblem(error: unknown): Problem {
   );
 }
 
-/** Answers a failure; also one that the framework finds before there is a route. */
+/** Responds to a failure, also to one that the framework finds before it knows the route. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = error === request.raw.errored ? cutOff() : toProblem(error);
   if (problem.statusCode >= 500 && error !== problem) logFailure(error, request);
@@ -67,7 +67,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send(JSON.stringify(problemBody(problem)));
 }
 
-/** Answers a path without a route. */
+/** Responds to a path without a route. */
 export function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.split('?', 1)[0]?.slice(0, 200);
   sendError(new Problem('not_found', `There is no ${path}; /docs lists all paths.`), request, reply);
@@ -122,7 +122,7 @@ function storeUnavailable(): Problem {
   return new Problem('store_unavailable', detail, retryHeaders('store_unavailable'));
 }
 
-// Fastify repeats the path at any length.
+// Fastify repeats the path in full, however long.
 function shorten(message: string): string {
   return message.length > detailMax ? `${message.slice(0, detailMax)}…` : message;
 }
@@ -131,7 +131,7 @@ function retryHeaders(code: ProblemCode): { headers: Record<string, string> } {
   return { headers: code === 'store_unavailable' || code === 'timeout' ? { 'retry-after': '5' } : {} };
 }
 
-// Only these fields: errors of clients carry commands and options with them.
+// Logs only these fields: errors of client libraries carry commands and options.
 function logFailure(error: unknown, request: FastifyRequest): void {
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
   request.log.error({ error: { name, message, stack }, route: request.routeOptions.url }, 'http.failed');

@@ -2,14 +2,14 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import { Problem, problemBody, problemType } from '../shared/problem.ts';
 
-/** The sources of what a starting daemon answers. */
+/** The sources of the responses during the start. */
 export interface StartingDeps {
-  /** What the daemon waits for and what to do; called for each response. */
+  /** The reason why the daemon is not ready yet, and what to do; called for each response. */
   readonly reason: () => string;
   readonly metrics: Registry;
 }
 
-// Seconds after which a client may try again.
+// Seconds until a client may try again.
 const retryAfter = '5';
 
 /**

@@ -10,7 +10,8 @@ const fieldErrorsMax = 100;
 
 /**
  * Checks a part of a request against its schema; the error is a Problem that lists every wrong value. Unlike
- * TypeBoxValidatorCompiler it converts nothing but whole numbers in a query: `5.0`, `0x5` and `1e1` are refused.
+ * TypeBoxValidatorCompiler it converts nothing but whole numbers in a query: `5.0`, `0x5` and `1e1` are
+ * refused.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema);
@@ -26,7 +27,7 @@ function explain({ keyword }: SchemaViolation, at: readonly string[]): string | 
   return at.length === 0 && keyword === 'type' ? 'The body must be a JSON object' : undefined;
 }
 
-// A query holds text; only whole numbers in plain digits become numbers, everything else is left to be refused.
+// A query holds text. Only whole numbers in plain digits become numbers; the schema refuses the rest.
 function numbersFromText(schema: TSchema, given: unknown): Record<string, unknown> {
   const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> };
   const entries = Object.entries(given ?? {}).map(([name, text]: [string, unknown]) => {
@@ -36,7 +37,7 @@ function numbersFromText(schema: TSchema, given: unknown): Record<string, unknow
   return Object.fromEntries(entries) as Record<string, unknown>;
 }
 
-// TypeBox stops after eight errors unless a process-wide setting says otherwise; it is put back at once.
+// TypeBox stops after eight errors unless a process-wide setting is higher; the setting is restored at once.
 function withErrorsMax<T>(list: () => T): T {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: fieldErrorsMax });

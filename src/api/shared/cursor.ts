@@ -17,8 +17,8 @@ export type CursorKind =
 
 const checkpoint = /^\d{1,15}(?: [0-9a-f]{48})?$/;
 
-// The form of positions where Redis or arithmetic would fail on anything else; other positions are texts to
-// compare with.
+// The form of positions in lists where Redis or arithmetic would fail on other texts. Positions in other
+// lists are texts to compare with.
 const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   attempts: /^\d{1,15}-\d{1,15}$/,
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
@@ -40,7 +40,7 @@ export function encodeCursor(kind: CursorKind, position: string): string {
  * The position that a cursor of this kind stands for, null without a cursor. Throws the problem
  * `invalid_cursor` for anything but a cursor that `encodeCursor` made for such a list. The checksum ties a
  * cursor to its list and detects an altered character, which could skip items silently. It has no secret: a
- * cursor grants nothing, and a client that makes one up gets no further than with one that it was given.
+ * cursor grants nothing, and a forged one opens nothing that a genuine one does not.
  */
 export function decodeCursor(kind: CursorKind, cursor: string | undefined): string | null {
   if (cursor === undefined) return null;

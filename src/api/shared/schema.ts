@@ -8,7 +8,7 @@ export function nullable<T extends TSchema>(schema: T, options: Record<string, u
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'], ...options });
 }
 
-/** One of some words. */
+/** A schema for one of these words. */
 export function oneOf<const T extends readonly string[]>(words: T, options: Record<string, unknown> = {}) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options });
 }
@@ -38,7 +38,7 @@ export const pageQuery = {
   ),
 };
 
-/** Number of items per page if the request does not say. */
+/** Default number of items per page. */
 export const pageLimit = 50;
 
 /** The response of every list. */
@@ -101,7 +101,7 @@ const statusTexts = {
 
 type DocumentedStatus = keyof typeof statusTexts;
 
-/** The error responses of a route: these statuses, and those that all routes have. */
+/** The error responses of a route: these statuses, and the ones of every route. */
 export function problems(...statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
   const all: readonly DocumentedStatus[] = [401, 404, 429, 503, 'default', ...statuses];
   const content = { 'application/problem+json': { schema: { $ref: 'Problem#' } } };

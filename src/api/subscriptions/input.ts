@@ -18,8 +18,8 @@ export type SubscriptionInput = Static<typeof subscriptionInputSchema>;
 export type SubscriptionPatch = Static<typeof subscriptionPatchSchema>;
 
 /**
- * Refuses a body with everything that is wrong with it: the schema's errors and those of its URL. For routes
- * with `attachValidation`, as preHandler.
+ * Refuses a body with all its errors, those of the schema and those of its URL. A preHandler for routes with
+ * `attachValidation`.
  */
 export function createInputCheck({ checkUrl }: Pick<ApiDeps, 'checkUrl'>) {
   return async (request: FastifyRequest): Promise<void> => {
@@ -50,8 +50,8 @@ export function newSubscription(account: string, input: SubscriptionInput, now: 
 
 /**
  * A subscription after a checked change, except for `from`; pure. Fields that are left out stay. A new secret
- * replaces the former ones at once. `release` says that waiting events are tried at once: the subscription
- * was enabled, or its requests changed, so they may succeed now.
+ * replaces the former ones at once. `release` means that waiting events are attempted at once: the
+ * subscription was enabled, or its requests changed, so they may succeed now.
  */
 export function applyPatch(
   { subscription, delivery }: SubscriptionRecord,

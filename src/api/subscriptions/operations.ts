@@ -12,7 +12,7 @@ import {
 
 const inAccount = Type.Object(accountParams);
 
-/** What POST /v1/accounts/{account}/subscriptions takes and answers. */
+/** Request and responses of POST /v1/accounts/{account}/subscriptions. */
 export const createSubscription = {
   tags: ['Subscriptions'],
   operationId: 'createSubscription',
@@ -29,7 +29,7 @@ export const createSubscription = {
   },
 };
 
-/** What GET /v1/accounts/{account}/subscriptions takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/subscriptions. */
 export const listSubscriptions = {
   tags: ['Subscriptions'],
   operationId: 'listSubscriptions',
@@ -39,7 +39,7 @@ export const listSubscriptions = {
   response: { 200: subscriptionListSchema, ...problems(422) },
 };
 
-/** What GET /v1/accounts/{account}/subscriptions/{id} takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}. */
 export const getSubscription = {
   tags: ['Subscriptions'],
   operationId: 'getSubscription',
@@ -48,7 +48,7 @@ export const getSubscription = {
   response: { 200: answer('Subscription', 'The subscription.'), ...problems() },
 };
 
-/** What PATCH /v1/accounts/{account}/subscriptions/{id} takes and answers. */
+/** Request and responses of PATCH /v1/accounts/{account}/subscriptions/{id}. */
 export const updateSubscription = {
   tags: ['Subscriptions'],
   operationId: 'updateSubscription',
@@ -62,7 +62,7 @@ export const updateSubscription = {
   response: { 200: answer('Subscription', 'The subscription.'), ...problems(...bodyProblems) },
 };
 
-/** What DELETE /v1/accounts/{account}/subscriptions/{id} takes and answers. */
+/** Request and responses of DELETE /v1/accounts/{account}/subscriptions/{id}. */
 export const deleteSubscription = {
   tags: ['Subscriptions'],
   operationId: 'deleteSubscription',
@@ -71,7 +71,7 @@ export const deleteSubscription = {
   response: { 204: { type: 'null', description: 'Removed.' }, ...problems(403) },
 };
 
-/** What POST /v1/accounts/{account}/subscriptions/{id}/rotate-secret takes and answers. */
+/** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/rotate-secret. */
 export const rotateSecret = {
   tags: ['Subscriptions'],
   operationId: 'rotateSecret',

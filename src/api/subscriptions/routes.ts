@@ -126,7 +126,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-// A subscription with an unreadable delivery state is shown as one that was never called.
+// A subscription with an unreadable delivery state is shown without attempts.
 function toListed(read: ReadSubscription, delivery: DeliveryState | undefined) {
   const filter = read.subscription;
   if (delivery !== undefined) return { ...read, delivery, filter };
@@ -148,8 +148,8 @@ async function change(
 }
 
 /**
- * Moves the beginning of a subscription. `earliest` in place of `now` replays the log. The field is stored
- * once the replay has begun, so a request that is repeated after a failure does all of it.
+ * Moves the beginning of a subscription. A change from `now` to `earliest` replays the log. The field is
+ * stored once the replay has begun, so a request repeated after a failure carries out the whole change.
  */
 async function beginFrom(
   deps: ApiDeps,
@@ -179,7 +179,7 @@ async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscri
   return lag;
 }
 
-// The change is stored; the account's polls make up for a lost wake-up.
+// Failures are only logged: the change is stored, and the account's polls repeat a lost wake-up.
 async function wakeSoon(
   { hooks }: ApiDeps,
   { account, id }: Subscription,

@@ -4,7 +4,7 @@ import { parseSecret } from '../../subscriptions/signing-secret.ts';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
-/** The text in place of a header's value in responses: values are often credentials. */
+/** The text that responses show instead of a header's value: values are often credentials. */
 export const maskedHeader = '***';
 
 const url = Type.String({
@@ -170,13 +170,13 @@ const shown = {
 /** A subscription as the API shows it; never with a secret. */
 export const subscriptionSchema = record(shown, { $id: 'Subscription' });
 
-/** Answer of POST …/subscriptions. */
+/** Response of POST …/subscriptions. */
 export const registeredSchema = record(
   { ...shown, secret: Type.String({ description: 'Shown only now; callbacks are signed with it.' }) },
   { $id: 'RegisteredSubscription' },
 );
 
-/** Answer of GET …/subscriptions. */
+/** Response of GET …/subscriptions. */
 export const subscriptionListSchema = listOf(
   Type.Unsafe({ $ref: 'Subscription#' }),
   'Subscriptions, oldest first.',
@@ -195,7 +195,7 @@ export const rotationInputSchema = record({
   ),
 });
 
-/** Answer of POST …/rotate-secret. */
+/** Response of POST …/rotate-secret. */
 export const rotationSchema = record(
   {
     secret: Type.String({ description: 'Shown only now.' }),

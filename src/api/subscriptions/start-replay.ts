@@ -13,10 +13,7 @@ export const everything: ReplayRequest = {
   deadLettersOnly: false,
 };
 
-/**
- * Milliseconds that the start of a replay may take: it looks for matching events among up to half a million
- * of the log.
- */
+/** Milliseconds that the start of a replay may take: it searches up to half a million events of the log. */
 export const replaySearchMs = 60_000;
 
 /**

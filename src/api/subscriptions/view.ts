@@ -43,8 +43,8 @@ export function subscriptionView(
 }
 
 /**
- * The response to a registration; pure. It shows the subscription as it was registered, not as it is now, so
- * a repeated request gets the same response. `waiting` is the number of events that it started with.
+ * The response to a registration; pure. It shows the subscription as registered, not as it is now, so a
+ * repeated request gets the same response. `waiting` is the number of events that it started with.
  */
 export function registeredView(subscription: Subscription, waiting: number): Static<typeof registeredSchema> {
   const untouched = parseDeliveryState({});

@@ -61,8 +61,8 @@ function makersEnd(request: FastifyRequest): number | null {
 }
 
 /**
- * When a new token ends; pure. It does not outlive the token that makes it: otherwise the holder of a token
- * for a week would have one for ever.
+ * The time at which a new token expires; pure. It does not outlive the token that makes it: otherwise the
+ * holder of a token for a week could have one for ever.
  */
 function endOf(asked: number | null, makersEndsAt: number | null, now: number): number | null {
   if (asked !== null && asked <= now) {

@@ -18,7 +18,7 @@ const tokenParams = Type.Object({
   id: Type.String({ description: 'Id of the token.', examples: ['tok_9f86d081884c7d65'] }),
 });
 
-/** Body of POST …/tokens; none at all makes a token with every default. */
+/** Body of POST …/tokens; without a body the token has every default. */
 const tokenInputSchema = record({
   name: Type.Optional(
     Type.String({
@@ -49,18 +49,18 @@ const shown = {
 /** A token as the API shows it; never its text. */
 export const tokenSchema = record(shown, { $id: 'Token' });
 
-/** Answer of POST …/tokens. */
+/** Response of POST …/tokens. */
 export const newTokenSchema = record(
   { ...shown, token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }) },
   { $id: 'NewToken' },
 );
 
-/** Answer of GET …/tokens. */
+/** Response of GET …/tokens. */
 const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens, oldest first.');
 
 const inAccount = Type.Object(accountParams);
 
-/** What POST /v1/accounts/{account}/tokens takes and answers. */
+/** Request and responses of POST /v1/accounts/{account}/tokens. */
 export const createToken = {
   tags: ['Tokens'],
   operationId: 'createToken',
@@ -70,7 +70,7 @@ export const createToken = {
   response: { 201: answer('NewToken', 'The token with its text.'), ...problems(...bodyProblems) },
 };
 
-/** What GET /v1/accounts/{account}/tokens takes and answers. */
+/** Request and responses of GET /v1/accounts/{account}/tokens. */
 export const listTokens = {
   tags: ['Tokens'],
   operationId: 'listTokens',
@@ -80,7 +80,7 @@ export const listTokens = {
   response: { 200: tokenListSchema, ...problems(422) },
 };
 
-/** What DELETE /v1/accounts/{account}/tokens/{id} takes and answers. */
+/** Request and responses of DELETE /v1/accounts/{account}/tokens/{id}. */
 export const deleteToken = {
   tags: ['Tokens'],
   operationId: 'deleteToken',

@@ -5,7 +5,7 @@ import { eventLine } from '../events/event-line.ts';
 import { followEvents } from '../events/follow-events.ts';
 import { followingOf, followingOptions, reportStream } from '../events/following-options.ts';
 
-/** `events tail`: each event as it comes, until it is stopped. */
+/** `events tail`: prints each event as it arrives, until the user stops it. */
 export const eventsTail: Command = {
   name: 'events tail',
   summary: 'show events as they come',

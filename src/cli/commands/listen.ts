@@ -9,7 +9,7 @@ import { followingOf, followingOptions, reportStream } from '../events/following
 import { forwardEvent, type Forwarded } from '../events/forward-event.ts';
 import { readSigningKey } from '../signing-key.ts';
 
-/** `listen`: relays an account's events to a receiver that the daemon cannot reach, or must not. */
+/** `listen`: relays an account's events to a receiver that the daemon cannot or must not reach. */
 export const listen: Command = {
   name: 'listen',
   summary: 'relay events to a receiver on this machine, signed with a secret of its own',
@@ -35,7 +35,7 @@ export const listen: Command = {
       throw new CliError('usage', '--forward-to URL is missing: where does your receiver listen?');
     const to = urlFrom(receiver, '--forward-to');
     const given = input.text('secret') ?? (context.env['FILING_WEBHOOKS_SECRET'] || null);
-    // A given secret is not printed: the user has it.
+    // A given secret is not printed: the user knows it.
     const made = given === null ? generateSecret() : null;
     const key = readSigningKey(given ?? made ?? '');
     const client = createApiClient(input, context);

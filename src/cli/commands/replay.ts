@@ -13,7 +13,7 @@ interface Progress {
 const lookMs = 300;
 const barWidth = 30;
 
-/** `replay`: delivers events again to one subscription, and waits until that is done. */
+/** `replay`: delivers events again to one subscription, and waits for the end. */
 export const replay: Command = {
   name: 'replay',
   summary: 'deliver events again to a subscription, with progress',

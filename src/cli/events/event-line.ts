@@ -2,8 +2,7 @@ import { styleText } from 'node:util';
 import { formatCallback, printable } from '../../demo/callback-line.ts';
 
 /**
- * One line about an event as the API writes it. `verdict` stands behind the time; where it is null, the
- * event's type does.
+ * One line about an event as the API writes it. `verdict` follows the time; null puts the event's type there.
  */
 export function eventLine(json: string, verdict: string | null): string {
   const event = JSON.parse(json) as { type: string; timestamp: string; data: { filingId?: string } };

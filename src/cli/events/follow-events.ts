@@ -22,18 +22,18 @@ export interface Following {
 
 /** The state of a stream, for its follower. */
 export interface StreamNews {
-  /** A stream is open: it misses no event from here on. */
+  /** A stream is open: no event is missed from now on. */
   opened(): void;
-  /** The stream broke or could not be opened again; another attempt follows. */
+  /** The stream broke or could not be reopened; another attempt follows. */
   broken(reason: string): void;
 }
 
 const retryMs = { first: 500, most: 15_000 };
 
 /**
- * The events of an account as they come, until `signal` aborts. After a break the next stream begins where
- * the former one ended, however long that takes; `news` is called then. Rejects with a CliError when the
- * first stream cannot be opened, or when a later one is refused for good.
+ * The events of an account as they arrive, until `signal` aborts. After a break the next stream begins where
+ * the former one ended, however long the break; `news` reports both. Rejects with a CliError when the first
+ * stream cannot be opened, or when a later one is refused for good.
  */
 export async function* followEvents(
   client: ApiClient,

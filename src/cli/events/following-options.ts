@@ -9,7 +9,7 @@ export const followingOptions = {
   cursor: { value: 'CURSOR', text: 'begin behind this place, as an earlier run printed it' },
 } satisfies Record<string, Option>;
 
-/** The values of those options. */
+/** The values of `followingOptions`. */
 export function followingOf(input: Input): Following {
   return {
     types: input.text('types'),
@@ -24,7 +24,7 @@ export function reportStream(context: Context, ready: string): StreamNews {
   let isOpened = false;
   return {
     opened() {
-      // Streams end every quarter of an hour: the user need not know.
+      // Streams end every quarter of an hour, so a later opening is no news.
       if (!isOpened) context.note(ready);
       isOpened = true;
     },

@@ -9,12 +9,12 @@ import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import type { Parts } from '../parts.ts';
 import type { Overrides } from './overrides.ts';
 
-// Milliseconds that looking up the host of a callback URL may take.
+// Milliseconds that a look-up of a callback URL's host may take.
 const resolveMs = 1_000;
-// Maximum number of events that a replay counts one by one: a hundred thousand take about a second.
+// Maximum number of events that a replay counts one by one; a hundred thousand take about a second.
 const replayCountMax = 500_000;
 
-/** What the API asks of the other parts; its stores fail fast. */
+/** The dependencies of the API; its stores fail fast. */
 export function createApiDeps(config: Config, parts: Parts, overrides: Overrides = {}): ApiDeps {
   const { promptStores: stores, connections, watch, clock, pollQueue, drainQueue, drainer } = parts;
   const lookup = overrides.lookup ?? createHostLookup();
@@ -62,11 +62,12 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
   };
 }
 
-/** What supervisors and Prometheus ask of any process. */
+/** Health and metrics of a process, for supervisors and Prometheus. */
 export function createProbes(parts: Parts) {
   const { promptStores: stores, connections, metrics, watch, clock, keys, secrets, work, logger } = parts;
   const redis = connections.failFast();
-  // No account has an empty name; asking for it fails as the others' would when the key cannot be read.
+  // No account has an empty name. The look-up fails as any other does when the key of the accounts cannot be
+  // read.
   const readAccounts = () => stores.accounts.exists('');
   const otherProblems = () => [secrets.problem(), ...work.problems()];
   const readiness = createReadiness(redis, watch, keys.probe, otherProblems, readAccounts);

@@ -18,16 +18,16 @@ import type { Overrides } from './overrides.ts';
 import type { Stores } from './stores.ts';
 
 /**
- * Maximum number of drains of a process at once: a drain whose endpoint hangs keeps its place until the
- * callback times out.
+ * Maximum number of drains in a process: a drain whose endpoint hangs keeps its place until the callback
+ * times out.
  */
 const drainsAtOnceMax = 2_000;
 
-// Milliseconds that drains may take to end; the stores and connections behind them need a few seconds more,
-// and there are 30.
+// Milliseconds that drains may take to end. Stores and connections need a few seconds more, and supervisors
+// allow 30 seconds in all.
 const endMs = 20_000;
-// Milliseconds after which callbacks still in flight are aborted; the rest of the delivery's time is for
-// recording that.
+// Milliseconds after which callbacks still in flight are aborted; the rest of `endMs` is for recording their
+// outcomes.
 const abortMs = 17_000;
 
 interface DeliveryPartsDeps extends OpenStore {
@@ -36,7 +36,7 @@ interface DeliveryPartsDeps extends OpenStore {
   readonly tracing: Tracing;
 }
 
-/** Makes the drain queue, the callback client and the drainer. What is to be closed goes into `closing`. */
+/** Makes the drain queue, the callback client and the drainer, and adds the parts to close to `closing`. */
 export function createDeliveryParts(
   config: Config,
   deps: DeliveryPartsDeps,
@@ -85,7 +85,7 @@ export function createDeliveryParts(
     ...alsoCalled(observer, overrides),
     wakeMatching: waker.wakeMatching,
   });
-  /** Takes drains from now on, until the part is stopped. */
+  /** Starts a worker that takes drains until the returned part is stopped. */
   function startDelivery(): Part {
     const traced = observer.traced(drainer.drain);
     const worker = createDrainWorker({

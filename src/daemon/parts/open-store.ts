@@ -24,27 +24,27 @@ export interface DaemonDeps {
   readonly logger: Logger;
   /** Source of jitter, in [0, 1). */
   readonly random: () => number;
-  /** A start waits for Redis until this aborts; without it, ten seconds. */
+  /** The start waits for Redis until this aborts; without a signal, ten seconds. */
   readonly signal?: AbortSignal;
 }
 
-/** What one attempt to start works with. */
+/** The dependencies of one attempt to start. */
 export interface PartsDeps extends DaemonDeps {
   readonly metrics: Metrics;
-  /** Resolves when Redis answers; rejects when it is not to be waited for any longer. */
+  /** Resolves when Redis answers; rejects when the wait is over. */
   readonly untilRedis: (connections: RedisConnections) => Promise<void>;
 }
 
-/** Redis may lose or evict what it is given, and `REDIS_UNSAFE` does not allow that. */
+/** Redis may lose or evict data, and `REDIS_UNSAFE` does not allow that. */
 export class UnsafeRedisError extends Error {
   override readonly name = 'UnsafeRedisError';
 }
 
-/** The opened store: connections, clock and what else everything above them uses. */
+/** The opened store: connections, clock and the rest that stores and queues are made from. */
 export type OpenStore = Awaited<ReturnType<typeof openStore>>;
 
 /**
- * Connects to Redis and begins on what it holds. Rejects when Redis cannot be reached, is not safe
+ * Connects to Redis and begins on the data in it. Rejects when Redis cannot be reached, is not safe
  * (UnsafeRedisError) or holds another format (StoreFormatError).
  */
 export async function openStore(
@@ -104,7 +104,8 @@ function connect({ redis }: Config, observer: ReturnType<typeof observeStore>): 
   });
 }
 
-// Redis's clock. A step backwards would keep what the queues' jobs expire by for too long.
+// Redis's clock. When it is set back, the expiry times of the queues' jobs are too far ahead and are
+// shortened.
 async function startClock(
   redis: RedisClient,
   queues: string,

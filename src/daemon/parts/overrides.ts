@@ -4,13 +4,13 @@ import type { RedisConnections } from '../../redis/connection/connect.ts';
 
 type DeliveryHooks = Pick<SubscriptionDrainerDeps, 'onAttempt' | 'onBlocked' | 'onExpired' | 'onDisabled'>;
 
-/** What tests and benchmarks put in place of the product's own, or add to it. */
+/** Parts that tests and benchmarks replace or add. */
 export interface Overrides extends Partial<DeliveryHooks> {
-  /** In place of connections to `REDIS_URL`; left open at the end. */
+  /** Used instead of connections to `REDIS_URL`; not closed at the end. */
   readonly connections?: RedisConnections;
-  /** Milliseconds, in place of Redis's clock. */
+  /** Milliseconds, instead of Redis's clock. */
   readonly now?: () => number;
-  /** In place of the machine's resolver when a callback URL is checked. */
+  /** Used instead of the machine's resolver to check callback URLs. */
   readonly lookup?: HostLookup;
   /** Prefix of the queues' keys. */
   readonly queues?: string;
@@ -18,6 +18,6 @@ export interface Overrides extends Partial<DeliveryHooks> {
   readonly drainsAtOnce?: number;
   /** Maximum number of events that a replay counts one by one. */
   readonly replayCountMax?: number;
-  /** Called with each error of the background, also with those that are not logged. */
+  /** Called with each background error, also when it is not logged. */
   readonly onError?: (error: Error) => void;
 }

@@ -15,10 +15,10 @@ import { quietMs } from '../upkeep/watch.ts';
 import type { OpenStore } from './open-store.ts';
 import type { Stores } from './stores.ts';
 
-// Maximum number of polls of a process at once; they mostly wait for the partner service.
+// Maximum number of polls in a process; they mostly wait for the partner service.
 const pollsAtOnce = 200;
-// Milliseconds after which subscriptions that a crash or a failure left asleep are woken, while a long poll
-// goes on.
+// Milliseconds between two wake-ups, during a long poll, of subscriptions that a crash or a failure left
+// asleep.
 const pollUpkeepMs = 30_000;
 // Milliseconds that polls may take to end.
 const endMs = 5_000;
@@ -30,7 +30,7 @@ export interface PollingPartsDeps extends OpenStore {
   readonly waker: SubscriptionWaker;
 }
 
-/** Makes the poll queue. What is to be closed goes into `closing`. */
+/** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
   const { connections, keys, clock, stores, records, tracing, waker, watch, onError } = deps;
   const { logger, metrics } = deps;
@@ -42,7 +42,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     now: () => performance.now(),
   });
 
-  // After each poll, and every `pollUpkeepMs` while a long one goes on.
+  // Runs after each poll, and every `pollUpkeepMs` during a long one.
   async function upkeep(account: string, failure: UnreadableError | null): Promise<void> {
     const counts = async () => boundedCounts(await stores.snapshot.counts(account));
     const failures = await Promise.all([
@@ -55,7 +55,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     );
   }
 
-  /** Takes polls from now on, until the part is stopped. */
+  /** Starts a worker that takes polls until the returned part is stopped. */
   function startPolling(): Part {
     const { filingBytesMax } = config;
     const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });

@@ -19,7 +19,7 @@ import type { OpenStore } from './open-store.ts';
 /** Every store of the product. */
 export type Stores = ReturnType<typeof createStores>;
 
-/** All stores over one client; `committing` is for the client that polls write with. */
+/** Makes all stores over one client; `committing` is the client that polls write with. */
 export function createStores(
   redis: RedisClient,
   config: Config,

@@ -3,15 +3,15 @@ import { clockStepMsMin, synchroniseEveryMs, type Clock } from '../../redis/cloc
 
 export interface ClockWatchDeps {
   readonly clock: Pick<Clock, 'now' | 'synchronise'>;
-  /** The process's own clock, milliseconds. */
+  /** Milliseconds on the process's own clock. */
   readonly wallClock: () => number;
   readonly logger: Logger;
   readonly onError: (error: Error) => void;
 }
 
 /**
- * Synchronises with Redis's clock every ten seconds, whatever the process does, and says when its own clock
- * and Redis's begin, or cease, to differ. Returns what ends it.
+ * Synchronises with Redis's clock every ten seconds, and logs when the process's own clock and Redis's begin
+ * or cease to differ. Returns the function that ends it.
  */
 export function watchClock({ clock, wallClock, logger, onError }: ClockWatchDeps): () => void {
   let differed = false;

@@ -12,9 +12,9 @@ export interface DefaultAccountDeps {
 const name = 'default';
 
 /**
- * Makes the account `default` what the environment says, and has it polled, whoever does that. Where it is
- * that already, nothing changes: not its intervals, nor when it is polled. Safe when several processes do it
- * at once.
+ * Creates or updates the account `default` from the environment and schedules its polls, which any process
+ * may run. An account that already agrees keeps its intervals and its schedule. Safe in several processes at
+ * once.
  */
 export async function putDefaultAccount(
   { accounts, pollQueue, now }: DefaultAccountDeps,

@@ -13,8 +13,8 @@ export interface ReleaseDeps {
 }
 
 /**
- * Frees what half a transaction of the queues, carried out at a start of Redis, keeps from being woken,
- * whoever wakes it. Some commands for each subscription, so once per start.
+ * Frees polls and drains that no process can wake because a start of Redis carried out half a transaction of
+ * the queues. Costs some commands for each subscription, so it runs once per start.
  */
 export async function releaseLost(deps: ReleaseDeps): Promise<void> {
   const { accounts, subscriptions, drainQueue, pollQueue, logger } = deps;

@@ -5,21 +5,21 @@ import { resealOld, tallySecrets } from '../../secrets/stored-secrets.ts';
 import type { SealedRecord, SealTally } from '../../secrets/stored-secrets.ts';
 import type { EncryptionKey, Sealer } from '../../secrets/seal.ts';
 
-/** A key of ENCRYPTION_KEY opens nothing of what was sealed under its id: it is another key than it was. */
+/** A key of ENCRYPTION_KEY opens no secret sealed under its id, so it is not the former key of that id. */
 export class WrongKeyError extends Error {
   override readonly name = 'WrongKeyError';
 }
 
-/** Looks after what is sealed in the store: that it opens, and that a newer key takes it over. */
+/** Checks that the sealed secrets of the store open, and seals them with the newest key. */
 interface SecretUpkeep {
   /** To be called once, before anything is sealed. Writes nothing. Throws WrongKeyError. */
   begin(): Promise<void>;
   /**
-   * Seals with the newest key what an older one sealed, counts again, and logs what has changed. Does nothing
-   * where there is nothing to do.
+   * Seals with the newest key the secrets of older ones, counts again, and logs changes. Does nothing with a
+   * single key and no problem.
    */
   pass(): Promise<void>;
-  /** Why not everything that is sealed can be used, or null. Names no account. */
+  /** Why some sealed secrets cannot be used, null if all can. Names no account. */
   problem(): string | null;
 }
 
@@ -36,8 +36,8 @@ export interface SecretUpkeepDeps {
 }
 
 /**
- * Checks the keys, then looks after the secrets every minute until it is disposed of. Throws WrongKeyError
- * before anything is written.
+ * Checks the keys, then runs a pass every minute until it is disposed of. Throws WrongKeyError before
+ * anything is written.
  */
 export async function startSecretUpkeep(
   deps: SecretUpkeepDeps,
@@ -52,8 +52,8 @@ export async function startSecretUpkeep(
 }
 
 /**
- * Upkeep of the secrets of all accounts. Several processes may do it at once: each record is sealed anew by
- * one of them.
+ * Upkeep of the secrets of all accounts. Several processes may run it at once: one of them seals each record
+ * again.
  */
 function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
   const { accounts, sealedSubscriptions, sealer, encryptionKeys, logger, metrics } = deps;

@@ -10,8 +10,8 @@ import type { WorkTally } from '../../monitoring/due-work/tally.ts';
 import { createWorkWatch, type WorkWatch } from '../../monitoring/due-work/work-watch.ts';
 
 /**
- * Milliseconds in which something of the work under way has to come to an end, beside the deadline of one
- * request: a poll that the partner service asks to wait does so for a minute.
+ * Milliseconds, in addition to the deadline of one request, in which some of the work in progress has to end.
+ * A poll waits for up to a minute when the partner service asks it to.
  */
 export const quietMs = 120_000;
 
@@ -21,7 +21,7 @@ export interface WatchedParts {
   readonly watch: StoreWatch;
   readonly pollQueue: PollQueue;
   readonly drainQueue: DrainQueue;
-  /** What the workers of this process do. */
+  /** The work of this process. */
   readonly polls: WorkTally;
   readonly drains: WorkTally;
   readonly logger: Logger;

@@ -8,7 +8,7 @@ export type QueueKey = (part: string) => string;
 const scorePerMs = 0x1000;
 
 /**
- * Looks at a queue; its cost does not depend on how much is in it. `now` in milliseconds on the wall clock,
+ * Looks at a queue, at a cost that does not depend on its length. `now` is in milliseconds on the wall clock,
  * by which workers promote delayed jobs.
  */
 export async function lookAtQueue(

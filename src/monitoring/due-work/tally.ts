@@ -1,36 +1,34 @@
-/** What one process does of a queue's work. */
+/** The progress of one process with a queue's work. */
 export interface WorkTally {
   /** A job was taken and its work begins. */
   started(): void;
-  /**
-   * Something of the work under way has come to an end, well or badly: however long a job takes, it gets on.
-   */
+  /** A step of a job in progress has ended, well or badly: a long job with steps does not hang. */
   gotOn(): void;
   /** The work of a job has ended, well or badly. */
   ended(): void;
-  /** A job was taken and left, because somebody else is at that work. */
+  /** A job was taken and left, because another process is at that work. */
   skipped(): void;
-  /** What has happened since it was last asked. */
+  /** The work since the last call; begins a new count. */
   read(): OwnWork;
 }
 
-/** What a process has done of a queue's work since it was last asked, and what it is at. */
+/** The work of one process in a queue since the last reading, and the jobs in progress. */
 export interface OwnWork {
-  /** True when work was begun, or when what is under way leaves nothing to be taken and gets on. */
+  /** True when work was begun, or when at least `busyFrom` jobs are in progress and do not hang. */
   readonly moved: boolean;
   readonly skipped: number;
   readonly underWay: number;
-  /** True when work is under way of which nothing has come to an end for too long. */
+  /** True when no step of the jobs in progress has ended for too long. */
   readonly hangs: boolean;
 }
 
 export interface WorkTallyOptions {
   /**
-   * Jobs under way from which on no others have to be taken: 1 where one that is due may find its like at
-   * work, else all places.
+   * Number of jobs in progress from which on no others have to be taken. It is 1 where a due job may find the
+   * same work in progress, else the number of places.
    */
   readonly busyFrom: number;
-  /** Milliseconds after which work of which nothing came to an end hangs. */
+  /** Milliseconds without the end of a step after which work hangs. */
   readonly quietMsMax: number;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
@@ -69,7 +67,7 @@ export function createWorkTally({ busyFrom, quietMsMax, now }: WorkTallyOptions)
   };
 }
 
-/** Does `work` as a job under way. */
+/** Runs `work` and counts it as a job in progress. */
 export async function counted<T>(tally: WorkTally, work: () => Promise<T>): Promise<T> {
   tally.started();
   try {

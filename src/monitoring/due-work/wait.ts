@@ -1,47 +1,46 @@
 import type { OwnWork } from './tally.ts';
 
-/** What one look shows of a queue, by all processes together. */
+/** The state of a queue at one look, for all processes together. */
 export interface QueueLook {
-  /** Changes whenever some process takes work of it, or is busy with it. */
+  /** Changes whenever a process takes work from the queue or is busy with it. */
   readonly taken: number;
   /**
-   * Whether it holds work that is due: waiting, delayed until a moment that has passed, or given to a worker
-   * that is gone.
+   * Whether the queue holds due work: waiting, delayed until a time that has passed, or held by a worker that
+   * is gone.
    */
   readonly due: boolean;
   /** Jobs that wait for a worker. */
   readonly waiting: number;
-  /** Somebody has stopped it on purpose. */
+  /** The operator has paused the queue. */
   readonly paused: boolean;
 }
 
-/** How long a queue's work has waited, as the looks so far show it; milliseconds on the monotonic clock. */
+/** The time that a queue's work has waited, from the looks so far; milliseconds on the monotonic clock. */
 export interface Wait {
   readonly at: number;
   readonly taken: number;
-  /** How often some work has to come at least; null = only when the queue says so. */
+  /** Maximum time between two jobs; null when work is expected only while the queue holds some. */
   readonly everyMs: number | null;
-  /** Since when nothing was taken. */
+  /** The time since which nothing was taken. */
   readonly idleSince: number;
-  /** Since when there is work that is due and nothing was taken; null = nothing is. */
+  /** The time since which work is due and none was taken; null when none is due. */
   readonly dueSince: number | null;
 }
 
-// Milliseconds between two looks after which nothing is concluded from both: the process, or its machine,
-// stood still.
+// Maximum milliseconds between two looks for a conclusion; after more, the process or its machine stood
+// still.
 const gapMsMax = 10_000;
-// Milliseconds that due work may wait at least: a killed process's jobs are taken up after 9 s, polls that
-// ceased to come after 13 s.
+// Milliseconds that due work may wait in any case: the jobs of a killed process are taken up after 9 s, polls
+// that stopped after 13 s.
 const marginMs = 30_000;
-// Milliseconds of an interval, or in place of one, that are added to it.
+// Maximum milliseconds added for the interval; also used where there is no interval.
 const intervalMsMax = 30_000;
-// Milliseconds after which a process that is not ready for it is to be started again.
+// Further milliseconds of waiting, after the daemon is not ready, before the process needs a restart.
 const restartAfterMs = 5 * 60_000;
 
 /**
- * The wait after one more look; pure. It begins anew when something is taken, when the interval changes,
- * while the queue is paused, and when nothing can be concluded: without a look before, or after looks that
- * failed or came late.
+ * The wait after one more look; pure. It restarts when work is taken, when the interval changes, and while
+ * the queue is paused. It also restarts without a former look, and after looks that failed or were late.
  */
 export function nextWait(before: Wait | null, look: QueueLook, everyMs: number | null, at: number): Wait {
   const isAnew =
@@ -61,45 +60,45 @@ export function nextWait(before: Wait | null, look: QueueLook, everyMs: number |
 }
 
 /**
- * Whether the last look is new enough for what it showed to be still so: Redis answers, and the process did
- * not stand still. Pure.
+ * Whether the last look is recent enough to be still true: Redis answers, and the process did not stand
+ * still. Pure.
  */
 export function isCurrent(wait: Wait, at: number): boolean {
   return at - wait.at <= gapMsMax;
 }
 
-/** Milliseconds that due work had waited at the last look, without any being taken; 0 = none waits. Pure. */
+/** Milliseconds that due work had waited untaken at the last look; 0 when none waits. Pure. */
 export function waitedMs({ at, everyMs, idleSince, dueSince }: Wait): number {
   const overdue = everyMs === null ? 0 : at - idleSince - everyMs;
   return Math.max(0, overdue, dueSince === null ? 0 : at - dueSince);
 }
 
 /**
- * Milliseconds that due work may wait before the daemon is not ready: an interval, at most half a minute, and
- * half a minute more. Pure.
+ * Milliseconds that due work may wait before the daemon is not ready: half a minute plus the interval, which
+ * counts up to half a minute. Pure.
  */
 export function patienceMs(everyMs: number | null): number {
   return Math.min(everyMs ?? intervalMsMax, intervalMsMax) + marginMs;
 }
 
-/** Why nothing is taken, as far as a process can know. */
+/** The reason why nothing is taken, as far as one process can know. */
 export type WaitCause = 'connection' | 'lease' | 'hanging' | 'worker';
 
-/** The cause, from what this process did while the work waited; pure. */
+/** The cause, from the work of this process during the wait; pure. */
 export function causeOf(own: OwnWork, skipped: number, isConnected: boolean): WaitCause {
   if (!isConnected) return 'connection';
   if (own.hangs) return 'hanging';
   return skipped > 0 ? 'lease' : 'worker';
 }
 
-/** Whether due work has waited for longer than that; pure. */
+/** Whether due work has waited for longer than `patienceMs`; pure. */
 export function waitsTooLong(wait: Wait): boolean {
   return waitedMs(wait) > patienceMs(wait.everyMs);
 }
 
 /**
- * Whether starting this process again may help: it could have taken the work for minutes, and nobody else is
- * in its way. Pure.
+ * Whether a restart of this process may help: it could have taken the work for minutes, and no other process
+ * holds the lease. Pure.
  */
 export function needsRestart(wait: Wait, cause: WaitCause): boolean {
   return cause !== 'lease' && waitedMs(wait) > patienceMs(wait.everyMs) + restartAfterMs;

@@ -23,30 +23,30 @@ export interface WatchedQueue {
   readonly tally: Pick<WorkTally, 'read'>;
 }
 
-/** Watches that work which is due is taken, by this process or another. */
+/** Watches that due work is taken, by this process or another. */
 export interface WorkWatch {
   /**
-   * Looks once; rejects when Redis does. What this process has done since the last look is told to the
-   * others.
+   * Looks once, and counts this process's work since the last look for the other processes. Rejects when
+   * Redis does.
    */
   look(): Promise<void>;
   /**
-   * Some work of a queue has to come every so many milliseconds, whatever the queue holds; null, as before
-   * the first call: only when it holds some.
+   * Expects work of a queue every `everyMs` milliseconds, even from an empty queue. With null, as before the
+   * first call, work is expected only while the queue holds some.
    */
   expect(name: QueueName, everyMs: number | null): void;
-  /** For each queue whose work has waited for too long, what waits and why. */
+  /** One sentence for each queue whose work has waited for too long, with the cause. */
   problems(): readonly string[];
-  /** Whether starting this process again would help, and why. */
+  /** Whether this process is live; if not, the reasons for a restart. */
   liveness(): { readonly live: boolean; readonly reasons: readonly string[] };
 }
 
 export interface WorkWatchDeps {
   readonly redis: RedisClient;
-  /** A hash in which processes count what they take, a field for each queue. */
+  /** A hash in which processes count the jobs that they take, a field for each queue. */
   readonly takenKey: string;
   readonly queues: readonly WatchedQueue[];
-  /** Why nothing can be concluded from the store, or null. */
+  /** The reason why the store allows no conclusion, or null. */
   readonly storeProblem: () => string | null;
   /** Whether the workers' connection is up. */
   readonly isConnected: () => boolean;
@@ -64,7 +64,7 @@ interface Watched {
   restartReason(): string | null;
 }
 
-/** Watches the queues that this process works on; `look` is to be called every two seconds. */
+/** Watches the queues that this process works on; the caller calls `look` every two seconds. */
 export function createWorkWatch(deps: WorkWatchDeps): WorkWatch {
   const watched = deps.queues.map((queue) => ({ ...watchQueue(deps, queue), name: queue.name }));
   const expected = new Map<QueueName, number | null>();
@@ -90,7 +90,7 @@ function watchQueue(deps: WorkWatchDeps, { name, key, tally }: WatchedQueue): Wa
   let cause: WaitCause = 'worker';
   let skipped = 0;
   let told: Wait | null = null;
-  // Whether this process has taken work that the others do not know of yet.
+  // Whether this process has taken work that is not yet counted in Redis.
   let moved = false;
 
   async function look(everyMs: number | null): Promise<void> {
@@ -100,7 +100,7 @@ function watchQueue(deps: WorkWatchDeps, { name, key, tally }: WatchedQueue): Wa
       wait = null;
       return;
     }
-    // Written also when there is nothing to add: a Redis that takes no writes gives out no work.
+    // Written even when there is nothing to add: a Redis that takes no writes hands out no work.
     const taken = await redis.hincrby(takenKey, name, moved ? 1 : 0);
     moved = false;
     const seen = { taken, ...(await lookAtQueue(redis, key, deps.wallClock)) };

@@ -15,14 +15,15 @@ const htmlPage = '<!DOCTYPE html><html><body><h1>We will be right back</h1></bod
 
 const plans = new WeakMap<FastifyRequest, FaultPlan>();
 
-/** The fate that was planned for this request; no fault outside the service. */
+/** The planned fate of this request; outside the service there is no fault. */
 export function faultPlanOf(request: FastifyRequest): FaultPlan {
   return plans.get(request) ?? noFault;
 }
 
 /**
  * Counts every request of a scope and applies the planned faults to it, before its key is checked. Closing
- * the app ends every wait: hanging requests lose their connection, delayed ones are answered at once.
+ * the app ends every wait: hanging requests lose their connection, and delayed ones get their response at
+ * once.
  */
 export function addFaultHooks(
   app: SandboxApp,

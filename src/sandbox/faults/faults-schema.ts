@@ -10,7 +10,8 @@ const HeaderValue = Type.String({ pattern: '^[\\x20-\\x7e]*$' });
 const closed = { additionalProperties: false } as const;
 
 /**
- * How the answers of `GET /partner/filings` are distorted; each page still comes in a correct HTTP response.
+ * The distortion of the responses of `GET /partner/filings`; each page still arrives in a correct HTTP
+ * response.
  */
 export const ListFaults = Type.Object(
   {
@@ -26,8 +27,8 @@ export const ListFaults = Type.Object(
 );
 
 /**
- * The body of `PUT /_sandbox/faults`: what goes wrong, how often, and for which requests. `{}` is a healthy
- * service.
+ * The body of `PUT /_sandbox/faults`: which faults occur, how often, and for which requests. `{}` is a
+ * healthy service.
  */
 export const Faults = Type.Object(
   {

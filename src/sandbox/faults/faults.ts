@@ -9,7 +9,7 @@ import type { Random } from '../random.ts';
 export interface FaultPlan {
   readonly latencyMs: number;
   readonly outcome: FaultOutcome;
-  /** How the page is distorted when it is a list that was asked for. */
+  /** The distortion of the page, for requests of a list. */
   readonly list: ListFaults;
 }
 
@@ -22,7 +22,7 @@ export type FaultOutcome =
   | { readonly kind: 'error'; readonly status: number; readonly body: 'json' | 'html' }
   /** 200 with a page of HTML. */
   | { readonly kind: 'html' }
-  /** Exactly this instead of the answer. */
+  /** Exactly this instead of the response. */
   | {
       readonly kind: 'verbatim';
       readonly status: number;
@@ -30,11 +30,11 @@ export type FaultOutcome =
       readonly body: string;
     }
   /**
-   * The first half of the answer, then the connection is gone (`connection`) or the body simply ends
+   * The first half of the response; then the connection is gone (`connection`) or the body simply ends
    * (`json`).
    */
   | { readonly kind: 'cut'; readonly how: 'connection' | 'json' }
-  /** The whole answer, this slowly. */
+  /** The whole response at this rate. */
   | { readonly kind: 'drip'; readonly bytesPerSecond: number };
 
 /** The properties of a request that decide its fate, besides chance. */
@@ -50,7 +50,7 @@ export const noFault: FaultPlan = { latencyMs: 0, outcome: { kind: 'none' }, lis
 const defaultErrorStatuses = [500, 502, 503];
 const defaultWindowMs = 1_000;
 
-/** Whether the faults are meant for such a request at all, before `after` and `times` are counted. */
+/** Whether the faults apply to such a request, before `after` and `times` are counted. */
 export function faultsConcern(faults: Faults, { endpoint, owner }: RequestFacts): boolean {
   if (faults.endpoints !== undefined && !faults.endpoints.includes(endpoint)) return false;
   return faults.owners === undefined || (owner !== undefined && faults.owners.includes(owner));
@@ -74,14 +74,14 @@ export function planFault(faults: Faults, retryAfter: string | undefined, random
   };
 }
 
-/** The state of the injected faults: what is set, and how many requests it has concerned since. */
+/** The injected faults, and the number of requests that they have concerned. */
 export interface FaultInjector {
   readonly faults: Faults;
-  /** How many requests the present faults have concerned. */
+  /** Number of requests that the present faults have concerned. */
   readonly concerned: number;
-  /** Replaces all faults and starts counting anew. */
+  /** Replaces all faults and restarts the count. */
   set(faults: Faults): void;
-  /** Counts the request and decides about it. */
+  /** Counts the request and decides its fate. */
   plan(facts: RequestFacts): FaultPlan;
 }
 

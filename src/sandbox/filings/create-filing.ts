@@ -12,9 +12,9 @@ export type FindUpload = (storagePath: string) => Upload | undefined;
 type FileInput = CreateFilingInput['files'][number];
 
 /**
- * Everything that the rules of `create-filing` find wrong with a well-formed body, empty when it may be
- * filed: each required document of the filing type is there, each file is for one of them and was uploaded by
- * this account, and endorsement fields come with endorsement filings only.
+ * The violations of the rules of `create-filing` in a well-formed body, empty when it may be filed. Each
+ * required document of the filing type must be there, and each file must be for one of them and uploaded by
+ * this account. Endorsement fields are for endorsement filings only.
  */
 export function filingProblems(
   input: CreateFilingInput,

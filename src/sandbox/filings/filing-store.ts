@@ -33,7 +33,7 @@ export interface FilingStore {
   put(filing: Filing): void;
   /** Adds many filings whose ids are all new. */
   addMany(filings: readonly Filing[]): void;
-  /** Whether there was one to remove. */
+  /** False when there was none to remove. */
   remove(id: string): boolean;
   clear(): void;
   /** The present filings of a selection; only a search by text looks at every filing. */
@@ -106,7 +106,7 @@ function toRecord(filing: Filing, arrival: number): FilingRecord {
   return { filing, arrival, createdAtMs: Number.isNaN(createdAtMs) ? 0 : createdAtMs, searchText: undefined };
 }
 
-// A filing is in four lists, so that each selection without text is a list of its own.
+// A filing is in four lists, so each selection without text has a list of its own.
 function listsOf({ userId, status }: Filing): string[] {
   return [listKey(), listKey(userId), listKey(undefined, status), listKey(userId, status)];
 }

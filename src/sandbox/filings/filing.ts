@@ -29,9 +29,9 @@ export interface UserFile {
 }
 
 /**
- * A filing exactly as the service returns it (docs/partner.md#single-filing). `status` is wider than the
- * specification because the control interface may set any. Optional input is echoed, `null` where it was not
- * given.
+ * A filing exactly as the service returns it (docs/partner.md#single-filing). `status` is wider than
+ * docs/partner.md#statuses because the control interface may set any. Optional input is echoed, `null` where
+ * it was not given.
  */
 export interface Filing {
   readonly id: string;
@@ -60,7 +60,7 @@ export interface Filing {
   readonly userNotes: string | null;
 }
 
-/** Which of a state's two sets of requirements and rates a filing type uses. */
+/** The set of a state's requirements and rates, of two, that a filing type uses. */
 export function pairOf(filingType: FilingType): 'nb' | 'ed' {
   return filingType === 'NEW_BUSINESS' || filingType === 'NEW_BUSINESS_RENEWAL' ? 'nb' : 'ed';
 }
@@ -70,7 +70,7 @@ export function dateAsTimestamp(date: string): string {
   return `${date}T00:00:00.000Z`;
 }
 
-/** A new status; a given reason or time is taken as it is, with any status. */
+/** A new status; a given reason or time is used as it is, with any status. */
 export interface StatusChange {
   readonly status: string;
   readonly rejectionReason?: string | null | undefined;

@@ -16,10 +16,7 @@ const Text = Type.String({ maxLength: textLengthMax, pattern: notBlank });
 const Money = Type.Number({ minimum: 0, maximum: moneyMax });
 const CalendarDate = Type.String({ format: 'date' });
 
-/**
- * The body of `POST /partner/calculate`; the fees and values are the sandbox's own reading of "optional
- * fields: not shown".
- */
+/** The body of `POST /partner/calculate`; the optional fees and values are a decision of the sandbox. */
 export const CalculateBody = Type.Object({
   filingType: Type.Enum(filingTypes),
   stateAbbr: Text,

@@ -19,8 +19,8 @@ export interface QuoteInput {
 }
 
 /**
- * One amount of a quote; a flat fee has no mode, no value and no base. A percentage's base is what it is a
- * percentage of.
+ * One amount of a quote; a flat fee has no mode, no value and no base. `base` is the amount that a percentage
+ * applies to.
  */
 interface QuoteLine {
   readonly name: string;
@@ -86,8 +86,8 @@ function flatFee(name: string, amount: number | undefined): QuoteLine {
   return { name, kind: 'fee', mode: null, value: null, base: null, amount: toMoney(new Big(amount ?? 0)) };
 }
 
-// The configuration has no flags for the inspection fee: it always applies and is taxed where the policy fee
-// is.
+// The configuration has no flags for the inspection fee: it always applies, and it is taxed where the policy
+// fee is.
 function taxableFees(rates: RateConfiguration, input: QuoteInput): Big {
   const { carriersFee = 0, policyFee = 0, inspectionFee = 0 } = input;
   return new Big(0)

@@ -4,19 +4,19 @@ export interface Position {
   readonly arrival: number;
 }
 
-/** Records kept in order, so that a page costs its own length and a change one binary search. */
+/** Records in order: a page costs its own length, and a change one binary search. */
 export interface SortedRecords<T extends Position> {
   readonly size: number;
   add(record: T): void;
   /** Adds many with a single sort. */
   addMany(records: readonly T[]): void;
-  /** Takes out the record at this record's position; nothing happens when there is none. */
+  /** Removes the record at this record's position, if there is one. */
   remove(record: T): void;
   /** The record `index` places from the newest, or undefined. */
   at(index: number): T | undefined;
   /** Up to `limit` records after the `offset` newest ones, newest first. */
   newestFirst(offset: number, limit: number): T[];
-  /** All records that the predicate holds for, newest first; looks at every one. */
+  /** All records that match the predicate, newest first; looks at every one. */
   matching(predicate: (record: T) => boolean): T[];
 }
 

@@ -1,6 +1,6 @@
 import type { Rate, RateConfiguration, RateName } from './rates.ts';
 
-/** One pair of a state: what to gather, what else to know, and the rates. Notes are HTML. */
+/** One pair of a state: required documents, notes in HTML, and rates. */
 export interface PairRow {
   readonly documents: readonly string[];
   readonly notes: readonly string[];

@@ -9,7 +9,7 @@ export interface Upload {
   readonly storagePath: string;
   readonly owner: string;
   readonly fileName: string;
-  /** The filing that it was asked for, null for a filing yet to be created. */
+  /** The filing of the file, null for one yet to be created. */
   readonly filingId: string | null;
   readonly stored: boolean;
 }
@@ -28,18 +28,15 @@ export interface Uploads {
    * lifetime.
    */
   issue(upload: Pick<Upload, 'owner' | 'fileName' | 'filingId'>): UploadSignature & { storagePath: string };
-  /**
-   * The upload that a signed URL is for. Throws the `UPLOAD_URL_…` error for one that is forged, late or
-   * used.
-   */
+  /** The upload of a signed URL. Throws the `UPLOAD_URL_…` error for a forged, expired or used one. */
   check(storagePath: string, given: UploadSignature): Upload;
-  /** Marks the bytes as stored: the URL is used up from here on. */
+  /** Marks the bytes as stored: the URL cannot be used again. */
   store(upload: Upload): void;
   /** The upload at a path, stored or not, or undefined. */
   find(storagePath: string): Upload | undefined;
   /** Milliseconds for which tickets issued from now on are valid. */
   lifetimeMs(): number;
-  /** Changes those milliseconds; with 0, tickets have expired when they are issued. */
+  /** Changes the lifetime; with 0, tickets have expired when they are issued. */
   setLifetime(ms: number): void;
 }
 

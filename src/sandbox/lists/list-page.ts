@@ -12,7 +12,7 @@ export interface ListBody {
   readonly limit: number;
 }
 
-/** One page of a view, distorted as the faults say; without faults exactly what was asked for. */
+/** One page of a view, distorted by the faults; without faults exactly the requested page. */
 export function listPage(
   view: FilingView,
   asked: { readonly offset: number; readonly limit: number },

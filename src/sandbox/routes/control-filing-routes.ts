@@ -66,10 +66,7 @@ export function addControlFilingRoutes(app: SandboxApp, deps: Deps): void {
   });
 }
 
-/**
- * The filing that the control interface asked for: status with its reason and time, owner, and any other
- * field verbatim.
- */
+/** The filing after an edit: status with its reason and time, owner, and any other field verbatim. */
 function editedFiling(filing: Filing, edit: PutFiling, nowMs: number): Filing {
   const { status, rejectionReason, completedAt, owner, ...fields } = edit;
   const changed = withStatus(filing, { status, rejectionReason, completedAt }, nowMs);

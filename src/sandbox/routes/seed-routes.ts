@@ -34,7 +34,7 @@ export function addSeedRoute(app: SandboxApp, deps: Deps): void {
   });
 }
 
-// Other requests get their turn meanwhile; the filings appear all at once.
+// Pauses for other requests; the filings appear all at once.
 async function sampleFilings(deps: Deps, request: SeedRequest, owner: string): Promise<Filing[]> {
   const random = request.seed === undefined ? deps.random : createRandom(request.seed);
   const states = statesOf(deps.accounts.byOwner(owner));

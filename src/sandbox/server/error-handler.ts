@@ -22,7 +22,7 @@ const frameworkCodes: ReadonlyMap<string, FrameworkCode> = new Map([
 
 type FrameworkCode = keyof typeof frameworkMessages;
 
-// Messages of our own, because the framework's repeat the input at any length.
+// The sandbox's own messages, because the framework's repeat the input in full.
 const frameworkMessages = {
   UNSUPPORTED_MEDIA_TYPE: 'this content-type is not supported',
   BODY_TOO_LARGE: 'the request body is too large',
@@ -42,7 +42,7 @@ export function addErrorHandlers(app: SandboxApp): void {
   app.setNotFoundHandler(sendRouteNotFound);
 }
 
-/** Answers a failure, also one that the framework finds before there is a route. */
+/** Responds to a failure, also to one that the framework finds before it knows the route. */
 export function sendError(
   error: FastifyError | SandboxError,
   request: FastifyRequest,
@@ -56,7 +56,7 @@ export function sendError(
     .send(errorBody(failure.code, failure.message, failure.details));
 }
 
-/** Answers a path that is no endpoint. */
+/** Responds to a path that is no endpoint. */
 function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.split('?')[0]?.slice(0, 200) ?? '';
   sendError(new SandboxError('ROUTE_NOT_FOUND', `there is no ${request.method} ${path}`), request, reply);

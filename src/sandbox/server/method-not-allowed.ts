@@ -4,9 +4,9 @@ import type { SandboxApp } from '../sandbox-app.ts';
 const knownMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /**
- * Watches the routes of a scope from here on. The function that is returned then adds, for each path, an
- * answer 405 with `Allow` (RFC 9110 §15.5.6) to all methods that the path does not have; call it after the
- * last route of the scope.
+ * Records the routes of a scope from here on. The returned function adds, for each path, a response 405 with
+ * `Allow` (RFC 9110 §15.5.6) to all methods that the path does not have. Call it after the last route of the
+ * scope.
  */
 export function watchMethods(app: SandboxApp): () => void {
   const methodsByPath = new Map<string, Set<string>>();

@@ -18,10 +18,10 @@ export interface RequestCounts {
 export interface RequestCounter {
   began(endpoint: Endpoint, owner: string | undefined): void;
   answered(status: number): void;
-  /** The response is sent or the connection is gone; called once for each request that began. */
+  /** Called once for each request, when its response is sent or its connection is gone. */
   ended(): void;
   counts(): RequestCounts;
-  /** Starts anew; requests in flight remain in flight. */
+  /** Restarts the count; requests in flight remain in flight. */
   reset(): void;
 }
 

@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 const settledSpanDays = 540;
 const unsettledSpanDays = 10;
 
-// An account that has been filing for a while: nearly everything is done.
+// The weights of an account in use for a while: nearly all filings are settled.
 const statusWeights: readonly (readonly [FilingStatus, number])[] = [
   ['COMPLETED', 88],
   ['REJECTED', 4],
@@ -46,8 +46,8 @@ export function sampleStatus(random: Random): FilingStatus {
 }
 
 /**
- * When a filing of that status may have been created: settled ones within 18 months, others within ten days
- * before now.
+ * A plausible creation time for a filing of that status: within 18 months before now for settled ones, within
+ * ten days for others.
  */
 export function sampleCreation(random: Random, status: string, nowMs: number): number {
   const settled = status === 'COMPLETED' || status === 'REJECTED';

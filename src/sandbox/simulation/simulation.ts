@@ -7,7 +7,7 @@ import { sampleRejectionReason } from './sample-filings.ts';
 
 const Rate = Type.Number({ minimum: 0, maximum: 1 });
 
-/** The body of `PUT /_sandbox/simulation`; what is left out gets its default. */
+/** The body of `PUT /_sandbox/simulation`; omitted fields get their defaults. */
 export const SimulationBody = Type.Object(
   {
     enabled: Type.Boolean(),
@@ -24,7 +24,7 @@ export const SimulationBody = Type.Object(
 );
 
 /**
- * How filings move through their lives. Each tick moves up to `changesPerTick` unsettled filings one step,
+ * Settings of the course of filings. Each tick moves up to `changesPerTick` unsettled filings one step,
  * reopens a completed one with probability `reopenRate` and creates one with probability `createRate` while
  * there are fewer than `filingsMax`.
  */
@@ -47,7 +47,7 @@ export const defaultSimulation: SimulationSettings = {
   filingsMax: 10_000,
 };
 
-/** One thing that happens in a tick. */
+/** One step of a tick. */
 export type SimulationStep =
   | { readonly kind: 'create' }
   | { readonly kind: 'change'; readonly filing: Filing; readonly change: StatusChange };

@@ -25,7 +25,7 @@ interface SimulationRequest extends Partial<Record<keyof SimulationSettings, num
   readonly seed?: number | undefined;
 }
 
-/** Changes the filings of one account by itself while it is enabled. */
+/** Changes the filings of one account while it is enabled. */
 export interface Simulator {
   set(request: SimulationRequest): void;
   state(): SimulationState;

@@ -6,7 +6,7 @@ import { Failure } from '../parts/parts.js';
 /** @import { ComponentChildren } from 'preact' */
 
 /**
- * Something that a button does, one at a time.
+ * The action of a button, one at a time.
  * @typedef {object} Action
  * @property {boolean} busy
  * @property {ApiError | null} error why the last one failed
@@ -31,7 +31,7 @@ export function useAction() {
 }
 
 /**
- * A button that keeps the focus while its work is under way.
+ * A button that keeps the focus while its work is in progress.
  * @param {{ action: Action, work: () => Promise<void>, kind?: 'primary' | 'danger' | '', children?:
  * ComponentChildren }} props
  */

@@ -11,7 +11,7 @@ import { useClient } from '../data/use-resource.js';
 /** @import { PingAnswer, Subscription } from '../data/api-types.d.ts' */
 
 /**
- * What an operator can do with a subscription.
+ * The actions of an operator on a subscription.
  * @param {{ subscription: Subscription, onChanged: () => void }} props
  */
 export function SubscriptionActions({ subscription, onChanged }) {

@@ -1,4 +1,4 @@
-/** How the API writes a time: ISO 8601 in UTC. */
+/** A time of the API: ISO 8601 in UTC. */
 type Time = string;
 
 export interface Page<T> {

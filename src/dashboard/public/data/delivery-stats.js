@@ -1,8 +1,8 @@
 /** @import { Attempt } from './api-types.d.ts' */
 
 /**
- * Statistics of attempts, without those that this side cut off: their number, how many were acknowledged, and
- * the median duration of these in milliseconds, null if there are none; pure.
+ * Statistics of attempts, aborted ones left out; pure. They are the number of attempts, the number of
+ * acknowledged ones, and the median duration of these in milliseconds, null if there are none.
  * @param {Attempt[]} attempts
  */
 export function deliveryStats(attempts) {

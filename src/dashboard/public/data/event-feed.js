@@ -6,7 +6,7 @@ import { createSseParser } from './sse-parser.js';
 /** @import { EventPage, FilingEvent } from './api-types.d.ts' */
 
 /**
- * How events arrive at the moment: over an open stream, by polling, or not at all.
+ * The state of the feed: an open stream, polling, or no connection.
  * @typedef {{ kind: 'connecting' } | { kind: 'live' } | { kind: 'polling' } | { kind: 'broken', error:
  * ApiError }} FeedState
  */
@@ -139,7 +139,7 @@ async function* textOf({ body }) {
   }
 }
 
-// For a while only, so that a stream is tried again now and then, and at once after a failure has ended.
+// Ends after a while, so that a stream is tried again now and then, and at once after a failure has ended.
 /**
  * @type {(client: ApiClient, account: string, cursor: string, listener: FeedListener, signal: AbortSignal) =>
  * Promise<string>}

@@ -15,7 +15,8 @@
  */
 
 /**
- * Pure. Filings are passed on as the partner service sends them, so nothing in them is relied on.
+ * The facts of an event; pure. Filings arrive as the partner service sends them, so nothing in them is relied
+ * on.
  * @param {FilingEvent} event
  * @returns {EventFacts}
  */
@@ -54,7 +55,7 @@ export function withKnownDetails(filing) {
 }
 
 /**
- * Whether a search finds an event: the line has to show every word of it; pure.
+ * Whether an event matches a search: the line has to show every word of the search; pure.
  * @param {FilingEvent} event
  * @param {string} search
  */

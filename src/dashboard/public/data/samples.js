@@ -6,7 +6,7 @@ import { useResource } from './use-resource.js';
 /** @import { Resource } from './use-resource.js' */
 
 /**
- * How many filings an account had in each status at one time.
+ * The number of an account's filings in each status at one time.
  * @typedef {{ at: number, counts: Record<string, number> }} Sample `at`: milliseconds
  */
 

@@ -14,7 +14,7 @@ export const ClientContext = createContext(
 export const useClient = () => useContext(ClientContext);
 
 /**
- * Something of the API as last read. After a failure the former data stays, beside the error.
+ * Data of the API as last read. After a failure the former data stays, beside the error.
  * @template T
  * @typedef {object} Resource
  * @property {T | null} data null until the first reading
@@ -114,7 +114,7 @@ async function readPages(client, path, pages, signal) {
   return { items, more: cursor !== null };
 }
 
-// Does the work, then waits, then does it again; not while the page is hidden.
+// Repeats the work with a wait in between, and stops while the page is hidden.
 /** @type {(signal: AbortSignal, everyMs: number, work: () => Promise<void>) => Promise<void>} */
 async function repeat(signal, everyMs, work) {
   while (!signal.aborted) {

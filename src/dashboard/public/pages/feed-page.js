@@ -111,8 +111,8 @@ function Connection({ state }) {
   }
 }
 
-// Announces the number of new changes, at most every few seconds: a screen reader would not stop for single
-// ones.
+// Announces the number of new changes, at most every few seconds: a screen reader would never finish with
+// single ones.
 /** @param {{ count: number }} props */
 function Announcement({ count }) {
   const announced = useRef(count);

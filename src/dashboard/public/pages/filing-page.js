@@ -13,7 +13,7 @@ import { useResource } from '../data/use-resource.js';
 const refreshMs = 5000;
 
 /**
- * One filing as last seen, and its events.
+ * One filing as the daemon last saw it, and its events.
  * @param {{ account: string, filingId: string }} props
  */
 export function FilingPage({ account, filingId }) {

@@ -22,7 +22,7 @@ const columns = [
   'Workers',
 ];
 
-/** What the job queues hold; for the operator. */
+/** The contents of the job queues; for the operator. */
 export function QueuesPage() {
   /** @type {Resource<{ items: QueueState[] }>} */
   const { data, error } = useResource('v1/queues', refreshMs);

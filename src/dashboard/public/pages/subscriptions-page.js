@@ -57,7 +57,7 @@ function cellsOf(subscription) {
   ];
 }
 
-// The share of the latest attempts that were acknowledged, and their speed.
+// The acknowledged share of the latest attempts, and their speed.
 /** @param {{ account: string, id: string }} props */
 function Lately({ account, id }) {
   const path = `${apiPath('accounts', account, 'subscriptions', id, 'attempts')}?limit=50`;

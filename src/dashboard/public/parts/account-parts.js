@@ -50,7 +50,7 @@ export function requestBudget({ lastPoll, budget }) {
 }
 
 /**
- * What the health of an account means and what to do; nothing while all is well.
+ * The meaning of an account's health and what to do; nothing while all is well.
  * @param {{ account: Account }} props
  */
 export function HealthAdvice({ account: { account, health } }) {

@@ -66,7 +66,7 @@ function Lines({ samples, statuses, shown }) {
   useEffect(() => {
     const element = /** @type {HTMLDivElement} */ (box.current);
     const options = optionsFor(element, statuses, shown);
-    // Made with its data: an empty chart would keep an empty scale until the next reading.
+    // The chart is made with its data: an empty one would keep an empty scale until the next reading.
     plot.current = new uPlot(options, columnsOf(samples, statuses), element);
     const resize = new ResizeObserver(() =>
       plot.current?.setSize({ width: element.clientWidth, height: heightPx }),

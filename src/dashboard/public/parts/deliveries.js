@@ -12,7 +12,7 @@ import { useList } from '../data/use-resource.js';
 const refreshMs = 5000;
 
 /**
- * The share of attempts that were acknowledged, and their speed.
+ * The acknowledged share of the attempts, and their speed.
  * @param {{ attempts: Attempt[] }} props
  */
 export function Stats({ attempts }) {
@@ -70,7 +70,7 @@ export function Attempts({ account, id }) {
 }
 
 /**
- * The events that were given up for a subscription, newest first.
+ * The dead letters of a subscription, newest first.
  * @param {{ account: string, id: string }} props
  */
 export function DeadLetters({ account, id }) {

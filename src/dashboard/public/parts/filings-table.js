@@ -55,7 +55,7 @@ const everyColumn = [
   sinceColumn,
 ];
 
-// The daemon keeps no more of them than this.
+// The daemon keeps no other fields of COMPLETED filings.
 /** @type {Column[]} */
 const completedColumns = [
   idColumn,

@@ -18,7 +18,7 @@ const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD
 const whole = new Intl.NumberFormat('en-US');
 
 /**
- * How long ago a time was or how far ahead it is, in its largest unit; pure.
+ * The distance of a time from now, past or future, in its largest unit; pure.
  * @param {number} at milliseconds
  * @param {number} now milliseconds on the same clock
  */
@@ -57,7 +57,7 @@ export const number = (count) => whole.format(count);
 export const dollars = (amount) => (amount === null ? null : money.format(amount));
 
 /**
- * A word of the API in plain writing: `auth_failed` → "auth failed"; pure.
+ * A word of the API with spaces: `auth_failed` → "auth failed"; pure.
  * @param {string} word
  */
 export const spaced = (word) => word.replaceAll('_', ' ');

@@ -50,7 +50,7 @@ function Readiness() {
   </div>`;
 }
 
-// Why the daemon is not ready; empty if it is.
+// The reasons why the daemon is not ready; empty if it is.
 function useReasons() {
   const [reasons, setReasons] = useState(/** @type {string[]} */ ([]));
   useEffect(() => {

@@ -112,7 +112,7 @@ export function Loading({ what }) {
 }
 
 /**
- * Why something could not be read or done. Other data on the page may be old.
+ * The reason why a read or an action failed. Other data on the page may be old.
  * @param {{ error: ApiError | null, what: string }} props `what` completes "Could not …"
  */
 export function Failure({ error, what }) {
