@@ -7,7 +7,7 @@ import { removeField, replaceField } from '../redis/replace-field.ts';
 import { createIncarnations } from './incarnations.ts';
 import { nextOf, tryParseAccount, type StoredAccount, type Vacancy } from './stored-account.ts';
 
-/** What `put` writes of an account; the rest stays as it is, or begins now. */
+/** The fields of an account that `put` writes; the others stay as they are, or begin now. */
 export type PutAccount = Omit<StoredAccount, 'createdAt' | 'incarnation'>;
 
 /**
@@ -32,8 +32,8 @@ export function createAccountChanges(redis: RedisClient, keys: Keys): AccountCha
   const replace = (account: string, expected: string | Buffer, value: StoredAccount | Vacancy) =>
     replaceField(redis, keys.accounts, account, { expected, value: JSON.stringify(value) });
 
-  // What stands in place of the account from now on, or stood there already; null: another process was
-  // quicker.
+  // Returns the record that stands in place of the account from now on, or stood there already; null: another
+  // process was quicker.
   async function vacate(account: string, text: string | null): Promise<string | null> {
     const found = text === null ? null : parse(account, text);
     if (text !== null && found === null) return text;

@@ -10,7 +10,7 @@ export interface RecordedEvent extends Omit<NewEvent, 'body'> {
   readonly position: number;
 }
 
-/** What the poll knows that a single read does not, and whether it wants first sights to wait. */
+/** The facts that the poll knows and a single read does not, and whether first sights are to wait. */
 export interface ObservationContext extends DecisionContext {
   /**
    * Called once per 200 filings with how many of them are known and how many were never seen before. True:

@@ -14,8 +14,10 @@ export interface PartnerFiling {
   readonly completedAt: string | null;
   /** Verbatim; null where the service sent null or nothing. */
   readonly rejectionReason: string | null;
-  /** Everything the service returned, unknown fields included and numbers as they were written (as doubles where something beside it is nested
-   * too deeply for the exact parser). Computed when asked for. */
+  /**
+   * Everything the service returned, unknown fields included. Numbers are kept as they were written, or as
+   * doubles where something on the page is nested too deeply for the exact parser. Parsed when asked for.
+   */
   readonly document: () => Readonly<Record<string, unknown>>;
 }
 

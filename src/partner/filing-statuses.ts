@@ -1,4 +1,4 @@
-/** What the daemon knows about one status of a filing. */
+/** One status of a filing as the daemon knows it. */
 export interface FilingStatus {
   readonly status: string;
   /** One letter for it in stored states. */

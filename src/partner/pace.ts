@@ -1,4 +1,4 @@
-/** What an answer means for the pace of requests. */
+/** The meaning of an answer for the pace of requests. */
 export type Verdict =
   | 'fine' // the service accepts this pace
   | 'trouble' // 5xx, timeouts, broken connections: the service is not well

@@ -18,8 +18,8 @@ export type PollOutcome =
       readonly accepted?: true;
     }
   /**
-   * What was read is not believed to be the account's own; the findings that are held back wait until they
-   * are believed or accepted.
+   * The lists that were read are not believed to be the account's own. The findings wait until they are
+   * believed or accepted.
    */
   | {
       readonly kind: 'doubtful';

@@ -126,7 +126,7 @@ function whyTooSoon(
   return !asked && !newSettings && isEarly(marks, pollIntervalMs, startedAt) ? 'early' : null;
 }
 
-/** What a poll reads, and how it leaves its place among the large reads. */
+/** The plan of a poll; `release` gives back its place among the large reads. */
 interface Choice {
   readonly plan: PollPlan;
   readonly release: () => void;

@@ -11,7 +11,7 @@ export interface KeyKind {
    * key holds the same, so the work that needs it stands still until the operator repairs it.
    */
   readonly remedy: 'forget' | 'rebuild' | 'stand';
-  /** What the operator has to do where the daemon cannot repair it; empty otherwise. */
+  /** The operator's task where the daemon cannot repair the key; empty otherwise. */
   readonly todo: string;
 }
 

@@ -102,7 +102,7 @@ function keysOf(error: Error): string {
   return `among ${args.slice(2, 2 + Number(args[1] ?? 0)).join(', ')}`;
 }
 
-/** What was done about a record that cannot be read. */
+/** The remedy for a record that cannot be read. */
 export type Remedy =
   | 'rebuilt' // it was made again from other records
   | 'set_aside' // it begins anew; its former value is kept for a week

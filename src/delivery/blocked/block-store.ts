@@ -5,8 +5,8 @@ import { parseBlock } from '../../subscriptions/delivery-state.ts';
 import type { Block } from '../../subscriptions/subscription.ts';
 
 /**
- * What keeps subscriptions from being drained. A block survives restarts; a blocked subscription is not woken
- * early.
+ * The blocks that keep subscriptions from being drained. A block survives restarts; a blocked subscription is
+ * not woken early.
  */
 export interface BlockStore {
   /** The subscription's block; null when it has none. */

@@ -83,7 +83,7 @@ export function createLogReader(deps: LogReaderDeps, start: Checkpoint): LogRead
     if (cursor.isDone(position)) return;
     const wanted = deps.wants(entry);
     if ('body' in entry) return scheduler.live.accept(entry, wanted);
-    // What was to be sent cannot be read any more.
+    // The body that was to be sent can no longer be read.
     cursor.markDone(position);
     if (wanted) givenUp.push(toUnreadableLetter(entry, deps.now()));
   }

@@ -52,7 +52,7 @@ interface UnsentResult {
 /** The result of an event in flight. */
 export type SendResult = SentResult | UnsentResult;
 
-/** What a batch of results is judged by. */
+/** The state from which a batch of results is judged. */
 export interface BatchState {
   readonly health: EndpointHealth;
   readonly rules: VerdictRules;
@@ -66,7 +66,7 @@ export interface BatchState {
   readonly disableAfterMs: number;
 }
 
-/** What one result means. */
+/** The consequences of one result. */
 export interface ResultOfOne {
   readonly work: Work;
   readonly verdict: Verdict;
@@ -76,7 +76,7 @@ export interface ResultOfOne {
   readonly recovered: string | null;
 }
 
-/** What a batch of results means, to be put into effect. */
+/** The consequences of a batch of results, not yet in effect. */
 export interface BatchResult {
   readonly nextState: {
     /** The endpoint's health after all of them. */

@@ -15,8 +15,8 @@ export interface EndpointHealth {
 }
 
 /**
- * What one attempt says about the endpoint. `probe` is true when it was sent to find out whether a down
- * endpoint is back.
+ * One attempt as evidence of the endpoint's health. `probe` is true when it was sent to find out whether a
+ * down endpoint is back.
  */
 export interface Evidence {
   readonly outcome: CallbackOutcome;

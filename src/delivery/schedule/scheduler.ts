@@ -17,7 +17,7 @@ export interface TrackStart {
   readonly lanes: Lanes;
 }
 
-/** What a subscription's claim returned. */
+/** The scheduler's part of a subscription's claim. */
 export interface SchedulerStart extends TrackStart {
   readonly health: EndpointHealth;
   readonly releasedAt: number;
@@ -49,7 +49,7 @@ export interface SendScheduler {
   health(): EndpointHealth;
   /** The lane of an event in flight, undefined on its first try. */
   laneOf(work: Work): Lane | undefined;
-  /** What results are judged by. */
+  /** The rules by which results are judged. */
   verdictRules(): VerdictRules;
   /** Puts a verdict into effect. The event's filing stays busy until `unblock`. */
   settle(work: Work, verdict: Verdict, now: number): void;
@@ -121,8 +121,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     for (const lanes of allLanes()) lanes.retryNow(now);
   }
 
-  // Filings that failed repeatedly with no success between: now that there is one, they need not wait much
-  // longer. Those that are due as soon as a probe would be keep to their schedule, for they may fail by
+  // Filings that failed repeatedly with no success between them need not wait much longer once there is a
+  // success. Filings that are due as soon as a probe would be keep their schedule, because they may fail by
   // themselves.
   function retryDoubted(filings: readonly string[], now: number): void {
     if (filings.length === 0) return;

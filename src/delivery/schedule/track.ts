@@ -24,8 +24,8 @@ export interface Work extends Turn {
 }
 
 /**
- * What becomes of an event after its attempt: it is `done` (delivered, or no longer wanted), left `undone`
- * for the next drain, given up after its last retry, or tried again.
+ * The fate of an event after its attempt: `done` (delivered, or no longer wanted), `undone` (left for the
+ * next drain), given up after its last retry, or tried again.
  */
 export type Fate = 'done' | 'undone' | 'given_up' | Wait;
 

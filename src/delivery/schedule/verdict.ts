@@ -17,7 +17,7 @@ export interface Situation {
   readonly lane: Lane | undefined;
 }
 
-/** What results are judged by. */
+/** The rules by which results are judged. */
 export interface VerdictRules {
   readonly retryMs: readonly number[];
   readonly random: () => number;
@@ -25,7 +25,7 @@ export interface VerdictRules {
   readonly round: number;
 }
 
-/** What a result means for its event, the endpoint and the lanes. */
+/** The consequences of a result for its event, the endpoint and the lanes. */
 export interface Verdict {
   readonly fate: Fate;
   /** The endpoint's health after it. */

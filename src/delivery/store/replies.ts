@@ -17,7 +17,7 @@ export interface CurrentSettings {
   readonly replays: readonly string[];
 }
 
-/** What a drain starts from, all of one moment. */
+/** The state that a drain starts from, all of one moment. */
 export interface Claim extends CurrentSettings {
   /** Null when those that the caller has are still true. */
   readonly lanes: ReadonlyMap<string, Lane> | null;
@@ -39,7 +39,7 @@ export type SettleResult =
   | { readonly kind: 'fenced' } // another drain has begun or the subscription is gone: stop
   | { readonly kind: 'set_back' }; // Redis was set back under the drain: begin anew from what it holds now
 
-/** What claim.lua replies for a subscription that is there. */
+/** The reply of claim.lua for a subscription that exists. */
 export type ClaimReply = [
   settings: Buffer,
   state: Buffer[],
@@ -51,7 +51,7 @@ export type ClaimReply = [
   running: Buffer,
 ];
 
-/** What settle.lua replies. */
+/** The reply of settle.lua. */
 export type SettleReply =
   | [0 | -1]
   | [1, number, string, number]

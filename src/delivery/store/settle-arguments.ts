@@ -32,7 +32,7 @@ export interface OperationalNotice {
   readonly at: number;
 }
 
-/** What a drain writes in one step. */
+/** The writes of one step of a drain. */
 export interface Settlement {
   /** Fields that changed. */
   readonly progress: Partial<ProgressFields>;

@@ -13,7 +13,7 @@ export interface PublishedEvent {
   readonly status: string;
 }
 
-/** What one script committed, as it is published to other processes. */
+/** The commits of one script, as they are published to other processes. */
 export interface PublishedBatch {
   readonly account: string;
   readonly generation: string;
@@ -22,7 +22,7 @@ export interface PublishedBatch {
   readonly events: readonly PublishedEvent[];
 }
 
-/** What one script of this process committed. */
+/** The commits of one script of this process. */
 export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
   /** When it was written, milliseconds on Redis's clock. */
   readonly at: number;
@@ -31,7 +31,7 @@ export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
 }
 
 /**
- * What was committed to the logs lately: after Redis was set back, this is what Redis no longer knows. The
+ * The latest commits to the logs. After Redis was set back, they include those that Redis has lost. The
  * process remembers its own commits whole, and those of other processes in outline. Outlines are published,
  * and kept in a key that a Redis Cluster holds apart from the account's others.
  */

@@ -9,7 +9,7 @@ import { encodeState, type FilingState, type StoredState } from '../detection/fi
  */
 export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
 
-/** What became of one commit. */
+/** The outcome of one commit. */
 export type CommitResult =
   /** `position` is that of the event in the log; null without one. */
   | { readonly kind: 'written'; readonly position: number | null }

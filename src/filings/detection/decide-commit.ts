@@ -14,7 +14,7 @@ export interface Observation {
   readonly filing: PartnerFiling | null;
 }
 
-/** What the poll knows that a single read does not. */
+/** The facts that the poll knows and a single read does not. */
 export interface DecisionContext {
   readonly account: string;
   /** The generation of the snapshot that the poll found. */

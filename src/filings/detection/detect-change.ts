@@ -28,7 +28,7 @@ export interface Compared {
   readonly steadySince: number;
 }
 
-/** What one read means for what is known. */
+/** The meaning of one read for the known state. */
 export type Detection =
   | { readonly kind: 'unchanged' }
   /**

@@ -2,7 +2,7 @@ import { stateAbbreviation } from '../../events/event.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingState } from './filing-state.ts';
 
-/** What people recognise a filing by; `isLookedFor` says for which filings it is kept. */
+/** The fields by which people recognise a filing; `isLookedFor` decides for which filings they are kept. */
 export interface FilingDetails {
   readonly policyNumber: string | null;
   readonly insuredsName: string | null;

@@ -2,7 +2,7 @@ import { filingStatuses } from '../../partner/filing-statuses.ts';
 import { NewerFormatError } from '../../redis/newer-format-error.ts';
 
 /**
- * What the daemon remembers of one filing: enough to detect the next change, without the document. Times are
+ * The daemon's memory of one filing: enough to detect the next change, without the document. Times are
  * milliseconds on Redis's clock.
  */
 export interface FilingState {

@@ -2,7 +2,7 @@ import type { OutlinedEntry } from '../../events/event-log.ts';
 import { isSettled } from '../../partner/filing-statuses.ts';
 import type { FilingState } from '../detection/filing-state.ts';
 
-/** What the store still holds of a filing whose state cannot be read. */
+/** The store's remaining records of a filing whose state cannot be read. */
 export interface Evidence {
   /** The filing's newest event in the log, with its body as parsed; null where there is none. */
   readonly newest: {

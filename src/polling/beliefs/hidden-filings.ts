@@ -5,11 +5,11 @@ export interface UnknownFiling {
   readonly createdAt: number;
 }
 
-/** What is known about the filings that a baseline left out. */
+/** The facts about the filings that a baseline left out. */
 export interface BaselineGap {
   /** When the poll that completed the baseline began, milliseconds. */
   readonly baselinedAt: number;
-  /** Number of filings by which the service's count has grown: that many births and no more. Null: no count. */
+  /** Number of births: the filings by which the service's count has grown. Null without a count. */
   readonly counted: number | null;
 }
 

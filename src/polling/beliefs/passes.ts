@@ -1,6 +1,6 @@
 import type { ScanEnd } from '../list/scan-position.ts';
 
-/** What one pass over the whole list has shown. */
+/** The result of one pass over the whole list. */
 export interface Pass {
   readonly end: ScanEnd;
   /** The service's count less the known filings; null when its count is not reliable. */
@@ -17,7 +17,8 @@ export interface Pass {
    */
   readonly repeatShare: number;
   /**
-   * Known filings that no pass of this poll has shown, at most: filings removed meanwhile may have been shown.
+   * Maximum number of known filings that no pass of this poll has shown. Filings removed meanwhile may have
+   * been shown.
    */
   readonly unseen: number;
   readonly pages: number;

@@ -37,7 +37,7 @@ export type DoubtReason =
   /** More known filings answer 404 than can be believed to have been removed. */
   | 'removal_wave';
 
-/** What one poll has found. */
+/** The findings of one poll. */
 export interface Evidence {
   /** Known filings before the poll, removed ones left out. */
   readonly known: number;
@@ -81,8 +81,8 @@ export function removalDoubt(
 }
 
 /**
- * Maximum number of filings never seen before that a poll of an account with so many known ones is believed
- * to have found.
+ * Maximum number of filings never seen before that a poll of an account with `known` filings is believed to
+ * have found.
  */
 export function unknownMax(known: number, { unknownMin, unknownPercent }: DoubtLimits): number {
   return Math.max(unknownMin, (known * unknownPercent) / 100);

@@ -13,7 +13,7 @@ export interface SeenIdentity {
   readonly earned: { readonly identity?: string; readonly identityAt?: number };
 }
 
-/** What decides whether to ask, and whether the answer is the account's own. */
+/** The facts that decide whether to ask, and whether the answer is the account's own. */
 export interface IdentityInput {
   readonly account: { readonly sweepIntervalMs: number };
   readonly marks: {

@@ -53,7 +53,7 @@ export interface ListGuard {
   isToBeRepeated(): boolean;
 }
 
-/** What the guard knows of the poll at its beginning. */
+/** The state of the poll at its beginning, as far as the guard needs it. */
 export interface GuardInput {
   readonly marks: { readonly baselined: boolean; readonly doubt: string; readonly identity: string };
   /** Known filings before the poll. */

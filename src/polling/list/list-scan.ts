@@ -16,7 +16,7 @@ import {
   type TotalTrust,
 } from './scan-position.ts';
 
-/** What paging once through a list has shown. */
+/** The result of paging once through a list. */
 export interface ScanResult {
   /** Records that could not be read as filings, by id or digest. */
   readonly quarantined: ReadonlySet<string>;

@@ -53,7 +53,10 @@ export type ScanEnd =
   /** Pages are missing, repeat themselves or never end. */
   | 'broken';
 
-/** What to do after a page: `early` is an empty page before the total, to be looked behind. */
+/**
+ * The next step after a page. `early`: the page is empty although the total is not reached, so the scan looks
+ * behind it.
+ */
 export type ScanStep = ScanEnd | 'continue' | 'early';
 
 const repeatedPagesMax = 3;

@@ -10,7 +10,7 @@ import type { ReadDeps } from './poll-input.ts';
 import type { PollReads } from './poll-reads.ts';
 import { readUnknownStatuses } from './unknown-statuses.ts';
 
-// The settled statuses of which the snapshot knows the filings: REJECTED. COMPLETED needs no count of its own.
+// The settled statuses whose filings the snapshot indexes: REJECTED. COMPLETED needs no count of its own.
 const countedStatuses = settledStatuses.filter(isIndexed);
 
 /**

@@ -75,7 +75,7 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   };
 }
 
-/** What all passes of one poll have shown. */
+/** The result of all passes of one poll. */
 interface Passes {
   /** Records on any of them that cannot be read, by id or digest. */
   readonly unreadable: ReadonlySet<string>;

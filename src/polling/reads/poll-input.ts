@@ -10,7 +10,7 @@ import type { RefusedLists } from '../list/refused-lists.ts';
 import type { PollingMarks } from '../store/marks.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
-/** What the reads of all polls of an account need. */
+/** The dependencies of the reads of all polls of an account. */
 export interface ReadDeps {
   readonly client: PartnerClient;
   readonly snapshot: SnapshotStore;
@@ -32,7 +32,7 @@ export interface ReadDeps {
   readonly onQuarantined: (account: string, records: number) => void;
 }
 
-/** What one poll begins with. */
+/** The state that one poll begins with. */
 export interface PollInput {
   readonly account: {
     readonly account: string;

@@ -30,7 +30,7 @@ export interface PollReads {
   readonly account: string;
   /** Keeps the poll from announcing what it has read of lists that are not the account's own. */
   readonly guard: ListGuard;
-  /** What the poll has counted and found so far. */
+  /** The poll's counts and findings so far. */
   readonly tally: Readonly<Tally>;
   readonly missed: Pick<MissedRecord, 'due' | 'gone'>;
   /** Ids on any page that the poll has read, those of records that cannot be read included. */

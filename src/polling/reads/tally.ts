@@ -1,7 +1,10 @@
 import type { Observed } from '../../filings/observe-filings.ts';
 import type { PartnerError } from '../../partner/partner-error.ts';
 
-/** What one poll has counted and found so far. Its reads write it, its end is judged by it. */
+/**
+ * The counts and findings of one poll so far. The reads of the poll write it; the poll's outcome is decided
+ * from it.
+ */
 export interface Tally {
   /** Events put into the log. */
   events: number;

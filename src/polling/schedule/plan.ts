@@ -3,12 +3,12 @@ import type { PollingMarks } from '../store/marks.ts';
 /** The requested kind of poll: a sweep reads everything, a delta what it needs to. */
 export type PollMode = 'delta' | 'sweep';
 
-/** What one poll reads. */
+/** The extent of one poll. */
 export type PollPlan =
   | 'full' // the whole list, then every known filing that was not on it
   | 'delta'; // the lists of unsettled filings, the filings that left them, the counts
 
-/** What decides about a plan. Times are milliseconds on Redis's clock. */
+/** The facts that a plan is decided from. Times are milliseconds on Redis's clock. */
 export interface PlanInput {
   readonly mode: PollMode;
   readonly marks: Pick<PollingMarks, 'baselined' | 'lastSweepAt' | 'sweepTriedAt'>;
@@ -29,7 +29,7 @@ export interface PlanInput {
  */
 export const largeAccountFilings = 700;
 
-/** Whether an account has so many filings that its polls read less than everything; pure. */
+/** Whether an account has enough filings for its polls to read less than everything; pure. */
 export function isLarge(counts: Readonly<Record<string, number>>, largeFrom: number): boolean {
   return Object.values(counts).reduce((sum, count) => sum + count, 0) >= largeFrom;
 }

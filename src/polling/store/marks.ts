@@ -31,7 +31,7 @@ export interface PollingMarks {
   readonly consecutiveFailures: number;
   /** No scheduled poll before this time; 0 while the account is not backing off. */
   readonly backoffUntil: number;
-  /** What the last poll could not read; empty when it read everything. */
+  /** The failure of the last poll; empty when it read everything. */
   readonly lastError: string;
   /** Which of the account's stored records could not be read at the last check; empty when all could. */
   readonly unreadable: string;
@@ -61,7 +61,7 @@ export interface PollingMarks {
   readonly requestsLastPoll: number;
 }
 
-/** What a poll adds to the marks; marks that are not named stay. */
+/** The marks that a poll changes; the others stay. */
 export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal' | 'doubt'>>;
 
 /** The marks of an account that was never polled. */

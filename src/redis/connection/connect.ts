@@ -10,7 +10,7 @@ import { waitForReplicas, type ReplicaWait } from './wait-replicas.ts';
 
 export type { RedisClient, RedisStateChange };
 
-/** What `createRedisConnections` needs. */
+/** The options of `createRedisConnections`. */
 export type RedisConnectionsOptions = {
   /**
    * Called on a change only: once when Redis is lost, however many errors follow, and once when it is back.

@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../connection/open-client.ts';
 
-/** What a queue of BullMQ holds and who works on it; times in milliseconds on the clocks of the processes. */
+/** The jobs and workers of a BullMQ queue. Times are milliseconds on the clocks of the processes. */
 export interface QueueState {
   readonly name: string;
   /** No job is taken until the queue is resumed. */
@@ -21,9 +21,9 @@ const jobStates = ['waiting', 'active', 'delayed', 'failed'] as const;
 const lateMs = 10_000;
 
 /**
- * Looks at a queue without changing it. The cost does not depend on the number of jobs and schedulers; the
- * parts are read one after the other, so a job that moves meanwhile may be in two of them or in none. `now` is in
- * milliseconds on this process's clock.
+ * Reads a queue's state without changing it. The cost does not depend on the number of jobs and schedulers.
+ * The parts are read one after the other, so a job that moves meanwhile may be in two of them or in none.
+ * `now` is in milliseconds on this process's clock.
  */
 export async function readQueueState(queue: Queue, redis: RedisClient, now: number): Promise<QueueState> {
   const schedulers = queue.toKey('repeat');
