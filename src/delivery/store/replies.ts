@@ -19,7 +19,7 @@ export interface CurrentSettings {
 
 /** The state that a drain starts from, all of one moment. */
 export interface Claim extends CurrentSettings {
-  /** Null when those that the caller has are still true. */
+  /** Null when the caller's lanes are still current. */
   readonly lanes: ReadonlyMap<string, Lane> | null;
   /** The newest event in the log. */
   readonly head: Checkpoint;
@@ -27,7 +27,7 @@ export interface Claim extends CurrentSettings {
   readonly read: LogRead;
 }
 
-/** How a settlement, or a look, went. */
+/** The result of a settlement or a look. */
 export type SettleResult =
   | {
       readonly kind: 'settled';
@@ -60,7 +60,7 @@ export type SettleReply =
 /** The claim in a reply to a drain that asked for a number of entries. Throws UnreadableRecordError. */
 export function toClaim(reply: ClaimReply, entriesWanted: number, own: SubscriptionKeys): Claim {
   const [settings, state, lanes, head, timeline, stream, bodies, running] = reply;
-  // The script has added bodies to as many entries as fit, '' where there was none.
+  // The script adds bodies to as many entries as fit; a missing body is ''.
   const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
   const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));
   const entries = read.filter((entry) => entry !== null);
