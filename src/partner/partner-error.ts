@@ -55,7 +55,7 @@ export interface Meaning {
    * where the service asks to slow down.
    */
   readonly repeat: 'soon' | 'after_wait' | 'never';
-  /** For how often the service may be asked; null for nothing. */
+  /** The verdict for the pace of requests; null for none. */
   readonly pace: Exclude<Verdict, 'fine'> | null;
   /** The service has understood the request and will not serve it, whenever it comes. */
   readonly isRefusal: boolean;
@@ -66,7 +66,7 @@ type Failure = Exclude<PartnerErrorKind, 'auth' | 'unexpected_status'>;
 const passing = { list: 'left_out', filing: 'left_out', repeat: 'soon', isRefusal: false } as const;
 const final = { list: 'poll_ends', filing: 'poll_ends', repeat: 'never', isRefusal: false } as const;
 
-/** The one place that says what each failure leads to. */
+/** The one place that defines the consequences of each failure. */
 const meanings: Readonly<Record<Failure | 'key_refused' | 'forbidden' | 'refused' | 'unexpected', Meaning>> =
   {
     key_refused: { ...final, pace: null },
@@ -95,7 +95,7 @@ export function consequence(error: PartnerError, request: 'list' | 'filing'): 'l
   return meaningOf(error)[request];
 }
 
-/** Whether an error says that the service will not serve a request, whenever it comes. */
+/** Whether an error means that the service will not serve a request, whenever it comes. */
 export function isRefusal(error: unknown): error is PartnerError {
   return error instanceof PartnerError && meaningOf(error).isRefusal;
 }

@@ -35,7 +35,7 @@ type KeyName = keyof typeof accountKeyKinds;
 
 const names = Object.keys(accountKeyKinds) as KeyName[];
 const placeOf = (name: KeyName) => names.indexOf(name) + 1;
-// Maximum findings that the health of an account shows.
+// Maximum number of findings that the health of an account shows.
 const sentencesMax = 10;
 
 // KEYS   1 head  2 log
@@ -78,7 +78,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       const name = names[Number(flat[i]) - 1];
       if (name !== undefined) found.push({ name, problem: String(flat[i + 1]) });
     }
-    // The head first: other keys are made again by means of it.
+    // The head comes first, because other keys are rebuilt from it.
     return found.toSorted((a, b) => Number(b.name === 'head') - Number(a.name === 'head'));
   }
 
@@ -140,7 +140,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
     try {
       return await repair(account, name, problem);
     } catch (error) {
-      // The key that it would be made from cannot be read either.
+      // The key from which it would be rebuilt cannot be read either.
       if (isUnreadable(error) || isWrongType(error)) return 'stands';
       throw error;
     }

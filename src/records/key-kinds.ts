@@ -1,6 +1,6 @@
 import type { AccountKeys, SubscriptionKeys } from '../redis/keys.ts';
 
-/** What is done about a key that has a wrong type, or a value that the daemon did not write. */
+/** The remedy for a key that has a wrong type, or a value that the daemon did not write. */
 export interface KeyKind {
   /** The name that Redis has for it. */
   readonly type: 'string' | 'hash' | 'zset' | 'stream';

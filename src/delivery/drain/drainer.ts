@@ -31,7 +31,7 @@ export interface SubscriptionDrainerDeps
   readonly sealer: Sealer;
   /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
-  /** Called after a drain failed for a lasting reason; nothing is sent until an operator acts. */
+  /** Called after a failed drain has blocked the subscription; nothing is sent until an operator acts. */
   readonly onBlocked: (account: string, id: string, block: Block) => void;
 }
 

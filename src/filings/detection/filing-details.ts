@@ -14,8 +14,8 @@ export interface FilingDetails {
 const textLengthMax = 200;
 
 /**
- * Whether details are kept of a filing in this state. The bulk of filings is COMPLETED or removed, and people
- * do not look through those.
+ * Whether details of a filing in this state are kept. Most filings are COMPLETED or removed, and people do
+ * not look through those.
  */
 export function isLookedFor({ status, removed }: Pick<FilingState, 'status' | 'removed'>): boolean {
   return isIndexed(status) && !removed;

@@ -1,6 +1,6 @@
 import type { PollingMarks } from '../store/marks.ts';
 
-/** The requested kind of poll: a sweep reads everything, a delta what it needs to. */
+/** The requested kind of poll: a sweep reads everything, a delta only the parts that may have changed. */
 export type PollMode = 'delta' | 'sweep';
 
 /** The extent of one poll. */
@@ -19,7 +19,9 @@ export interface PlanInput {
   readonly sweepIntervalMs: number;
   /** Number of filings from which on polls read less than everything. */
   readonly largeFrom: number;
-  /** In [0, 1), always the same for an account: spreads the sweeps of many accounts that began together. */
+  /**
+   * A number in [0, 1), fixed for each account. It spreads the sweeps of many accounts that began together.
+   */
   readonly stagger: number;
 }
 
@@ -45,7 +47,7 @@ export function planPoll(input: PlanInput): PollPlan {
 const staggerShare = 0.1;
 const retryShare = 0.1;
 
-// Up to a tenth of the interval early, by the account's stagger.
+// A sweep is due up to a tenth of the interval early, by the account's stagger.
 function isSweepDue(input: PlanInput): boolean {
   const { marks, now, sweepIntervalMs, stagger } = input;
   const early = marks.lastSweepAt === 0 ? 0 : staggerShare * stagger * sweepIntervalMs;
