@@ -8,9 +8,9 @@ import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
   /**
-   * Starts no more jobs and lets running drains finish what is in flight. Resolves when they have, which may
-   * be never while Redis is away. Events that the process leaves in flight are sent again under the same ids,
-   * by the process that drains the subscription next.
+   * Starts no more jobs and lets running drains finish their callbacks in flight. Resolves when they have,
+   * which may be never while Redis is away. Events that the process leaves in flight are sent again under the
+   * same ids, by the process that drains the subscription next.
    */
   close(): Promise<void>;
 }

@@ -103,7 +103,7 @@ interface Step {
   readonly commit: FilingCommit;
 }
 
-/** The steps that differ from what is stored now. */
+/** The steps that differ from the stored states. */
 async function decideAll(
   { snapshot, clock }: ObserveDeps,
   context: DecisionContext,

@@ -63,8 +63,8 @@ const unreadableMax = 9;
 const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
 /**
- * The filing in an answer, or null when it is not one. An id is refused if it has dot segments (a path cannot
- * carry them), lone surrogates (they cannot be stored) or U+FFFD (it may stand for other bytes); so is a
+ * The filing in an answer, or null when it is not one. An id is refused if it is a dot segment (a path cannot
+ * carry it) or has lone surrogates (they cannot be stored) or U+FFFD (it may stand for other bytes). So is a
  * record nested more than 50 levels deep. Throws SyntaxError when the text is not JSON. The text is decoded
  * again where the document is requested, so filings that wait to be compared hold neither text nor documents.
  */

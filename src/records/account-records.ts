@@ -9,12 +9,12 @@ import { accountKeyKinds } from './key-kinds.ts';
 import { rebuildFilingEvents, rebuildIndex, type RebuildDeps } from './rebuild-account.ts';
 import type { UnreadableReports } from './unreadable-reports.ts';
 
-/** Finds keys of accounts that are not what they should be, and repairs them. */
+/** Finds keys of accounts that have a wrong type or value, and repairs them. */
 export interface AccountRecords {
   /**
-   * Checks the keys of an account. A key that is wrong is renamed where it may begin anew, or made again from
-   * the others. Each finding is reported. `failures` are errors of other work since the last look: where no
-   * cause of them is found, they are reported themselves. Returns the number of repaired keys.
+   * Checks the keys of an account. A wrong key is renamed where it may begin anew, or rebuilt from the
+   * others. Each finding is reported. `failures` are errors of other work since the last look; those without
+   * a cause among the findings are reported themselves. Returns the number of repaired keys.
    */
   look(account: string, failures?: readonly UnreadableError[]): Promise<number>;
   /**
@@ -61,7 +61,7 @@ end
 redis.call('XSETID', KEYS[2], position .. '-0')
 return 1`);
 
-/** Looks after the keys in Redis. */
+/** Checks and repairs the keys in Redis. */
 export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
   const { redis, keys, reports } = deps;
   const lookScript = loadScript(new URL('look-at-account.lua', import.meta.url));
@@ -85,7 +85,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
   async function repair(account: string, name: KeyName, problem: string): Promise<Remedy> {
     const key = keys.account(account);
     const { type } = accountKeyKinds[name];
-    // The key has the right type, but the daemon did not write what it holds.
+    // The key has the right type, but a value that the daemon did not write.
     const isGarbage = !redisTypes.has(problem);
     const aside = () => setAside(redis, key, key[name], isGarbage ? '' : type);
     switch (name) {

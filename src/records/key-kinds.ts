@@ -22,7 +22,7 @@ export type AccountKeyName = {
 
 const restore = (what: string) => `restore it from a backup, or DEL it: ${what}`;
 
-/** The keys of an account, by their name in `AccountKeys`; without `base`, which is none. */
+/** The keys of an account, by their name in `AccountKeys`; without `base`, which is not a key. */
 export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, KeyKind>> = {
   incarnation: { type: 'string', kind: 'incarnation', remedy: 'rebuild', todo: '' },
   filings: {

@@ -49,10 +49,7 @@ export type Stop = 'fenced' | 'set_back' | 'disabled' | 'slice_over' | 'shutdown
 
 /** The steps of one drain; `drainSubscription` calls them in their order. */
 export interface DrainSession {
-  /**
-   * Accepts the next events of the log and of replays, as far as there is room. Returns a reason to stop, or
-   * null.
-   */
+  /** Accepts the next events of the log and of replays while there is room. Returns a reason to stop. */
   readOn(): Promise<Stop | null>;
   /** Starts all attempts that may start now. */
   startAll(): void;
@@ -60,17 +57,11 @@ export interface DrainSession {
   isIdle(): boolean;
   /** Resolves when there are results to write or Redis is to be looked at again. */
   waitForResults(): Promise<void>;
-  /**
-   * Writes the results so far, or only looks, and takes up changes by other processes. Returns a reason to
-   * stop, or null.
-   */
+  /** Writes the results, or only looks; takes up changes by other processes. Returns a reason to stop. */
   settle(): Promise<Stop | null>;
   /** When to drain again, in milliseconds; null when nothing is left to do. */
   wakeAt(stop: Stop | null): number | null;
-  /**
-   * The lanes and the replay for the next drain, as the last write left them. Null when that write was
-   * refused.
-   */
+  /** Lanes and replay for the next drain, as last written; null when that write was refused. */
   leave(): LanesOfDrain | null;
   /** Resolves when nothing is in flight any more, whatever the results are. */
   untilSettled(): Promise<void>;
@@ -81,9 +72,8 @@ export function entriesAtOnce({ maxInFlight }: Pick<SessionDeps, 'maxInFlight'>)
   return 4 * maxInFlight;
 }
 
-// Milliseconds after which the drain looks at Redis for new events and changed settings while callbacks in
-// flight have no result. Each look doubles the wait, because hundreds of hanging endpoints would keep Redis
-// busy.
+// Milliseconds after which a drain without results looks at Redis for new events and changed settings. Each
+// look doubles them, because hundreds of hanging endpoints would keep Redis busy.
 const firstLookMs = 250;
 const lookMsMax = 1_000;
 // Maximum number of reads of the log at once, so that results are not kept waiting.
@@ -167,9 +157,8 @@ export function openSession(
   async function readOn(): Promise<Stop | null> {
     for (let reads = 0; reads < readsMax && reader.mayRead(); reads += 1) {
       const stretch = await reader.read();
-      // A stretch newer than the last settle is followed by a look. An event recorded after a change of the
-      // settings was confirmed is thus judged by the new settings, and an event read after Redis was set back
-      // is not accepted.
+      // A look follows each stretch newer than the last settle. So new settings apply to all events recorded
+      // after they were confirmed, and no event read after Redis was set back is accepted.
       const stop = reader.isKnown(stretch) ? null : await write(null, now());
       if (stop !== null) return stop;
       reader.accept(stretch);

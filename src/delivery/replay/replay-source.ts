@@ -23,7 +23,9 @@ export interface ReplayCounts {
 export interface ReplaySource {
   /** The unfinished replays, oldest first. */
   set(ids: readonly string[]): void;
-  /** Redis's clock was ahead by `aheadMs` when what is opened from now on was last written. */
+  /**
+   * Takes note that Redis's clock was ahead by `aheadMs` when replays opened from now on were last written.
+   */
   setBack(aheadMs: number): void;
   /** Reads on in the current replay while there is room; true when it accepted any event. */
   readOn(): Promise<boolean>;
@@ -55,7 +57,9 @@ export interface ReplaySourceDeps {
   readonly now: () => number;
 }
 
-/** The source of these unfinished replays; `kept` is what an earlier drain left, if still true. */
+/**
+ * The source of these unfinished replays; `kept` is the replay that an earlier drain left, if still current.
+ */
 export function createReplaySource(
   deps: ReplaySourceDeps,
   ids: readonly string[],

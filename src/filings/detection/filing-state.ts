@@ -144,7 +144,7 @@ export class StoredState {
     return decodeState(this.text);
   }
 
-  /** Null where the state is of a newer format. Throws SyntaxError where it is none. */
+  /** Null where the state is of a newer format. Throws SyntaxError where the text is not a state. */
   get known(): FilingState | null {
     try {
       return this.state;

@@ -4,7 +4,7 @@ import { createdAtOf } from '../../partner/filing-schema.ts';
 import type { MissedRead } from './missed-reads.ts';
 import { isUnsettled } from '../../partner/filing-statuses.ts';
 
-/** The marks that polls earn by what they have provably seen; the store says what each of them means. */
+/** The marks of what polls have provably seen; `PollingMarks` defines each of them. */
 export interface SeenMarks {
   readonly unsettledSeenAt: number;
   readonly allSeenAt: number;

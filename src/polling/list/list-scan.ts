@@ -46,7 +46,7 @@ export interface ScanDeps {
   readonly signal: AbortSignal;
 }
 
-/** Which part of the list to read, and how far its `total` is believed. */
+/** The part of the list to read, and how far its `total` is believed. */
 export interface ScanRequest {
   /** Undefined: the whole list. */
   readonly status?: string;

@@ -30,7 +30,9 @@ export interface ScanPosition {
   readonly distinct: number;
   readonly firstLength: number;
   readonly lastLength: number;
-  /** Length of a full page as far as it shows: the service may clamp the limit, and may or may not say so. */
+  /**
+   * Length of a full page as far as it is known. The service may lower the limit, with or without stating it.
+   */
   readonly fullLength: number;
   /** The last total the service gave; null when it gave none. */
   readonly total: number | null;
@@ -48,7 +50,7 @@ export interface ScanPosition {
 /** How a scan ended. Absence from the list has a meaning only after `complete`. */
 export type ScanEnd =
   | 'complete'
-  /** The list ends before its total, and the service says so consistently. */
+  /** The list ends before its total, and repeated requests confirm it. */
   | 'short'
   /** Pages are missing, repeat themselves or never end. */
   | 'broken';

@@ -13,8 +13,8 @@ export type RedisFacts = {
 const minimumMajorVersion = 7;
 
 /**
- * Asks Redis (in a cluster: every master) whether it keeps what it is given. `problems` is empty when it
- * does; each problem says what to set. `isReplica` means that a server accepts no writes at all. Uses INFO,
+ * Checks whether Redis (in a cluster: every master) keeps its data. `problems` is empty when it does; each
+ * problem names the setting to change. `isReplica` means that a server accepts no writes at all. Uses INFO,
  * and CONFIG only for what INFO leaves out, since many hosted services forbid CONFIG. Rejects when Redis does
  * not answer.
  */

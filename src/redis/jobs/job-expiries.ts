@@ -4,7 +4,7 @@ import type { RedisClient } from '../connection/connect.ts';
 const longestMs = 10_000;
 
 /**
- * Makes what expires of a BullMQ queue, whose keys begin with `queue`, expire as soon as it was meant to.
+ * Makes the expiring keys of a BullMQ queue, all of which begin with `queue`, expire at the intended time.
  * Redis expires by its wall clock: once that is set back by a day, jobs of a process that is gone stay its
  * own for that day, and no process looks for them. A process that holds one extends it again and again. Safe
  * to repeat.

@@ -8,7 +8,7 @@ export interface QueueState {
   readonly paused: boolean;
   /** Number of jobs in each state. */
   readonly jobs: Readonly<Record<(typeof jobStates)[number], number>>;
-  /** `late`: of how many the next job should have been taken ten seconds ago. */
+  /** `late`: number of schedulers whose next job should have been taken ten seconds ago. */
   readonly schedulers: { readonly count: number; readonly late: number };
   /** Connections that wait for jobs, in all processes; null where Redis does not list its clients. */
   readonly workers: number | null;

@@ -26,7 +26,7 @@ export type CreateResult =
   | { readonly kind: 'gone' } // the account was removed meanwhile
   | { readonly kind: 'full' }; // the account has as many as it may have
 
-/** A change of a subscription: its new settings and what is written beside them. */
+/** A change of a subscription: its new settings and the fields written beside them. */
 export interface SubscriptionChange {
   readonly subscription: Subscription;
   /** Undefined leaves it as it is. */
@@ -45,7 +45,7 @@ export interface SubscriptionStore {
     subscription: Subscription,
     idempotency: { key: string; request: string } | null,
   ): Promise<CreateResult>;
-  /** Null when there is none. Throws NewerFormatError and UnreadableRecordError. */
+  /** Null when there is no such subscription. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
    * A page of an account's subscriptions, oldest first; `after` is the `next` of the page before. Only those
