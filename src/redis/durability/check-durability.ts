@@ -28,8 +28,8 @@ export async function checkDurability(
 }
 
 /**
- * The problems in the facts of one server. A fact that is not known is no problem, except about eviction and
- * the append-only file.
+ * The problems in the facts of one server. An unknown fact is not a problem, except about eviction and the
+ * append-only file.
  */
 export function findProblems(facts: RedisFacts): string[] {
   return [

@@ -17,7 +17,7 @@ export interface QueueState {
 }
 
 const jobStates = ['waiting', 'active', 'delayed', 'failed'] as const;
-// Milliseconds: a killed process's job is taken over after 9 s.
+// Milliseconds after which a job is late; a killed process's job is taken over after 9 s.
 const lateMs = 10_000;
 
 /**
