@@ -7,19 +7,19 @@ import { removeField, replaceField } from '../redis/replace-field.ts';
 import { createIncarnations } from './incarnations.ts';
 import { nextOf, tryParseAccount, type StoredAccount, type Vacancy } from './stored-account.ts';
 
-/** What `put` writes of an account; the rest stays as it is, or begins now. */
+/** The fields of an account that `put` writes; the others stay as they are, or begin now. */
 export type PutAccount = Omit<StoredAccount, 'createdAt' | 'incarnation'>;
 
 /**
- * Creates, replaces and removes accounts. Each step compares with what was read: where another process was
- * quicker, all is looked at again.
+ * Creates, replaces and removes accounts. Each step compares with the record that was read; if another
+ * process was quicker, everything is read again.
  */
 export interface AccountChanges {
   /** True when the account is new; see `AccountStore`. Throws NewerFormatError. */
   put(account: string, settings: PutAccount): Promise<boolean>;
   /** False when there was none; see `AccountStore`. */
   remove(account: string): Promise<boolean>;
-  /** Removes what is left of an account in whose place this vacancy stands. */
+  /** Removes the remaining keys of an account in whose place this vacancy stands. */
   finishRemoval(account: string, vacancy: string): Promise<void>;
 }
 
@@ -32,14 +32,14 @@ export function createAccountChanges(redis: RedisClient, keys: Keys): AccountCha
   const replace = (account: string, expected: string | Buffer, value: StoredAccount | Vacancy) =>
     replaceField(redis, keys.accounts, account, { expected, value: JSON.stringify(value) });
 
-  // What stands in place of the account from now on, or stood there already; null: another process was
-  // quicker.
+  // Returns the record that stands in place of the account from now on, or stood there already; null: another
+  // process was quicker.
   async function vacate(account: string, text: string | null): Promise<string | null> {
     const found = text === null ? null : parse(account, text);
     if (text !== null && found === null) return text;
     const vacancy: Vacancy = { v: 1, next: randomUUID() };
     const value = JSON.stringify(vacancy);
-    // Bytes that are no text can only be compared as bytes.
+    // Bytes that are not text can only be compared as bytes.
     const held = found instanceof Error ? await redis.hgetBuffer(keys.accounts, account) : text;
     const isWritten =
       held === null
@@ -51,8 +51,9 @@ export function createAccountChanges(redis: RedisClient, keys: Keys): AccountCha
   const empty = (account: string, vacancy: string) =>
     incarnations.empty(account, nextOf(vacancy), async () => (await textOf(account)) === vacancy);
 
-  // In place of a record that cannot be read: whose keys these are stands with them. False: another process
-  // was quicker; null: a removal was under way, and nothing may be written to the keys.
+  // Writes an account in place of a record that cannot be read; the keys themselves name their incarnation.
+  // False: another process was quicker; null: a removal was under way, and nothing may be written to the
+  // keys.
   async function overwrite(account: string, settings: PutAccount): Promise<boolean | null> {
     const held = await redis.hgetBuffer(keys.accounts, account);
     if (held === null || !(parse(account, held.toString()) instanceof Error)) return false;

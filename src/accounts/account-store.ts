@@ -11,8 +11,8 @@ import { parseAccount, tryParseAccount, type StoredAccount } from './stored-acco
 export interface Account {
   readonly account: string;
   /**
-   * A random id drawn when it was created: removed and created again, the account has another one. Empty
-   * where an older version wrote it.
+   * A random id, drawn when the account was created. An account that was removed and created again has
+   * another one. Empty where an older version wrote the account.
    */
   readonly incarnation: string;
   readonly baseUrl: string;
@@ -60,8 +60,8 @@ export interface AccountStore {
   sealedRecords(): Promise<SealedRecord[]>;
   exists(account: string): Promise<boolean>;
   /**
-   * Creates an account or replaces its settings; what is known of the filings stays. A new account begins
-   * with nothing of a former one of its name, whose removal is finished first if need be.
+   * Creates an account or replaces its settings; the known filings stay. A new account takes over nothing
+   * from a former account of its name, whose removal is finished first if need be.
    */
   put(account: string, settings: AccountSettings, now: number): Promise<{ created: boolean }>;
   /**
@@ -70,7 +70,7 @@ export interface AccountStore {
    * another `remove` or `put` of the name.
    */
   remove(account: string): Promise<boolean>;
-  /** Finishes removals that a crash has ended. Harmless to removals under way. */
+  /** Finishes removals that a crash has interrupted. Harmless to removals under way. */
   finishRemovals(): Promise<void>;
 }
 

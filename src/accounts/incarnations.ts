@@ -4,12 +4,12 @@ import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 import { loadScript } from '../redis/scripts.ts';
 
 /**
- * An account that is removed and created again under its name is another one: each has an id of its own, its
- * incarnation. The keys of both have the same names, so `P:{a}:incarnation` says whose they are. It goes from
+ * An account that is removed and created again under its name is another account: each has an id of its own,
+ * its incarnation. The keys of both have the same names, so `P:{a}:incarnation` names the owner. It goes from
  * `open <former>` to `closed <next>`, in one step with the removal of all keys that writers check before they
- * write. The other keys are removed then, while no process can add to them, and `open <next>` lets the next
- * incarnation begin. Each step is taken only from the value that was read, and no value comes twice: any
- * number of processes may do this at once, or continue where another one stopped.
+ * write. Then the other keys are removed, while no process can add to them, and `open <next>` lets the next
+ * incarnation begin. Each step is taken only from the value that was read, and no value occurs twice. Any
+ * number of processes may therefore do this at once, or continue where another one stopped.
  */
 export interface Incarnations {
   /**

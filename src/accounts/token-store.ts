@@ -32,7 +32,7 @@ export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'
 /** The tokens of all accounts. Only digests are stored. */
 export interface TokenStore {
   /**
-   * Makes a token with 256 random bits; this is the only time its text is seen. Null when the account was
+   * Creates a token with 256 random bits and returns its text, which is not stored. Null when the account was
    * removed meanwhile.
    */
   create(
@@ -42,9 +42,9 @@ export interface TokenStore {
   ): Promise<{ text: string; token: AccountToken } | null>;
   /** All tokens of an account, oldest first, expired ones included. */
   list(account: string): Promise<AccountToken[]>;
-  /** False when there was none. It opens nothing from now on. */
+  /** Revokes a token at once. False when there was none. */
   remove(account: string, id: string): Promise<boolean>;
-  /** The token with this text, whichever account it is of; null when it is unknown, revoked or expired. */
+  /** The token with this text, of any account; null when it is unknown, revoked or expired. */
   find(text: string, now: number): Promise<AccountToken | null>;
   /**
    * Remembers the use of a token that was found; writes once in five minutes and never brings back a revoked

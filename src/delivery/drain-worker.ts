@@ -8,9 +8,9 @@ import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
   /**
-   * Starts no more jobs and lets running drains finish what is in flight. Resolves when they have, which may
-   * be never while Redis is away. Events that the process leaves in flight are sent again under the same ids,
-   * by the process that drains the subscription next.
+   * Starts no more jobs and lets running drains finish their callbacks in flight. Resolves when they have,
+   * which may be never while Redis is away. Events that the process leaves in flight are sent again under the
+   * same ids, by the process that drains the subscription next.
    */
   close(): Promise<void>;
 }
@@ -33,8 +33,7 @@ export interface DrainWorkerDeps {
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   /**
-   * Receives the worker's own errors, and those of drains that failed; such a drain begins again a second
-   * later.
+   * Receives the worker's own errors and those of failed drains; a failed drain begins again a second later.
    */
   readonly onError: (error: Error) => void;
 }
@@ -63,8 +62,8 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     }
   }
 
-  // BullMQ goes by the clocks of the processes. A wake-up that comes too early by such a clock is left to the
-  // account's next poll, for it might come too early over and over.
+  // BullMQ uses the clocks of the processes. A wake-up that comes too early by such a clock is left to the
+  // account's next poll, because it might come too early again and again.
   async function wake({ account, subscription, at = 0 }: DrainJob): Promise<void> {
     if (at <= deps.now() + clockStepMsMin) await queue.wake(account, [subscription]);
   }

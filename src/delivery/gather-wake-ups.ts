@@ -4,7 +4,7 @@ import type { Matchable } from '../subscriptions/matches-event.ts';
 /** Wakes the subscriptions of an account that asked for one of these events. */
 export type WakeMatching = (account: string, events: readonly Matchable[]) => Promise<void>;
 
-/** Wake-ups that the next call carries out. */
+/** The wake-ups that the next call serves. */
 interface Gathered {
   readonly events: Map<string, Matchable>;
   readonly woken: Promise<void>;
@@ -15,9 +15,9 @@ const restMsMax = 250;
 
 /**
  * Gathers the wake-ups of an account, because each call of `wake` reads all of its subscriptions. The first
- * one is carried out at once. Later ones wait until its call is over and as much time again has passed; one
- * call then carries them out together. `wake` never runs twice at once for an account and runs for half of
- * the time at most. Each promise is that of the call that carries the wake-up out.
+ * wake-up calls it at once. Later ones wait until that call is over and as much time again has passed; one
+ * call then serves all of them. `wake` never runs twice at once for an account, and runs for at most half of
+ * the time. Each promise settles with the call that serves the wake-up.
  */
 export function gatherWakeUps(wake: WakeMatching): WakeMatching {
   // Per account, when the next call may begin.

@@ -4,7 +4,7 @@ import { subscriptionHost, type Subscription } from '../subscriptions/subscripti
 type Subject = Pick<Subscription, 'account' | 'id' | 'url'>;
 
 /**
- * The event `subscription.disabled`; pure. `occasion` is the version of the settings: under each the
+ * The event `subscription.disabled`; pure. `occasion` is the version of the settings, under each of which the
  * subscription is disabled once.
  */
 export function buildDisabledEvent(subject: Subject, reason: string, occasion: number, at: number): NewEvent {
@@ -12,7 +12,7 @@ export function buildDisabledEvent(subject: Subject, reason: string, occasion: n
 }
 
 /**
- * The event `subscription.fell_behind`: retention took `events` events, the last of them at `position`,
+ * The event `subscription.fell_behind`: retention removed `events` events, the last of them at `position`,
  * before the subscription got them; pure.
  */
 export function buildFellBehindEvent(

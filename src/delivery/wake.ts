@@ -22,8 +22,8 @@ export interface SubscriptionWaker {
    */
   wakeLagging(account: string): Promise<void>;
   /**
-   * Wakes the subscriptions that could not be drained, however long they were to rest: a process that starts
-   * may have the key or the version that the former one lacked.
+   * Wakes the subscriptions that could not be drained, however long they were to rest. A process that starts
+   * may have the key or the version that the former process lacked.
    */
   wakeBlocked(account: string): Promise<void>;
 }
@@ -61,7 +61,7 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
       const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
       const waiting = ids.filter((_, i) => {
         const state = states[i];
-        // A state that cannot be read is mended by the drain.
+        // The drain mends a state that cannot be read.
         return state === undefined || needsDrain(state, head.position, now());
       });
       await queue.wake(account, waiting);

@@ -46,11 +46,13 @@ export interface EventLog {
   trim(account: string, before: number): Promise<number>;
 }
 
-/** Maximum bytes of bodies that are read from Redis in one command: it serves no other client meanwhile. */
+/**
+ * Maximum bytes of bodies that are read from Redis in one command, during which it serves no other client.
+ */
 export const bodiesAtOnceMax = 1024 * 1024;
 
-// Maximum entries, and bytes of their bodies, that one script removes: they bound how long it keeps Redis
-// busy.
+// Maximum number of entries that one script removes, and maximum bytes of their bodies. They bound the time
+// that it keeps Redis busy.
 const trimBatch = 200;
 const trimBytes = 2 * 1024 * 1024;
 
@@ -87,7 +89,7 @@ export function createEventLog(
     const loaded: (LogEntry | null)[] = [];
     while (loaded.length < entries.length) {
       const next = fitting(entries.slice(loaded.length), bodiesAtOnceMax);
-      // One command after the other: Redis serves other clients in between.
+      // Commands run one after the other, so Redis serves other clients in between.
       loaded.push(...(await loadSome(account, next)));
     }
     return loaded;
@@ -159,7 +161,7 @@ export function createEventLog(
         listed
           .split(',')
           .map(Number)
-          // The daemon writes positions only: what is none is left out.
+          // The daemon writes positions only, so other values are left out.
           .filter((position) => Number.isSafeInteger(position) && position >= first)
       );
     },

@@ -4,7 +4,7 @@ type Tone = 'good' | 'bad' | 'warn' | 'info' | 'busy' | 'plain';
 interface EventTypeFacts {
   /** When such an event is appended, as a sentence of the OpenAPI document. */
   readonly when: string;
-  /** What `data` holds; src/api/open-api-webhooks.ts has its fields. */
+  /** The kind of `data`; src/api/open-api-webhooks.ts has its fields. */
   readonly data: 'filing' | 'account' | 'disabled' | 'fellBehind' | 'ping';
   readonly tone: Tone;
 }
@@ -101,7 +101,7 @@ export const loggedEventTypes: readonly EventType[] = names.filter((name) => nam
 /** The patterns that stand for several types. */
 export const eventPrefixes = [...new Set(names.filter((name) => name.includes('.')).map(prefixOf))];
 
-/** What may be asked for: every type by its name, and every `prefix.*`. */
+/** The patterns that a subscription may ask for: every type by its name, and every `prefix.*`. */
 export const eventPatterns: readonly string[] = [...eventPrefixes, ...names];
 
 function prefixOf(name: string): string {

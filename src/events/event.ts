@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/**
- * An event ready for the log. The body is what is signed and sent, byte for byte, on every attempt and
- * replay.
- */
+/** An event ready for the log. Its body is signed and sent, byte for byte, on every attempt and replay. */
 export interface NewEvent {
-  /**
-   * Derived from the content, so the same change detected twice carries the same id; it is the `webhook-id`.
-   */
+  /** The `webhook-id`, derived from the content: the same change detected twice has the same id. */
   readonly id: string;
   readonly type: string;
   /** The filing that it is about; empty for operational events, which share one lane of their own. */
@@ -31,7 +26,7 @@ export interface Side {
 export interface FilingChange {
   readonly account: string;
   /**
-   * The snapshot's generation: a snapshot begun anew numbers its events anew and must not use an id again.
+   * The snapshot's generation. A snapshot begun anew numbers its events anew and must not use an id again.
    */
   readonly generation: string;
   readonly filingId: string;
@@ -49,7 +44,7 @@ export interface FilingChange {
 
 /**
  * Builds the event of a filing's change (docs/webhooks.md#event-types). The same change gives the same id. A
- * filing that takes more than `filingBytesMax` bytes in the body is left out of it, and `omitted` says so.
+ * filing of more than `filingBytesMax` bytes is left out of the body, and `omitted` is set.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
   const { account, filingId, after, before, document } = change;

@@ -1,8 +1,8 @@
 import type { Checkpoint } from './timeline.ts';
 
 /**
- * An event in an account's log without its body: what events are selected by. Positions count from 1 without
- * gaps, so a lag is a subtraction.
+ * An event in an account's log without its body: the fields by which events are selected. Positions count
+ * from 1 without gaps, so a lag is a subtraction.
  */
 export interface OutlinedEntry extends Checkpoint {
   readonly id: string;

@@ -3,7 +3,7 @@ import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 import type { LogEntry } from './log-entry.ts';
 
-/** An event in the log without its body and id: what events are selected by. */
+/** An event in the log without its body and id: the fields by which events are selected. */
 export type OutlinedEntry = Pick<LogEntry, 'position' | 'type' | 'filingId' | 'state' | 'recordedAt'>;
 
 /**
@@ -13,7 +13,7 @@ export type OutlinedEntry = Pick<LogEntry, 'position' | 'type' | 'filingId' | 's
 export type LogOutline = (account: string, position: number, count: number) => Promise<OutlinedEntry[]>;
 
 const valuesPerEntry = 5;
-// Maximum entries of one script: it bounds the time that it keeps Redis busy.
+// Maximum number of entries of one script; it bounds the time that the script keeps Redis busy.
 const entriesAtOnceMax = 200;
 
 // KEYS   1 the log's entries

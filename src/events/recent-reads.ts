@@ -25,10 +25,10 @@ const stretchesMax = 32;
 const bytesMax = 8 * 1024 * 1024;
 
 /**
- * Remembers for a second what was read last: the subscriptions of an account read the same stretches after
- * each burst of events, and would otherwise all decode them. A stretch that reached the end of the log is
- * read anew. So is one that does not follow from the caller's checkpoint: Redis was set back between the two.
- * Up to 32 stretches and 8 MiB of bodies are kept. Callers share the entries and must not change them.
+ * Remembers the latest reads for a second, because the subscriptions of an account read the same stretches
+ * after each burst of events and would otherwise all decode them. A stretch that reached the end of the log
+ * is read anew. So is one that does not follow from the caller's checkpoint: Redis was set back between the
+ * two. Up to 32 stretches and 8 MiB of bodies are kept. Callers share the entries and must not change them.
  */
 export function createRecentReads(now: () => number): RecentReads {
   const recent = new Map<string, Stretch>();

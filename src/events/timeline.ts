@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 
 /**
  * A position in an account's log and its timeline, see `log.lua`: enough to find out, also after Redis was
- * set back, how far the log is still the one that it was taken from. An empty timeline is not known any more:
- * its position is believed.
+ * set back, how far the log is still the one that it was taken from. An empty timeline is no longer known;
+ * its position is then believed.
  */
 export interface Checkpoint {
   readonly position: number;

@@ -7,7 +7,8 @@
 -- Reply  number of entries removed. It does not show whether more are to go (the bytes may have ended the
 --        removal): call again until it is 0.
 --
--- Entries are read oldest first up to the first that stays. That one alone is read while nothing is to go.
+-- Entries are read oldest first, up to the first that stays. While nothing is to be removed, only that entry
+-- is read.
 local events, bodies, of_filing = KEYS[1], KEYS[2], KEYS[3]
 local before, most, bytes_left = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local gone, last = 0, 0

@@ -15,8 +15,8 @@ export interface CountSample {
  */
 export interface CountHistory {
   /**
-   * Notes the counts at a time (ms), unless this or another process has noted some in the same minute, or the
-   * account is not polled any more. `counts` is called only when they may be needed. A crash leaves a gap.
+   * Notes the counts at a time (ms), unless this or another process has noted counts in the same minute, or
+   * the account is no longer polled. `counts` is called only when it may be needed. A crash leaves a gap.
    */
   note(account: string, at: number, counts: () => Promise<CountSample['counts']>): Promise<void>;
   /** The samples since a time (ms), oldest first. */
@@ -26,7 +26,7 @@ export interface CountHistory {
 const minuteMs = 60_000;
 const coarseMs = 10 * minuteMs;
 const fineForMs = 360 * minuteMs;
-// Maximum samples of an account: a week without gaps, about 45 KB.
+// Maximum number of samples of an account: a week without gaps, about 45 KB.
 const samplesMax = 1_350;
 
 // KEYS   1 the history  2 the account's marks of polling
@@ -79,7 +79,7 @@ export function thinSamples(samples: readonly CountSample[], max: number): Count
 }
 
 function toCounts(fields: readonly string[]): Record<string, number> {
-  // The daemon writes numbers only: what is none is left out.
+  // The daemon writes numbers only, so other values are left out.
   const pairs = Array.from({ length: fields.length / 2 }, (_, i): [string, number] => [
     fields[2 * i] ?? '',
     Number(fields[2 * i + 1]),

@@ -8,7 +8,9 @@ import { decodeState, isPlainState, type FilingState, StoredState } from './dete
 import { createNewest } from './detection/newest.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
 
-/** A filing as last seen, with what people recognise it by; details are null while it is COMPLETED. */
+/**
+ * A filing as last seen, with the details by which people recognise it; they are null while it is COMPLETED.
+ */
 export interface ListedFiling {
   readonly id: string;
   readonly state: FilingState;
@@ -54,11 +56,11 @@ interface ScanPlace {
   readonly shownTo: string | null;
 }
 
-// Filings of one chunk of a scan.
+// Number of filings in one chunk of a scan.
 const chunkSize = 200;
-// Maximum chunks that are read for a page.
+// Maximum number of chunks that are read for a page.
 const chunksMax = 10;
-// Filings that are read from the index at once, where all of a status are.
+// Number of filings that are read from the index at once, where all filings of a status are read.
 const partSize = 1_000;
 
 /** Lists from the status index and, for COMPLETED and all statuses, from the hash of all filings. */
@@ -70,7 +72,7 @@ export function createFilingListStore(
   const log = createEventLog(redis, keys);
   const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
 
-  // Null where the state is of a newer format or was removed meanwhile: there is nothing to show then.
+  // Null where the state is of a newer format or was removed meanwhile, so there is nothing to show.
   async function readState(account: string, id: string, text: string): Promise<FilingState | null> {
     const readable = isPlainState(text) ? text : await unreadable.toReadable(account, id, text);
     return readable === null ? null : new StoredState(readable).known;

@@ -10,11 +10,12 @@ export interface RecordedEvent extends Omit<NewEvent, 'body'> {
   readonly position: number;
 }
 
-/** What the poll knows that a single read does not, and whether it wants first sights to wait. */
+/** The facts that the poll knows and a single read does not, and whether first sights are to wait. */
 export interface ObservationContext extends DecisionContext {
   /**
-   * Called once per 200 filings with how many of them are known and how many were never seen before. True:
-   * the latter are neither written nor announced, but handed back. None are where this is left out.
+   * Called once per 200 filings with the number of known filings and the number of filings never seen before.
+   * If it returns true, the latter are returned as `held`, neither written nor announced. Left out, it holds
+   * nothing back.
    */
   readonly holdsBack?: (known: number, unknown: number) => boolean;
 }
@@ -26,8 +27,8 @@ export interface Observed {
   /** Number of filings never seen before. */
   readonly added: number;
   /**
-   * Where newer reads had already been applied, the earliest start of those (ms, Redis's clock): nothing is
-   * known of these filings from this read. Infinity when there were none.
+   * Earliest start (ms, Redis's clock) of the newer reads that had already been applied to some of the
+   * filings; for these filings this read proves nothing. Infinity when there were none.
    */
   readonly overtakenBy: number;
   /** Filings never seen before that were held back. */
@@ -40,13 +41,14 @@ export interface ObserveDeps {
 }
 
 const conflictRetriesMax = 10;
-// Maximum filings that are read and written at once: it bounds the time that one script keeps Redis busy.
+// Maximum number of filings that are read and written at once. It bounds the time that one script keeps Redis
+// busy.
 const filingsAtOnceMax = 200;
 
 /**
- * Compares what one request read with the snapshot, writes every difference and appends its event. After a
- * conflict with another writer the filing is read and decided again, so nothing is written twice. A crash
- * leaves some filings written with their events, and the others as they were.
+ * Compares the filings of one request with the snapshot, writes every difference and appends its event. After
+ * a conflict with another writer the filing's state is read and decided again, so nothing is written twice. A
+ * crash leaves some filings written with their events, and the others as they were.
  */
 export async function observeFilings(
   deps: ObserveDeps,
@@ -82,7 +84,7 @@ async function observeSome(
     if (attempt > conflictRetriesMax)
       throw new Error(`${open.length} filings changed under every attempt to commit`);
     const steps = await decideAll(deps, { ...context, announces }, open, window, tally);
-    // What is decided again was counted at the first attempt.
+    // Filings that are decided again were counted at the first attempt.
     const toWrite = attempt > 0 ? steps : withoutHeld(steps, open.length, context, tally);
     const commits = toWrite.map(({ commit }) => commit);
     const results = await deps.snapshot.commit(account, generation, commits, deps.clock.now());
@@ -101,7 +103,7 @@ interface Step {
   readonly commit: FilingCommit;
 }
 
-/** The steps that differ from what is stored now. */
+/** The steps that differ from the stored states. */
 async function decideAll(
   { snapshot, clock }: ObserveDeps,
   context: DecisionContext,
@@ -116,7 +118,7 @@ async function decideAll(
   const open = observations
     .map((observation, i) => ({ observation, previous: states[i] ?? null }))
     .filter(({ observation, previous }) => !isAsStored(observation, previous));
-  // Redis's time now shows whether its clock was ahead.
+  // Redis's present time shows whether its clock was ahead.
   if (open.length > 0) await clock.synchronise();
   const compared = comparedSpan(window, { at: clock.now(), steadySince: clock.steadySince() });
   const steps: Step[] = [];
@@ -128,7 +130,7 @@ async function decideAll(
   return steps;
 }
 
-/** All steps, or those of filings that were seen before; the tally has the others then. */
+/** All steps, or only those of filings that were seen before; the tally then holds the others. */
 function withoutHeld(
   steps: readonly Step[],
   read: number,
@@ -146,7 +148,7 @@ function note(tally: Tally, { previous, event }: FilingCommit, position: number 
   if (event !== null && position !== null) tally.events.push(toRecorded(event, position));
 }
 
-/** What is reported of an event once it is in the log at that position. */
+/** The report of an event that is in the log at that position. */
 export function toRecorded(
   { id, type, filingId, state, omittedBytes }: NewEvent,
   position: number,

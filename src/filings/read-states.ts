@@ -5,16 +5,16 @@ import { type ReadStates } from './commit/filing-commit.ts';
 import { isPlainState, StoredState } from './detection/filing-state.ts';
 import type { UnreadableStates } from './repair/unreadable-states.ts';
 
-// Minimum ids that are read by the script.
+// Minimum number of ids for the script to be used.
 const manyIds = 20;
-// Maximum ids of one read: it keeps Redis busy, and Lua's `unpack` takes no more than 8000.
+// Maximum number of ids of one read, which keeps Redis busy; Lua's `unpack` takes no more than 8000.
 const idsAtOnceMax = 1_000;
 
 /** Reads states from the hash of an account's filings. */
 export function createReadStates(redis: RedisClient, keys: Keys, unreadable: UnreadableStates): ReadStates {
   const readScript = loadScript(new URL('read-states.lua', import.meta.url));
 
-  // One argument and one reply instead of hundreds: a client spends more time on these than Redis does.
+  // One argument and one reply replace hundreds, on which a client spends more time than Redis does.
   async function readAtOnce(key: string, ids: readonly string[]): Promise<(string | null)[]> {
     if (ids.length < manyIds || ids.some((id) => id.includes('\n'))) return redis.hmget(key, ...ids);
     const reply = (await readScript.run(redis, [key], [`${ids.join('\n')}\n`])) as string;
@@ -30,7 +30,7 @@ export function createReadStates(redis: RedisClient, keys: Keys, unreadable: Unr
     for (let from = 0; from < ids.length; from += idsAtOnceMax)
       for (const text of await readAtOnce(key, ids.slice(from, from + idsAtOnceMax))) {
         const id = ids[states.length] ?? '';
-        // Nearly always so.
+        // True for nearly all states.
         const isFine = text === null || isPlainState(text);
         const readable = isFine ? text : await unreadable.toReadable(account, id, text);
         states.push(readable === null ? null : new StoredState(readable));

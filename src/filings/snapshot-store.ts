@@ -20,8 +20,8 @@ export interface SnapshotStore {
   readonly read: ReadStates;
   /**
    * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects
-   * with SnapshotLostError, with nothing written, when the snapshot is not of the generation the caller
-   * decided on. Where Redis was set back since the last commit, what was lost is restored first, and every
+   * with SnapshotLostError, with nothing written, when the snapshot is not of the generation that the caller
+   * decided on. If Redis was set back since the last commit, the lost commits are restored first, and every
    * commit of the batch is a conflict.
    */
   commit(
@@ -111,7 +111,7 @@ export function createSnapshotStore(
       const results: CommitResult[] = [];
       for (const batch of inBatches(commits)) {
         const known = journal.newest(account, generation) ?? logBeginning;
-        // In the order of the page; each knows of the events of the one before.
+        // Batches keep the order of the page; each one needs the head that the one before left.
         const written = await writer.write(account, generation, batch, at, known);
         if (written === null) {
           await catchUp(account, generation, at);
@@ -147,7 +147,7 @@ export function createSnapshotStore(
   };
 }
 
-// A count that is not a number is counted anew when the account's keys are checked.
+// The check of the account's keys replaces a count that is not a number.
 function toCount(text: string): number {
   const count = Number(text);
   return Number.isFinite(count) ? count : 0;

@@ -4,9 +4,7 @@ import { Compile } from 'typebox/compile';
 import { isNestedDeeper } from '../json/nesting.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 
-/**
- * One filing as read from the partner service: the fields that detection needs, beside the whole document.
- */
+/** One filing as read from the partner service: the fields that detection needs, and the whole document. */
 export interface PartnerFiling {
   readonly id: string;
   readonly status: string;
@@ -14,8 +12,10 @@ export interface PartnerFiling {
   readonly completedAt: string | null;
   /** Verbatim; null where the service sent null or nothing. */
   readonly rejectionReason: string | null;
-  /** Everything the service returned, unknown fields included and numbers as they were written (as doubles where something beside it is nested
-   * too deeply for the exact parser). Computed when asked for. */
+  /**
+   * Everything the service returned, unknown fields included. Numbers are kept as they were written, or as
+   * doubles where something on the page is nested too deeply for the exact parser. Parsed when asked for.
+   */
   readonly document: () => Readonly<Record<string, unknown>>;
 }
 
@@ -27,21 +27,21 @@ export interface PartnerPage {
   readonly filings: readonly PartnerFiling[];
   /**
    * Records on the page that are not filings (wrong types, impossible ids), each by its id or, without one,
-   * by a digest of the record: they are counted, the others go on.
+   * by a digest of the record. They are counted; the other records are processed.
    */
   readonly quarantined: readonly string[];
   /** Length of the page as served, quarantined records included: paging advances by it. */
   readonly length: number;
   /** The service's count of matching filings; null when it sent none that can be read as a count. */
   readonly total: number | null;
-  /** The limit the service says it applied; null when it did not say. */
+  /** The limit that the service states it applied; null when it states none. */
   readonly limit: number | null;
 }
 
 const idCharactersMax = 256;
 
-// Of real filings at most four. Deeper ones could not be written into an event: JSON.stringify and most
-// receivers' parsers recurse.
+// Maximum levels of nesting; real filings have at most four. Deeper ones could not be written into an event,
+// because JSON.stringify and most receivers' parsers recurse.
 const nestingMax = 50;
 
 // The type of a timestamp is not specified (docs/partner.md#timestamps), so a number is accepted too.
@@ -56,26 +56,26 @@ const filingSchema = Compile(
   }),
 );
 
-// Maximum number of unreadable records on a page without a filing. With more of them the format has changed,
-// or another service answers.
+// Maximum number of unreadable records on a page without a filing. More of them mean that the format has
+// changed, or that another service answers.
 const unreadableMax = 9;
 
 const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
 /**
- * The filing in an answer, or null when it is none. Dot segments cannot be asked for by path and lone
- * surrogates cannot be stored, and U+FFFD may stand for other bytes, so an id with them is none, nor is what
- * is nested more than 50 levels deep. Throws SyntaxError when the text is not JSON. The text is decoded again
- * where the document is asked for: what waits to be compared holds neither text nor documents.
+ * The filing in an answer, or null when it is not one. An id is refused if it is a dot segment (a path cannot
+ * carry it) or has lone surrogates (they cannot be stored) or U+FFFD (it may stand for other bytes). So is a
+ * record nested more than 50 levels deep. Throws SyntaxError when the text is not JSON. The text is decoded
+ * again where the document is requested, so filings that wait to be compared hold neither text nor documents.
  */
 export function parseFiling(text: () => string): PartnerFiling | null {
   return toFiling(JSON.parse(text()), () => parseExactly(text()) as Record<string, unknown>);
 }
 
 /**
- * The page in an answer (docs/partner.md#lists), or null when it is none; ten records and more without a
- * filing among them are none. Throws SyntaxError when the text is not JSON. It is decoded
- * again as `parseFiling` does.
+ * The page in an answer (docs/partner.md#lists), or null when it is not one. Ten or more records without a
+ * filing among them are not a page. Throws SyntaxError when the text is not JSON. The text is decoded again
+ * as in `parseFiling`.
  */
 export function parsePage(text: () => string): PartnerPage | null {
   const value: unknown = JSON.parse(text());
@@ -127,7 +127,7 @@ function toFiling(value: unknown, document: PartnerFiling['document']): PartnerF
   };
 }
 
-// Stands for bytes that are no UTF-8: asked for by this id, the service would know no such filing.
+// The character that stands for bytes that are not UTF-8. The service would know no filing by an id with it.
 const undecodable = '\ufffd';
 
 function isAddressable(id: string): boolean {

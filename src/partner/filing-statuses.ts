@@ -1,13 +1,16 @@
-/** What the daemon knows about one status of a filing. */
+/** One status of a filing as the daemon knows it. */
 export interface FilingStatus {
   readonly status: string;
   /** One letter for it in stored states. */
   readonly code: string;
-  /** The partner service expects no further change; the others are expected to move on. */
+  /** True when no further change is expected; filings in the other statuses are expected to move on. */
   readonly settled: boolean;
-  /** Its filings stand in the snapshot's index by status. Most filings are COMPLETED: they stand in none. */
+  /**
+   * Whether the snapshot's index by status has its filings. COMPLETED filings, which are most of them, are in
+   * no index.
+   */
   readonly indexed: boolean;
-  /** Type of the event for a filing that came into it. */
+  /** Type of the event for a filing that has entered the status. */
   readonly event: string;
 }
 
@@ -23,7 +26,7 @@ export const filingStatuses = [
   { status: 'REJECTED', code: 'R', settled: true, indexed: true, event: 'filing.rejected' },
 ] as const satisfies readonly FilingStatus[];
 
-/** Names of all of them. */
+/** Names of all known statuses. */
 export const knownStatuses: readonly string[] = filingStatuses.map(({ status }) => status);
 
 /** The statuses in which a filing is expected to move on. */

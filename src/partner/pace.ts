@@ -1,14 +1,14 @@
-/** What an answer means for the pace of requests. */
+/** The meaning of an answer for the pace of requests. */
 export type Verdict =
   | 'fine' // the service accepts this pace
   | 'trouble' // 5xx, timeouts, broken connections: the service is not well
   | 'refused'; // 429: the pace is too high
 
-/** How many requests one account's service gets, as learnt from its answers. */
+/** The pace of requests to one account's service, as learnt from its answers. */
 export interface Pace {
-  /** Requests a second that it is believed to accept. */
+  /** Requests a second that the service is believed to accept. */
   readonly acceptedRps: number;
-  /** The share of these in use: 1 when it is well, less while it is in trouble. */
+  /** The share of these in use: 1 when the service is well, less while it is in trouble. */
   readonly share: number;
   /** Refusals since it last accepted a request. */
   readonly refusedInARow: number;
@@ -18,7 +18,7 @@ const shareMin = 1 / 16;
 const shareGain = 1 / 32;
 // Requests a second; a service that accepts fewer cannot be polled.
 const rpsMin = 0.1;
-// Seconds in which an account that asks all the time gets from nothing to its whole ceiling.
+// Seconds in which an account with steady requests gets from nothing to its whole ceiling.
 const recoveryS = 600;
 
 /** The pace for a service of which nothing is known; pure. */
@@ -33,9 +33,9 @@ export function rpsOf({ acceptedRps, share }: Pace): number {
 
 /**
  * The pace after an answer; pure: additive increase, multiplicative decrease. A refusal after accepted
- * requests lowers what is believed to be accepted to `inLastSecond`, the requests accepted in the second
- * before it, and to half where that is no less or still less. Refusals that follow say nothing more about it.
- * It comes back within ten minutes of steady requests, the share within 32 answers.
+ * requests lowers the accepted pace to `inLastSecond`, the requests accepted in the second before it, or to
+ * half if that is no less or still less. Refusals that follow do not lower it further. The pace recovers
+ * within ten minutes of steady requests, the share within 32 answers.
  */
 export function nextPace(
   pace: Pace,

@@ -32,7 +32,7 @@ export interface ListQuery {
  */
 export interface PartnerClient {
   /**
-   * `GET /partner/filings`. `onArrival` is called when a page has arrived and is still to be parsed: a
+   * `GET /partner/filings`. `onArrival` is called when a page has arrived and before it is parsed, so a
    * request that it sends is under way meanwhile. A page that proves unreadable is requested again, and
    * arrives again.
    */
@@ -148,7 +148,7 @@ async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<Om
   expectOk(answer, 'filings');
   if (onArrival !== undefined) {
     onArrival();
-    // Requests are written in the turns that follow; parsing a page takes as long as the service needs to
+    // Requests are written in the next turns, and parsing a page takes as long as the service needs to
     // answer.
     await nextTurn();
   }
@@ -163,14 +163,14 @@ function toFiling(answer: PartnerAnswer, id: string): PartnerFiling | null {
   return filing;
 }
 
-// A page of a proxy that stands in for the service is no account.
+// Null where a proxy answers in place of the service, for its page is not an account.
 function toIdentity(answer: PartnerAnswer): string | null {
   expectOk(answer, 'me');
   const { email } = parseOr('me', () => {
     const value: unknown = JSON.parse(answer.text());
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   }) as { readonly email?: unknown };
-  // Names and states of an account may change; its address is what it is known by.
+  // Name and state of an account may change; its address identifies it.
   const address = typeof email === 'string' ? email.trim().toLowerCase() : '';
   return address === '' ? null : createHash('sha256').update(address).digest('base64url');
 }

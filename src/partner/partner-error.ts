@@ -1,6 +1,6 @@
 import type { Verdict } from './pace.ts';
 
-/** What went wrong with a request to the partner service. */
+/** The kind of failure of a request to the partner service. */
 export type PartnerErrorKind =
   | 'auth' // 401, 403: the key is refused
   | 'rate_limited' // 429
@@ -17,7 +17,9 @@ export class PartnerError extends Error {
   readonly kind: PartnerErrorKind;
   /** HTTP status, or null when there was no answer. */
   readonly status: number | null;
-  /** Minimum wait that the service asks for before the next request, milliseconds; null when it asks for none. */
+  /**
+   * Minimum milliseconds that the service asks to wait before the next request; null when it asks for none.
+   */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -40,7 +42,7 @@ export function kindOfStatus(status: number): PartnerErrorKind | null {
   return status >= 500 ? 'unavailable' : 'unexpected_status';
 }
 
-/** What a failure leads to. */
+/** The consequences of a failure. */
 export interface Meaning {
   /**
    * For the rest of the poll, after a list or a single filing was requested. `left_out`: the poll goes on
@@ -49,11 +51,11 @@ export interface Meaning {
   readonly list: 'left_out' | 'poll_ends';
   readonly filing: 'left_out' | 'poll_ends';
   /**
-   * Whether the request is repeated within the poll: `soon` where the fault passes quickly, `after_wait` where
-   * the service asks to slow down.
+   * Whether the request is repeated within the poll: `soon` where the fault passes quickly, `after_wait`
+   * where the service asks to slow down.
    */
   readonly repeat: 'soon' | 'after_wait' | 'never';
-  /** For how often the service may be asked; null for nothing. */
+  /** The verdict for the pace of requests; null for none. */
   readonly pace: Exclude<Verdict, 'fine'> | null;
   /** The service has understood the request and will not serve it, whenever it comes. */
   readonly isRefusal: boolean;
@@ -64,7 +66,7 @@ type Failure = Exclude<PartnerErrorKind, 'auth' | 'unexpected_status'>;
 const passing = { list: 'left_out', filing: 'left_out', repeat: 'soon', isRefusal: false } as const;
 const final = { list: 'poll_ends', filing: 'poll_ends', repeat: 'never', isRefusal: false } as const;
 
-/** The one place that says what each failure leads to. */
+/** The one place that defines the consequences of each failure. */
 const meanings: Readonly<Record<Failure | 'key_refused' | 'forbidden' | 'refused' | 'unexpected', Meaning>> =
   {
     key_refused: { ...final, pace: null },
@@ -80,7 +82,7 @@ const meanings: Readonly<Record<Failure | 'key_refused' | 'forbidden' | 'refused
     aborted: { ...final, pace: null },
   };
 
-/** What a failure leads to. */
+/** The consequences of a failure of that kind. */
 export function meaningOf({ kind, status }: Pick<PartnerError, 'kind' | 'status'>): Meaning {
   if (kind === 'auth') return status === 403 ? meanings.forbidden : meanings.key_refused;
   if (kind !== 'unexpected_status') return meanings[kind];
@@ -88,12 +90,12 @@ export function meaningOf({ kind, status }: Pick<PartnerError, 'kind' | 'status'
   return status !== null && status >= 400 && status !== 408 ? meanings.refused : meanings.unexpected;
 }
 
-/** What a failure means for the rest of a poll. */
+/** The consequence of a failure for the rest of a poll. */
 export function consequence(error: PartnerError, request: 'list' | 'filing'): 'left_out' | 'poll_ends' {
   return meaningOf(error)[request];
 }
 
-/** Whether an error says that the service will not serve a request, whenever it comes. */
+/** Whether an error means that the service will not serve a request, whenever it comes. */
 export function isRefusal(error: unknown): error is PartnerError {
   return error instanceof PartnerError && meaningOf(error).isRefusal;
 }

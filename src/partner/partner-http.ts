@@ -6,7 +6,7 @@ import { PartnerError } from './partner-error.ts';
 /** One HTTP answer of the partner service, whatever its status. */
 export interface PartnerAnswer {
   readonly status: number;
-  /** Decodes the body as UTF-8; bytes that are none stand as U+FFFD. */
+  /** Decodes the body as UTF-8; other bytes become U+FFFD. */
   readonly text: () => string;
   /** Length of the body. */
   readonly bytes: number;

@@ -10,10 +10,10 @@ export interface PatientClientDeps {
 }
 
 /**
- * An account's client for one poll. A request that the service refuses (429) is sent again after a wait in
- * which none of the account's is, so a list goes on where it was refused. When the waits would get too long
- * (`refusalWaitMs`), this and all later refusals of the poll reject as those of the client do. A wait ends at
- * once when the signal aborts.
+ * An account's client for one poll. A request that the service refuses (429) is sent again after a wait,
+ * during which the account sends no request, so a list goes on where it was refused. When the waits would get
+ * too long (`refusalWaitMs`), this and all later refusals of the poll reject as those of the client do. A
+ * wait ends at once when the signal aborts.
  */
 export function createPatientClient({ client, budget, random }: PatientClientDeps): PartnerClient {
   const startedAt = performance.now();

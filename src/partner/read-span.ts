@@ -1,7 +1,8 @@
 import { clockStepMsMin } from '../redis/clock.ts';
 
 /**
- * The time span of one read, milliseconds on Redis's clock: what was read was true at some moment within it.
+ * The time span of one read, milliseconds on Redis's clock. The values read were true at some moment within
+ * it.
  */
 export interface ReadSpan {
   readonly start: number;

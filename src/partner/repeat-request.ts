@@ -12,8 +12,8 @@ const attemptsMax = 3;
 const retryShareMin = 0.2;
 
 /**
- * Milliseconds until a failed request is repeated within the same poll, null for never; pure. Only faults
- * that pass quickly are repeated, up to two times.
+ * Milliseconds until a failed request is repeated within the same poll, null for never; pure. Only requests
+ * whose fault passes quickly are repeated, up to two times.
  */
 export function repeatDelayMs(
   error: PartnerError,
@@ -21,7 +21,7 @@ export function repeatDelayMs(
   share: number,
   random: () => number,
 ): number | null {
-  // A `Retry-After` is meant for the whole account: the poll's waits and its backoff keep it.
+  // A `Retry-After` applies to the whole account; the poll's waits and its backoff follow it.
   if (meaningOf(error).repeat !== 'soon' || error.retryAfterMs !== null) return null;
   if (attempt >= attemptsMax || share < retryShareMin) return null;
   return jitter(100, { more: 4 }, random);
@@ -38,9 +38,9 @@ export interface WaitsSoFar {
 
 /**
  * Milliseconds without a request after a refusal before the poll goes on, null when it ends instead; pure. A
- * second, doubled with each refusal in a row, or `Retry-After` if that is longer, and up to
- * a tenth more. The poll ends after six waits in vain, before one of over a minute, and when all its waits
- * would take more than five minutes and more than its reads.
+ * second, doubled with each refusal in a row, or `Retry-After` if that is longer, and up to a tenth more. The
+ * poll ends after six waits without success, before a wait of over a minute, and when all its waits would
+ * take more than five minutes and more than its reads.
  */
 export function refusalWaitMs(
   { retryAfterMs }: PartnerError,

@@ -18,7 +18,7 @@ export interface RequestBudget {
   pace(): Pace;
 }
 
-/** What a budget allows at the most. */
+/** The limits of a budget. */
 export interface RequestLimits {
   readonly maxRps: number;
   readonly concurrency: number;
@@ -29,7 +29,8 @@ const secondMs = 1_020;
 
 /**
  * A budget of `maxRps` requests in any one second (sliding, so a poll may start with a burst) and
- * `concurrency` at the same time. What it learns of the service's own limit it keeps as long as it lives.
+ * `concurrency` at the same time. It learns the service's own limit and keeps that knowledge as long as it
+ * lives.
  */
 export function createRequestBudget(limits: RequestLimits): RequestBudget {
   const { maxRps } = limits;

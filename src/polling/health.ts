@@ -25,7 +25,7 @@ export function healthState(
   now: number,
 ): HealthState {
   if (marks.authFailed) return 'auth_failed';
-  // Findings are held back until the operator looks at them, even while polls succeed.
+  // Findings stay held back until the operator looks at them, even while polls succeed.
   if (isHeldBack(marks)) return 'doubtful';
   const { lastCompletePollAt, lastCompleteEndAt } = marks;
   const lastComplete = Math.max(lastCompletePollAt, lastCompleteEndAt, createdAt);
@@ -45,7 +45,7 @@ export function staleAfterMs(pollIntervalMs: number): number {
   return Math.max(staleIntervals * pollIntervalMs, staleMsMin);
 }
 
-/** The operational event that a poll's change of an account's health calls for; null for none. */
+/** The operational event for a change of an account's health; null for none. */
 export type HealthChange =
   'account.auth_failed' | 'account.doubtful' | 'account.stale' | 'account.recovered' | null;
 
@@ -63,7 +63,7 @@ export function healthChange(
   const standing = standingDoubt(marks);
   if (outcome.kind === 'doubtful')
     return isReported(standing, outcome.doubt) && !marks.authFailed ? null : 'account.doubtful';
-  // An incomplete poll does not make an account healthy, but it shows that its key is good.
+  // An incomplete poll does not make an account healthy, but it proves that the key is accepted.
   if (outcome.kind === 'incomplete' && marks.authFailed && standing?.accepted !== false)
     return 'account.recovered';
   if (outcome.kind === 'complete') {
@@ -112,9 +112,9 @@ export interface ReportHealthDeps {
 }
 
 /**
- * Appends the operational event that a poll's outcome calls for, once: the event and its flags are written in
- * one atomic step. Returns the event; null when there is none to append, or another process has appended it.
- * Rejects with SnapshotLostError when the account was removed or created again.
+ * Appends the operational event for a poll's outcome, once. The event and its flags are written in one atomic
+ * step. Returns the event; null when there is none to append, or another process has appended it. Rejects
+ * with SnapshotLostError when the account was removed or created again.
  */
 export async function reportHealth(
   { polling, now }: ReportHealthDeps,

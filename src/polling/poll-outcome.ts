@@ -14,12 +14,12 @@ export type PollOutcome =
       readonly events: number;
       /** Known filings that could not be read one by one; each is tried again by itself. */
       readonly unread: number;
-      /** True when it announced findings that would have been doubted, had the operator not accepted them. */
+      /** True when the poll announced findings that would be doubted without the operator's acceptance. */
       readonly accepted?: true;
     }
   /**
-   * What was read is not believed to be the account's own; the findings that are held back wait until they
-   * are believed or accepted.
+   * The lists that were read are not believed to be the account's own. The findings wait until they are
+   * believed or accepted.
    */
   | {
       readonly kind: 'doubtful';
@@ -29,7 +29,7 @@ export type PollOutcome =
       readonly doubt: Doubt;
       readonly message: string;
     }
-  /** Part of the list could not be had; what was read is kept and the next poll comes at its time. */
+  /** Part of the list could not be read. The rest is kept, and the next poll runs at its time. */
   | {
       readonly kind: 'incomplete';
       readonly mode: PollMode;
@@ -37,7 +37,10 @@ export type PollOutcome =
       readonly unread: number;
       readonly message: string;
     }
-  /** The partner service could not be read; what was read is kept, the next poll waits for `retryInMs`. */
+  /**
+   * The partner service could not be read. The filings read before are kept, and the next poll waits for
+   * `retryInMs`.
+   */
   | {
       readonly kind: 'failed';
       readonly reason: PartnerErrorKind;
@@ -46,7 +49,7 @@ export type PollOutcome =
     }
   /** Nothing was read: the wait after a failure is not over. */
   | { readonly kind: 'backing_off' }
-  /** Nothing was read: the schedule called for it too soon after the last one, by a clock that had moved. */
+  /** Nothing was read: a clock that had moved scheduled the poll too soon after the last one. */
   | { readonly kind: 'early' }
   /** Nothing was read: all places for large reads are taken. */
   | { readonly kind: 'no_place' };
@@ -66,7 +69,7 @@ export function marksAfter(reads: PollReads, { earned, whole }: ReadOutcome, now
   const { startedAt, marks } = reads.input;
   const doubt = reads.guard.found();
   if (reads.guard.isListDoubted() && doubt !== null) {
-    // Nothing is learnt from lists that are not the account's own.
+    // Lists that are not the account's own leave no marks.
     const { sweepTriedAt } = earned;
     return {
       ...(sweepTriedAt === undefined ? {} : { sweepTriedAt }),

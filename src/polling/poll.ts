@@ -24,7 +24,7 @@ export interface PolledAccount {
 /** How a poll came about. */
 export interface PollRequest {
   readonly mode: PollMode;
-  /** A user asked for it: it does not wait for a backoff to pass. */
+  /** A user asked for the poll; it does not wait for a backoff to pass. */
   readonly asked: boolean;
   /** The first poll with these settings: the refusal of a former key does not count. */
   readonly newSettings: boolean;
@@ -44,12 +44,12 @@ export interface PollAccountDeps extends ReadDeps {
   readonly largeFrom: number;
   /** Takes one of the places for large reads; returns its release, or null when none is free. */
   readonly tryTakePlace: () => (() => void) | null;
-  /** Called after each poll in between, while a long one goes on. */
+  /** Called after each poll in between, while a long poll goes on. */
   readonly onPollInBetween: (poll: MeasuredPoll) => Promise<void>;
 }
 
 /**
- * One poll of an account, step by step as in docs/polling.md#one-poll. Safe to repeat, to overlap and to
+ * Polls an account once, step by step as in docs/polling.md#one-poll. It is safe to repeat, to overlap and to
  * abort anywhere. Rejects only when Redis fails, the snapshot is lost (SnapshotLostError) or the signal
  * aborts.
  */
@@ -87,7 +87,7 @@ export async function pollAccount(
     return outcomeOf(mode, reads, read);
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
-    // A list that is refused while nothing can be read is not refused for itself.
+    // A list that was refused while nothing else could be read either may be served later.
     deps.refused.clear();
     const failures = marks.consecutiveFailures + 1;
     const retryInMs = nextPollMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
@@ -126,13 +126,13 @@ function whyTooSoon(
   return !asked && !newSettings && isEarly(marks, pollIntervalMs, startedAt) ? 'early' : null;
 }
 
-/** What a poll reads, and how it leaves its place among the large reads. */
+/** The plan of a poll; `release` gives back its place among the large reads. */
 interface Choice {
   readonly plan: PollPlan;
   readonly release: () => void;
 }
 
-// Null when the poll has to read everything and there is no place for it.
+// Null when the poll has to read everything and no place for a large read is free.
 function choosePlan(
   { largeFrom, tryTakePlace }: PollAccountDeps,
   account: PolledAccount,
@@ -147,8 +147,8 @@ function choosePlan(
   if (!isLongRead) return { plan, release: () => undefined };
   const release = tryTakePlace();
   if (release !== null) return { plan, release };
-  // No place for a large read is free: do a delta poll now and leave the sweep due. Delta polls guarantee the
-  // same as always.
+  // Without a free place a delta poll runs now and the sweep stays due. A delta poll keeps its guarantees in
+  // any case.
   return marks.baselined && mode !== 'sweep' ? { plan: 'delta', release: () => undefined } : null;
 }
 
@@ -159,7 +159,7 @@ interface PlannedRead {
 }
 
 async function readByPlan(deps: PollAccountDeps, input: PollInput, plan: PollPlan): Promise<PlannedRead> {
-  // The first time there is nothing to compare the identity with: it is asked for after the lists.
+  // On the first poll there is no identity to compare with, so it is requested after the lists.
   const isFirst = input.marks.identity === '';
   const before = isFirst ? null : await askIdentity(deps.client, input);
   const reads = createPollReads(deps, input);
@@ -171,7 +171,7 @@ async function readByPlan(deps: PollAccountDeps, input: PollInput, plan: PollPla
   const kept = reads.guard.isListDoubted() ? {} : earned;
   if (!reads.guard.isToBeRepeated())
     return { mode: delta === null ? 'sweep' : 'delta', reads, read: withMarks(read, kept) };
-  // More was held back than memory keeps. Reads of their own make that count as shown for the first time.
+  // More filings were held back than memory keeps. A second set of reads shows them for the first time again.
   const again = createPollReads(deps, { ...input, isTrusted: true, eventsBefore: reads.tally.events });
   return { mode: 'sweep', reads: again, read: withMarks(await readEverything(again, deps), kept) };
 }
@@ -182,7 +182,7 @@ function withMarks(read: ReadOutcome, marks: MarksUpdate): ReadOutcome {
 
 /**
  * Writes marks together with the number of requests since the last write. The requests of a poll in between
- * are named with its marks, and do not count as the long poll's own.
+ * are passed with its marks and do not count as the long poll's own.
  */
 function marksWriter(
   { polling, requestsSent }: PollAccountDeps,

@@ -41,13 +41,13 @@ export interface AccountPollerDeps {
   /** Called when events are in the log. */
   readonly onEvents: (account: string, events: readonly RecordedEvent[]) => void;
   /**
-   * Wakes the subscriptions that want these events. A record of a subscription that cannot be read keeps no
-   * poll from detecting changes.
+   * Wakes the subscriptions that want these events. A subscription's unreadable record does not keep a poll
+   * from detecting changes.
    */
   readonly wakeMatching: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /**
-   * Called after every poll, however it ended, and every `upkeepMs` during one: a sweep may take many
-   * minutes. `failure` is the record that ended the poll because it cannot be read: to be mended, or named.
+   * Called after every poll, however it ended, and every `upkeepMs` during a poll, because a sweep may take
+   * many minutes. `failure` is the unreadable record that ended the poll, to be mended or reported.
    */
   readonly upkeep: (account: string, failure: UnreadableError | null) => Promise<void>;
   readonly upkeepMs: number;
@@ -56,13 +56,13 @@ export interface AccountPollerDeps {
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
   readonly onQuarantined: (account: string, records: number) => void;
   readonly onPoll: (report: PollReport) => void;
-  /** The account's own record cannot be read: it is not polled. */
+  /** Called when the account's own record cannot be read; the account is not polled. */
   readonly onUnreadable: OnUnreadable;
-  /** The account of a job is gone: nothing is to be scheduled for it any more. */
+  /** Called when the account of a job is gone; nothing more is to be scheduled for it. */
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
 
-/** Shared by the polls of one account as long as it keeps its address and its key. */
+/** The client of one account, shared by its polls as long as address and key stay the same. */
 interface Connection {
   readonly incarnation: string;
   readonly baseUrl: string;
@@ -78,8 +78,8 @@ interface Connection {
 const largeReadsMax = 100;
 
 /**
- * Polls accounts by name; keeps one client and request budget per account. Resolves to false when there was
- * no place for the poll and nothing was read.
+ * Polls accounts by name, with one client and request budget per account. Resolves to false when no place for
+ * the poll was free and nothing was read.
  */
 export function createAccountPoller(
   deps: AccountPollerDeps,

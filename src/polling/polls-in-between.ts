@@ -14,9 +14,9 @@ export interface PollInBetweenDeps extends ReadDeps {
 const never: PollInBetween = { isDue: () => false, pollIfDue: async () => undefined };
 
 /**
- * A full read of a large account takes longer than a poll interval. Meanwhile a delta poll is made between
- * two of its pages whenever one is due, at most one at a time. `onRead` gets the result of each, and the
- * number of its requests.
+ * Makes delta polls during a full read, which takes longer than a poll interval in a large account. A delta
+ * poll runs between two pages whenever one is due, at most one at a time. `onRead` receives the result of
+ * each and the number of its requests.
  */
 export function createPollInBetween(
   deps: PollInBetweenDeps,
@@ -41,9 +41,10 @@ export function createPollInBetween(
     const own = { ...input, known, marks, missedReads, startedAt, inBetween: never };
     const reads = createPollReads(deps, own);
     const read = await readDelta(reads, deps);
-    // A filing that this poll has read is not missed by the long one either.
+    // A filing that this poll has read is no longer missed by the long poll.
     for (const id of missedBefore) if (!missedReads.has(id)) input.missedReads.delete(id);
-    // Null calls for a sweep, which is what is under way. Without a baseline the long poll's end reports all.
+    // Null calls for a sweep, which is under way. Without a baseline the long poll reports everything at its
+    // end.
     if (read !== null && marks.baselined) await onRead(reads, read, deps.requestsSent() - sentBefore);
   }
 

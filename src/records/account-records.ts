@@ -9,12 +9,12 @@ import { accountKeyKinds } from './key-kinds.ts';
 import { rebuildFilingEvents, rebuildIndex, type RebuildDeps } from './rebuild-account.ts';
 import type { UnreadableReports } from './unreadable-reports.ts';
 
-/** Finds keys of accounts that are not what they should be, and repairs them. */
+/** Finds keys of accounts that have a wrong type or value, and repairs them. */
 export interface AccountRecords {
   /**
-   * Checks the keys of an account. A key that is wrong is renamed where it may begin anew, or made again from
-   * the others. Each finding is reported. `failures` are errors of other work since the last look: where no
-   * cause of them is found, they are reported themselves. Returns the number of repaired keys.
+   * Checks the keys of an account. A wrong key is renamed where it may begin anew, or rebuilt from the
+   * others. Each finding is reported. `failures` are errors of other work since the last look; those without
+   * a cause among the findings are reported themselves. Returns the number of repaired keys.
    */
   look(account: string, failures?: readonly UnreadableError[]): Promise<number>;
   /**
@@ -35,7 +35,7 @@ type KeyName = keyof typeof accountKeyKinds;
 
 const names = Object.keys(accountKeyKinds) as KeyName[];
 const placeOf = (name: KeyName) => names.indexOf(name) + 1;
-// Maximum findings that the health of an account shows.
+// Maximum number of findings that the health of an account shows.
 const sentencesMax = 10;
 
 // KEYS   1 head  2 log
@@ -61,7 +61,7 @@ end
 redis.call('XSETID', KEYS[2], position .. '-0')
 return 1`);
 
-/** Looks after the keys in Redis. */
+/** Checks and repairs the keys in Redis. */
 export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
   const { redis, keys, reports } = deps;
   const lookScript = loadScript(new URL('look-at-account.lua', import.meta.url));
@@ -78,14 +78,14 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       const name = names[Number(flat[i]) - 1];
       if (name !== undefined) found.push({ name, problem: String(flat[i + 1]) });
     }
-    // The head first: other keys are made again by means of it.
+    // The head comes first, because other keys are rebuilt from it.
     return found.toSorted((a, b) => Number(b.name === 'head') - Number(a.name === 'head'));
   }
 
   async function repair(account: string, name: KeyName, problem: string): Promise<Remedy> {
     const key = keys.account(account);
     const { type } = accountKeyKinds[name];
-    // The key has the right type, but the daemon did not write what it holds.
+    // The key has the right type, but a value that the daemon did not write.
     const isGarbage = !redisTypes.has(problem);
     const aside = () => setAside(redis, key, key[name], isGarbage ? '' : type);
     switch (name) {
@@ -140,7 +140,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
     try {
       return await repair(account, name, problem);
     } catch (error) {
-      // The key that it would be made from cannot be read either.
+      // The key from which it would be rebuilt cannot be read either.
       if (isUnreadable(error) || isWrongType(error)) return 'stands';
       throw error;
     }

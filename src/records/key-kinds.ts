@@ -1,6 +1,6 @@
 import type { AccountKeys, SubscriptionKeys } from '../redis/keys.ts';
 
-/** What is done about a key that has a wrong type, or a value that the daemon did not write. */
+/** The remedy for a key that has a wrong type, or a value that the daemon did not write. */
 export interface KeyKind {
   /** The name that Redis has for it. */
   readonly type: 'string' | 'hash' | 'zset' | 'stream';
@@ -11,7 +11,7 @@ export interface KeyKind {
    * key holds the same, so the work that needs it stands still until the operator repairs it.
    */
   readonly remedy: 'forget' | 'rebuild' | 'stand';
-  /** What the operator has to do where the daemon cannot repair it; empty otherwise. */
+  /** The operator's task where the daemon cannot repair the key; empty otherwise. */
   readonly todo: string;
 }
 
@@ -22,7 +22,7 @@ export type AccountKeyName = {
 
 const restore = (what: string) => `restore it from a backup, or DEL it: ${what}`;
 
-/** The keys of an account, by their name in `AccountKeys`; without `base`, which is none. */
+/** The keys of an account, by their name in `AccountKeys`; without `base`, which is not a key. */
 export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, KeyKind>> = {
   incarnation: { type: 'string', kind: 'incarnation', remedy: 'rebuild', todo: '' },
   filings: {

@@ -1,4 +1,4 @@
--- Finds keys of an account that are not what they should be. Reads little, for it runs after each poll.
+-- Finds keys of an account that have a wrong type or value. Reads little, because it runs after each poll.
 --
 -- KEYS   the keys to check
 -- ARGV   1 to 5 places of head, incarnation, log, counts and polling among the keys, then the types of all

@@ -13,7 +13,7 @@ export interface RebuildDeps {
   readonly log: Pick<EventLog, 'outlineAfter'>;
 }
 
-// Maximum entries of one command.
+// Maximum number of entries of one command.
 const atOnce = 1_000;
 const triesMax = 10;
 // Milliseconds after which keys that a crash has left half made expire.

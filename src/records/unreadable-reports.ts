@@ -16,7 +16,7 @@ export interface UnreadableReports {
 
 // Milliseconds within which the same finding is neither logged nor counted again.
 const sparinglyMs = 300_000;
-// Maximum findings that are remembered.
+// Maximum number of findings that are remembered.
 const rememberedMax = 10_000;
 
 const remedies: Readonly<Record<Remedy, string>> = {

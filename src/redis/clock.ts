@@ -7,7 +7,9 @@ import type { RedisClient } from './connection/connect.ts';
  */
 export interface Clock {
   now(): number;
-  /** Asks Redis for its time; off by at most the round trip afterwards. Rejects when Redis does. */
+  /**
+   * Synchronises with Redis's time; the error afterwards is at most the round trip. Rejects when Redis does.
+   */
   synchronise(): Promise<void>;
   /**
    * The time on this clock since which no step of it was found; the first synchronisation at the earliest.

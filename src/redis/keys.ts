@@ -53,8 +53,8 @@ export interface Keys {
   /** A channel, not a key: each process publishes its commits there. */
   readonly commits: string;
   /**
-   * What was committed to an account's log lately. Without the account's hash tag, so that a Redis Cluster
-   * sets it back with the account's keys only by chance.
+   * The latest commits to an account's log. The name lacks the account's hash tag, so a Redis Cluster sets it
+   * back together with the account's keys only by chance.
    */
   publishedCommits(account: string): string;
   account(account: string): AccountKeys;

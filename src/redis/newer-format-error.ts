@@ -1,4 +1,7 @@
-/** A stored record is of a format that this version does not know. The message says what to run instead. */
+/**
+ * A stored record is of a format that this version does not know. The message names the version to run
+ * instead.
+ */
 export class NewerFormatError extends Error {
   override readonly name = 'NewerFormatError';
 

@@ -40,8 +40,8 @@ export function defineScript(lua: string): RedisScript {
 }
 
 /**
- * The same script as a commit: where the deployment wants that, it resolves when enough replicas have what it
- * wrote.
+ * The same script as a commit: if the deployment requires it, the call resolves when enough replicas have its
+ * writes.
  */
 export function committing({ run, runBuffer }: RedisScript): RedisScript {
   const andWait =

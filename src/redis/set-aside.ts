@@ -3,7 +3,7 @@ import type { AccountKeys } from './keys.ts';
 import { defineScript } from './scripts.ts';
 
 /**
- * Records that could not be read are kept for the operator: milliseconds for which, and the maximum number of
+ * Milliseconds for which records that could not be read are kept for the operator, and the maximum number of
  * notes of an account.
  */
 export const unreadableKept = { forMs: 7 * 24 * 3_600_000, notesMax: 1_000 };

@@ -3,7 +3,7 @@ import { isStoreFailure } from './store-failure.ts';
 
 /**
  * A stored record that cannot be read: garbage, cut short, or a key of another type than it should be. The
- * message names it and holds nothing of it.
+ * message names the record and contains nothing of it.
  */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError';
@@ -102,7 +102,7 @@ function keysOf(error: Error): string {
   return `among ${args.slice(2, 2 + Number(args[1] ?? 0)).join(', ')}`;
 }
 
-/** What was done about a record that cannot be read. */
+/** The remedy for a record that cannot be read. */
 export type Remedy =
   | 'rebuilt' // it was made again from other records
   | 'set_aside' // it begins anew; its former value is kept for a week
@@ -121,5 +121,5 @@ export interface UnreadableFinding {
   readonly remedy: Remedy;
 }
 
-/** Receives findings; the same one may come again and again. */
+/** Receives findings; the same finding may be reported repeatedly. */
 export type OnUnreadable = (finding: UnreadableFinding) => void;

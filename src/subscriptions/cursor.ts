@@ -1,6 +1,6 @@
 /**
- * How far a subscription has got in the log: the position up to which all are done, and the done positions
- * beyond it. Done means acknowledged, moved to a lane, given up, trimmed away or not asked for.
+ * The progress of a subscription in the log: the position up to which all events are done, and the done
+ * positions beyond it. Done means delivered, moved to a lane, given up, trimmed away or not asked for.
  */
 export interface Cursor {
   /** Every position up to this one is done. */

@@ -24,8 +24,8 @@ export const numericFields = [
 export const jsonFields = ['failedFilings', 'blocked'] as const;
 
 /**
- * The delivery state from its Redis hash; missing fields are those of a subscription that was never called.
- * Throws UnreadableRecordError, with the hash's key, when a field cannot be read.
+ * The delivery state from its Redis hash; missing fields have the values of a subscription that was never
+ * called. Throws UnreadableRecordError, with the hash's key, when a field cannot be read.
  */
 export function parseDeliveryState(fields: Readonly<Record<string, string>>, key = ''): DeliveryState {
   const number = (name: (typeof numericFields)[number]) => {

@@ -4,7 +4,7 @@ import { subscriptionLag, type DeliveryState, type Subscription } from './subscr
 import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
 import { createCursor } from './cursor.ts';
 
-/** A subscription as far as its lag depends on it. */
+/** The fields of a subscription on which its lag depends. */
 export interface Lagging {
   readonly filter: Pick<Subscription, 'eventTypes' | 'states'>;
   readonly delivery: DeliveryState;

@@ -10,7 +10,7 @@ export interface Matchable {
 /**
  * Whether a subscription asked for an event. Operational events go only to subscriptions that name them
  * (`account.*` does, `filing.*` does not). An event of a filing whose state is unknown passes every `states`
- * filter: one callback too many is better than an unseen removal. `tx` is the same state as `TX`.
+ * filter, because an unwanted callback is better than a missed removal. `tx` is the same state as `TX`.
  */
 export function matchesEvent(
   subscription: Pick<Subscription, 'eventTypes' | 'states'>,

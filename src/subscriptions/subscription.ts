@@ -21,7 +21,7 @@ export interface Subscription {
   readonly headers: Readonly<Record<string, string>>;
   readonly format: CallbackFormat;
   readonly payload: CallbackPayload;
-  /** Where it began in the log, at its head or at its oldest event; older versions did not store it. */
+  /** Start in the log: its head or its oldest event. Older versions did not store it. */
   readonly from?: 'now' | 'earliest';
   readonly secrets: readonly SigningSecret[];
   /** Milliseconds since the epoch. */
@@ -36,7 +36,7 @@ export type SubscriptionState = 'active' | 'failing' | 'disabled';
  * A reason on the daemon's side not to deliver to a subscription. Times are milliseconds on Redis's clock.
  */
 export interface Block {
-  /** Says also what to do; holds no secret. */
+  /** Includes the remedy; contains no secret. */
   readonly reason: string;
   readonly since: number;
   /** Number of drains that failed for it so far. */
@@ -46,13 +46,13 @@ export interface Block {
 }
 
 /**
- * How far the delivery to one subscription has got. Times are milliseconds on Redis's clock; 0 means never or
+ * The progress of delivery to one subscription. Times are milliseconds on Redis's clock; 0 means never or
  * none.
  */
 export interface DeliveryState {
   /** Drawn by the latest drain; a write of any other drain is refused. */
   readonly epoch: string;
-  /** Number of writes of that drain: one that finds fewer knows that Redis was set back. */
+  /** Number of writes of that drain. A drain that finds fewer knows that Redis was set back. */
   readonly settles: number;
   /** Number of changes of the subscription; a running drain notices a new one. */
   readonly version: number;
@@ -61,11 +61,11 @@ export interface DeliveryState {
    * learnt of the endpoint before such a change.
    */
   readonly endpointVersion: number;
-  /** Every event up to this position is acknowledged, waiting in a lane, given up or not asked for. */
+  /** Every event up to this position is delivered, waiting in a lane, given up or not asked for. */
   readonly cursor: number;
   /** The log's timeline at the cursor; empty where it is no longer known. */
   readonly timeline: string;
-  /** Positions beyond the cursor of which the same is true: closed ranges such as `7-9,12`. */
+  /** Positions beyond the cursor that are done, too, as closed ranges such as `7-9,12`. */
   readonly done: string;
   readonly enabled: boolean;
   /** Why it is disabled; empty while enabled. */
@@ -89,7 +89,7 @@ export interface DeliveryState {
   readonly nextAttemptAt: number;
   /** True when all lanes are due at once: the subscription was enabled or its endpoint changed. */
   readonly release: boolean;
-  /** When that last happened: lanes that were decided on before are due since then. */
+  /** When that last happened. Lanes decided before are due since then. */
   readonly releasedAt: number;
   /**
    * Time of the last write of a drain; the other times were decided then or before. It lies in the future
@@ -128,7 +128,7 @@ function callText({ url, headers, secrets, format, payload }: Subscription): str
 }
 
 /**
- * Number of events that the subscription has not got yet, those included that it may turn out not to want.
+ * Number of events that the subscription has not got yet, including events that it may turn out not to want.
  */
 export function subscriptionLag(delivery: DeliveryState, head: number): number {
   return Math.max(0, head - delivery.cursor - countDone(delivery.done)) + delivery.parked;

@@ -26,8 +26,8 @@ export function isLasting(error: unknown): error is SealError | UnreadableError 
 }
 
 /**
- * The block after one more drain in vain; pure. The next drain is due after a second, then after twice as
- * long each time, up to five minutes.
+ * The block after one more failed drain; pure. The next drain is due after a second, then after twice as long
+ * each time, up to five minutes.
  */
 export function blockAfter(former: Block | null, reason: string, now: number, random: () => number): Block {
   const times = (former?.times ?? 0) + 1;
@@ -36,8 +36,8 @@ export function blockAfter(former: Block | null, reason: string, now: number, ra
 }
 
 /**
- * Whether a blocked subscription is to be left alone now; pure. A wait longer than any was decided by a clock
- * that was ahead, and does not count.
+ * Whether a blocked subscription is to be left alone now; pure. A wait longer than the maximum was decided by
+ * a clock that was ahead, and does not count.
  */
 export function isBlocking(block: Block | null, now: number): boolean {
   return block !== null && now < block.nextAt && block.nextAt <= now + probeDelayMsMax;

@@ -5,8 +5,8 @@ import { parseBlock } from '../../subscriptions/delivery-state.ts';
 import type { Block } from '../../subscriptions/subscription.ts';
 
 /**
- * What keeps subscriptions from being drained. A block survives restarts; a blocked subscription is not woken
- * early.
+ * The blocks that keep subscriptions from being drained. A block survives restarts; a blocked subscription is
+ * not woken early.
  */
 export interface BlockStore {
   /** The subscription's block; null when it has none. */
@@ -14,8 +14,8 @@ export interface BlockStore {
   /** The subscription's settings as stored; null when it is gone. */
   settings(account: string, id: string): Promise<string | null>;
   /**
-   * Writes a block, or with null ends it; atomic. `settings` are those that it is about, as stored. Returns
-   * false and writes nothing when they have changed, or the subscription is disabled or gone.
+   * Writes a block, or ends it with null; atomic. `settings` are the stored settings that the block is about.
+   * Returns false and writes nothing when they have changed, or the subscription is disabled or gone.
    */
   set(account: string, id: string, settings: string, block: Block | null): Promise<boolean>;
 }

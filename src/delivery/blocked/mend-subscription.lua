@@ -1,6 +1,6 @@
 -- Makes the keys of a subscription's delivery readable again. Garbage, and keys of another type, are set
--- aside, and what is missing is derived from the rest. If that is not possible, delivery begins again further
--- back: events are repeated rather than lost.
+-- aside, and missing records are derived from the rest. If that is not possible, delivery begins again
+-- further back: events are repeated rather than lost.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays
 --       7 lanes of the replay  8 head  9 events  10 filing-events  11 resting
@@ -108,7 +108,7 @@ local function is_lane(lane)
   return true
 end
 
--- The filing's events up to the cursor: it is not known any more which of them were delivered.
+-- The filing's events up to the cursor; it is no longer known which of them were delivered.
 local function lane_of(filing, cursor)
   local positions, first = {}, oldest_position(events) or 0
   for position in string.gmatch(redis.call('HGET', KEYS[10], filing) or '', '%d+') do
@@ -140,7 +140,8 @@ end
 if begins_anew then
   begin_at(beginning())
 elseif lost_a_lane then
-  -- All events beyond the cursor are read again: it is not known either which of them waited in the lane.
+  -- All events beyond the cursor are read again, because it is not known either which of them waited in the
+  -- lane.
   redis.call('HSET', state_key, 'done', '')
 end
 local parked = 0

@@ -30,40 +30,40 @@ export interface SessionDeps extends SchedulerRules {
   readonly store: DeliveryStore;
   readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
-  /** From settings as stored; equal settings give the same sender. */
+  /** Opens a subscription from its settings as stored. Equal settings give the same sender. */
   readonly open: (account: string, id: string, settings: string) => ReadySubscription;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   readonly disableAfterMs: number;
   readonly onAttempt: (report: AttemptReport) => void;
-  /** Retention took events before the subscription got them. */
+  /** Called after retention removed events before the subscription got them. */
   readonly onExpired: (subscription: Subscription, events: number) => void;
-  /** The subscription is disabled. */
+  /** Called after the subscription was disabled. */
   readonly onDisabled: (subscription: Subscription, reason: string) => void;
   /** Wakes the subscriptions that asked for the operational events which this drain has appended. */
   readonly wakeMatching: SubscriptionWaker['wakeMatching'];
 }
 
-/** Why a drain starts nothing more. */
+/** Why a drain starts no more attempts. */
 export type Stop = 'fenced' | 'set_back' | 'disabled' | 'slice_over' | 'shutdown';
 
 /** The steps of one drain; `drainSubscription` calls them in their order. */
 export interface DrainSession {
-  /** Accepts the next events of the log and of replays, as far as there is room. Returns a reason to stop. */
+  /** Accepts the next events of the log and of replays while there is room. Returns a reason to stop. */
   readOn(): Promise<Stop | null>;
-  /** Sends all that may be sent now. */
+  /** Starts all attempts that may start now. */
   startAll(): void;
-  /** Whether nothing is in flight, and nothing waits to be written. */
+  /** Whether nothing is in flight and nothing waits to be written. */
   isIdle(): boolean;
-  /** Resolves when there is something to write or it is time to look at Redis again. */
+  /** Resolves when there are results to write or Redis is to be looked at again. */
   waitForResults(): Promise<void>;
-  /** Writes the results so far, or looks, and takes up what others have changed. Returns a reason to stop. */
+  /** Writes the results, or only looks; takes up changes by other processes. Returns a reason to stop. */
   settle(): Promise<Stop | null>;
-  /** When to drain again (milliseconds), null when nothing is left to do. */
+  /** When to drain again, in milliseconds; null when nothing is left to do. */
   wakeAt(stop: Stop | null): number | null;
-  /** For the next drain, as this one's last write left it, once all is written; null when it was refused. */
+  /** Lanes and replay for the next drain, as last written; null when that write was refused. */
   leave(): LanesOfDrain | null;
-  /** Resolves when nothing is in flight any more, whatever the results. */
+  /** Resolves when nothing is in flight any more, whatever the results are. */
   untilSettled(): Promise<void>;
 }
 
@@ -72,14 +72,14 @@ export function entriesAtOnce({ maxInFlight }: Pick<SessionDeps, 'maxInFlight'>)
   return 4 * maxInFlight;
 }
 
-// Milliseconds after which Redis is looked at for new events and changed settings while callbacks are in
-// flight without a result. Doubled with each look, for hundreds of hanging endpoints would keep Redis busy.
+// Milliseconds after which a drain without results looks at Redis for new events and changed settings. Each
+// look doubles them, because hundreds of hanging endpoints would keep Redis busy.
 const firstLookMs = 250;
 const lookMsMax = 1_000;
 // Maximum number of reads of the log at once, so that results are not kept waiting.
 const readsMax = 10;
 
-/** Opens a session on what its claim returned, with the lanes and the replay of an earlier drain, if any. */
+/** Opens a session from its claim, with the lanes and the replay of an earlier drain, if any. */
 export function openSession(
   deps: SessionDeps,
   account: string,
@@ -96,7 +96,7 @@ export function openSession(
   let { settledAt } = claim.delivery;
   let settles = 0;
   let lost = false;
-  // Whether events were accepted, or lanes made due, and that is not written yet.
+  // Whether accepted events, or lanes made due, are still to be written.
   let dirty = false;
   let lookMs = firstLookMs;
   const wants = (entry: Matchable) => matchesEvent(inEffect.subscription, entry);
@@ -135,8 +135,7 @@ export function openSession(
     if (changed.delivery.release) retryNow();
   }
 
-  // Waits and judgements keep to the time that has passed, whatever Redis's clock has done since the last
-  // look.
+  // Waits and verdicts follow the time that has passed, even if Redis's clock was set since the last look.
   function followClock(expectedAt: number, at: number): void {
     const aheadMs = aheadMsOf(settledAt, at);
     if (aheadMs > 0) {
@@ -158,8 +157,8 @@ export function openSession(
   async function readOn(): Promise<Stop | null> {
     for (let reads = 0; reads < readsMax && reader.mayRead(); reads += 1) {
       const stretch = await reader.read();
-      // An event recorded after a change of the settings was answered is judged by the new ones, and one read
-      // after Redis was set back is not accepted: a stretch newer than the last settle is followed by a look.
+      // A look follows each stretch newer than the last settle. So new settings apply to all events recorded
+      // after they were confirmed, and no event read after Redis was set back is accepted.
       const stop = reader.isKnown(stretch) ? null : await write(null, now());
       if (stop !== null) return stop;
       reader.accept(stretch);
@@ -208,7 +207,7 @@ export function openSession(
     };
   }
 
-  // Takes up what others have changed, too. Null only looks.
+  // Writes a settlement, or only looks with null. Either way it takes up changes by other processes.
   async function write(settlement: Settlement | null, at: number): Promise<Stop | null> {
     const { version, endpointVersion } = inEffect;
     const [known, foundAt] = [reader.known(), reader.foundAt()];

@@ -6,7 +6,7 @@ import type { LaneCache, LanesOfDrain } from './lane-cache.ts';
 
 /** How a drain ended. */
 export interface DrainResult {
-  /** When the subscription is to be drained again (milliseconds); null when nothing is left to do. */
+  /** When the subscription is to be drained again, in milliseconds; null when nothing is left to do. */
   readonly wakeAt: number | null;
 }
 
@@ -17,18 +17,18 @@ export interface DrainDeps extends SessionDeps {
   readonly blocks: BlockStore;
 }
 
-// Milliseconds for which a drain goes on though other subscriptions wait.
+// Milliseconds for which a drain goes on although other subscriptions wait.
 const timeSliceMs = 5_000;
-// Milliseconds after which a drain asks again whether others wait.
+// Milliseconds after which a drain checks again whether other subscriptions wait.
 const sliceExtensionMs = 1_000;
 
 /**
- * Delivers the events that a subscription is still to get: first tries from the log after its cursor, lanes
- * that are due, and replays. Each result is written before its filing's next event is sent. Ends when nothing
- * can be sent now, when its time slice is over and others wait, or when the signal aborts; callbacks in
- * flight are finished first. Two drains of one subscription at once are harmless: the earlier one's writes
- * are refused and it stops. Rejects when Redis fails, or `open` throws, once nothing is in flight any more;
- * the next drain sends those events again under the same ids.
+ * Delivers the outstanding events of a subscription: first attempts from the log after its cursor, lanes that
+ * are due, and replays. Each result is written before its filing's next event is sent. The drain ends when
+ * nothing can be sent now, when its time slice is over and other subscriptions wait, or when the signal
+ * aborts; callbacks in flight are finished first. Two drains of one subscription at once are harmless: Redis
+ * refuses the earlier one's writes, and it stops. Rejects when Redis fails or `open` throws, as soon as
+ * nothing is in flight; the next drain sends those events again under the same ids.
  */
 export async function drainSubscription(
   deps: DrainDeps,
@@ -73,7 +73,7 @@ function lanesOf(
     : { lanes: createLanes(lanes ?? new Map<string, Lane>(), delivery.releasedAt), replay: null };
 }
 
-// By the monotonic clock: a clock that is set back would lengthen the time slice.
+// The slice is measured on the monotonic clock, because a clock that is set back would lengthen it.
 function createTimeSlice({ othersWait }: DrainDeps): () => Promise<boolean> {
   let endsAt = performance.now() + timeSliceMs;
   return async () => {

@@ -31,7 +31,7 @@ export interface SubscriptionDrainerDeps
   readonly sealer: Sealer;
   /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
-  /** A drain was in vain: nothing is sent until an operator acts. */
+  /** Called after a failed drain has blocked the subscription; nothing is sent until an operator acts. */
   readonly onBlocked: (account: string, id: string, block: Block) => void;
 }
 
@@ -68,8 +68,8 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   ): Promise<DrainResult> {
     const now = deps.now();
     const block = blockAfter(await deps.blocks.read(account, id), message, now, deps.random);
-    // The settings have changed meanwhile: perhaps it can be drained now. Bytes that are no text never equal
-    // the text that was read.
+    // The settings have changed meanwhile, so the subscription may be drained now. Bytes that are not text
+    // never equal the text that was read.
     const isText = !settings.includes('\uFFFD');
     if (!(await deps.blocks.set(account, id, settings, block)))
       return { wakeAt: isText ? now : block.nextAt };

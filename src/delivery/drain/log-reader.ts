@@ -17,8 +17,7 @@ export interface LogReader {
   /** Reads the next stretch, without accepting it. */
   read(): Promise<LogStretch>;
   /**
-   * Whether all of a stretch was in the log when the head was last heard of, on the timeline of what was
-   * accepted.
+   * Whether the last known head of the log covers all of a stretch, on the timeline of the accepted events.
    */
   isKnown(stretch: LogStretch): boolean;
   /**
@@ -30,7 +29,7 @@ export interface LogReader {
   known(): Checkpoint;
   /** The newest event in the log when `known` was last found in it; null when it was not yet. */
   foundAt(): Checkpoint | null;
-  /** The newest event in the log, which holds what was accepted. */
+  /** Takes note of the newest event in the log, which contains all accepted events. */
   headIs(head: Checkpoint): void;
   /** The timeline at a position; null when it was not accepted. The positions before it are forgotten. */
   timelineAt(position: number): string | null;
@@ -61,13 +60,14 @@ export function createLogReader(deps: LogReaderDeps, start: Checkpoint): LogRead
   // The checkpoints accepted, from the cursor on.
   const trail = [start];
 
-  // Not the entry itself: a filing in flight for long would keep the bodies of all that follow in memory.
+  // Keeps the checkpoint and not the entry: a filing in flight for long would keep the bodies of all later
+  // events in memory.
   function knowTo({ position, timeline }: Checkpoint): void {
     known = { position, timeline };
     trail.push(known);
   }
 
-  // Positions are given out without gaps: those that are not in the log any more were trimmed away.
+  // Positions have no gaps, so positions missing from the log were trimmed away.
   function expireTo({ position, timeline }: Checkpoint): void {
     if (position <= known.position) return;
     const events = cursor.markRange(known.position + 1, position);
@@ -83,7 +83,7 @@ export function createLogReader(deps: LogReaderDeps, start: Checkpoint): LogRead
     if (cursor.isDone(position)) return;
     const wanted = deps.wants(entry);
     if ('body' in entry) return scheduler.live.accept(entry, wanted);
-    // What was to be sent cannot be read any more.
+    // The body that was to be sent can no longer be read.
     cursor.markDone(position);
     if (wanted) givenUp.push(toUnreadableLetter(entry, deps.now()));
   }

@@ -6,9 +6,9 @@ export interface ResultBatches<T> {
   /** True when no task is in flight and no result waits to be collected. */
   isEmpty(): boolean;
   /**
-   * Resolves when there is a result to collect, at once if no task is in flight, or after `timeoutMs`. From
-   * the first result on it waits a moment for others, until half of what was in flight is there: writing
-   * results together is what makes them cheap.
+   * Resolves when there is a result to collect, at once if no task is in flight, or after `timeoutMs`. After
+   * the first result it waits a moment for others, until half of the tasks in flight have ended: results are
+   * cheap when they are written together.
    */
   waitForResult(timeoutMs: number): Promise<void>;
   /** Resolves when no task is in flight any more, however they end. */

@@ -23,18 +23,18 @@ import {
 } from '../store/delivery-records.ts';
 import type { Settlement } from '../store/settle-arguments.ts';
 
-/** One attempt with everything about it, for logs and metrics. */
+/** One attempt in full, for logs and metrics. */
 export interface AttemptReport {
   readonly subscription: Subscription;
   readonly entry: LogEntry;
   readonly attempt: Attempt;
   readonly sent: Sent;
   readonly deadLetter: boolean;
-  /** When the event is tried again, in milliseconds on Redis's clock; null when it is not. */
+  /** The next retry, in milliseconds on Redis's clock; null when there is none. */
   readonly nextAttemptAt: number | null;
 }
 
-/** A callback that was sent, to the subscription as it was then. */
+/** A callback that was sent, with the subscription as it was then. */
 interface SentResult {
   readonly kind: 'sent';
   readonly work: Work;
@@ -43,7 +43,7 @@ interface SentResult {
   readonly subscription: Subscription;
 }
 
-/** The event was in flight, but found to be trimmed away or no longer wanted. */
+/** An event that was started and then found to be trimmed away or no longer wanted. */
 interface UnsentResult {
   readonly kind: 'expired' | 'unwanted';
   readonly work: Work;
@@ -52,21 +52,21 @@ interface UnsentResult {
 /** The result of an event in flight. */
 export type SendResult = SentResult | UnsentResult;
 
-/** What a batch of results is judged by. */
+/** The state from which a batch of results is judged. */
 export interface BatchState {
   readonly health: EndpointHealth;
   readonly rules: VerdictRules;
-  /** The lane of an event in flight, undefined on its first try. */
+  /** The lane of an event in flight; undefined on its first attempt. */
   readonly laneOf: (work: Work) => Lane | undefined;
-  /** Id of the replay that is worked on; null when there is none. */
+  /** Id of the current replay; null when there is none. */
   readonly replay: string | null;
-  /** Id of the dead letter that a delivery of the replayed event at a position makes up for, or null. */
+  /** Id of the dead letter that is settled once the replayed event at a position is delivered, or null. */
   readonly letterAt: (position: number) => string | null;
   /** Milliseconds without any success after which a failure disables the subscription. */
   readonly disableAfterMs: number;
 }
 
-/** What one result means. */
+/** The consequences of one result. */
 export interface ResultOfOne {
   readonly work: Work;
   readonly verdict: Verdict;
@@ -76,14 +76,14 @@ export interface ResultOfOne {
   readonly recovered: string | null;
 }
 
-/** What a batch of results means, to be put into effect. */
+/** The consequences of a batch of results, not yet in effect. */
 export interface BatchResult {
   readonly nextState: {
-    /** The endpoint's health after all of them. */
+    /** The endpoint's health after all results. */
     readonly health: EndpointHealth;
-    /** For the scheduler, in their order. */
+    /** The verdicts for the scheduler, in the order of the results. */
     readonly verdicts: readonly Pick<ResultOfOne, 'work' | 'verdict'>[];
-    /** For the replay that is worked on. */
+    /** The counts for the current replay. */
     readonly replayed: ReplayCounts;
   };
   readonly writes: {
@@ -96,7 +96,7 @@ export interface BatchResult {
   readonly notices: readonly AttemptReport[];
 }
 
-/** Concludes what results mean, each in the light of those before it. Decides only, and changes nothing. */
+/** Decides the consequences of results, each after those before it. Changes nothing. */
 export function concludeBatch(results: readonly SendResult[], state: BatchState, now: number): BatchResult {
   const verdicts: ResultOfOne[] = [];
   const attempts: Attempt[] = [];
@@ -125,7 +125,7 @@ export function concludeBatch(results: readonly SendResult[], state: BatchState,
   return {
     nextState: { health, verdicts, replayed },
     writes: { attempts, deadLetters, recovered, disablingReason: reason },
-    // A subscription that is disabled tries nothing again.
+    // A disabled subscription has no next retry.
     notices: reason === null ? notices : notices.map((notice) => ({ ...notice, nextAttemptAt: null })),
   };
 }
@@ -163,9 +163,7 @@ function concludeUnsent({ work, kind }: UnsentResult, health: EndpointHealth, no
   };
 }
 
-/**
- * The events about a subscription that its log is to hold: it fell behind, or is disabled under this version.
- */
+/** The operational events to append for a subscription: it fell behind, or is disabled under this version. */
 export function operationalNotices(
   subscription: Subscription,
   version: number,
@@ -181,7 +179,9 @@ export function operationalNotices(
   };
 }
 
-/** Number of events that retention took before the subscription got them, and the position of the last. */
+/**
+ * Number of events that retention removed before the subscription got them, and the position of the last one.
+ */
 export function expiredOf(letters: readonly DeadLetter[]): { events: number; position: number } {
   let [events, position] = [0, 0];
   for (const letter of letters) {

@@ -12,7 +12,7 @@ export interface OpenReplay extends ReplayRecord {
   readonly lanes: Lanes;
 }
 
-/** Events of a replay that have come to their end. */
+/** Numbers of a replay's events that were delivered or failed for good. */
 export interface ReplayCounts {
   readonly delivered: number;
   /** Given up once more. */
@@ -23,7 +23,9 @@ export interface ReplayCounts {
 export interface ReplaySource {
   /** The unfinished replays, oldest first. */
   set(ids: readonly string[]): void;
-  /** Redis's clock was ahead by `aheadMs` when what is opened from now on was last written. */
+  /**
+   * Takes note that Redis's clock was ahead by `aheadMs` when replays opened from now on were last written.
+   */
   setBack(aheadMs: number): void;
   /** Reads on in the current replay while there is room; true when it accepted any event. */
   readOn(): Promise<boolean>;
@@ -31,11 +33,11 @@ export interface ReplaySource {
   current(): string | null;
   /** Id of the dead letter that a delivery of the event at `position` makes up for, or null. */
   letterAt(position: number): string | null;
-  /** Counts events of the current replay that have come to their end. */
+  /** Counts events of the current replay that were delivered or failed for good. */
   count(ended: ReplayCounts): void;
   /** The changes of the current replay since the last call, to be written; null when there is none. */
   removeChanges(): ReplayChanges | null;
-  /** What `removeChanges` returned is written: a finished replay makes room for the next one. */
+  /** The changes that `removeChanges` returned are written; a finished replay makes room for the next one. */
   written(changes: ReplayChanges | null): void;
   /** The current replay for the next drain, once all of it is written; null when there is none. */
   leave(): OpenReplay | null;
@@ -55,7 +57,9 @@ export interface ReplaySourceDeps {
   readonly now: () => number;
 }
 
-/** The source of these unfinished replays; `kept` is what an earlier drain left, if still true. */
+/**
+ * The source of these unfinished replays; `kept` is the replay that an earlier drain left, if still current.
+ */
 export function createReplaySource(
   deps: ReplaySourceDeps,
   ids: readonly string[],

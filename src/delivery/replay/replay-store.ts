@@ -7,7 +7,7 @@ import type { Lane } from '../schedule/lanes.ts';
 import { parseLane } from '../store/delivery-records.ts';
 import { newReplayState, requestText, type Replay, type ReplayState } from './replay.ts';
 
-/** A replay and how far it has got. */
+/** A replay and its progress. */
 export interface ReplayRecord {
   readonly replay: Replay;
   readonly state: StoredReplayState;

@@ -38,7 +38,8 @@ export interface Replay {
 }
 
 /**
- * How far a replay has got. Its size does not depend on the number of events: the lanes are kept beside it.
+ * The progress of a replay. Its size does not depend on the number of events, because the lanes are stored
+ * apart.
  */
 export interface ReplayState {
   readonly cursor: number;
@@ -48,7 +49,7 @@ export interface ReplayState {
   readonly failed: number;
   readonly finished: boolean;
   /**
-   * Until when nothing of it is to be done, milliseconds on Redis's clock, unless everything was made due
+   * Milliseconds on Redis's clock until which no lane of the replay is due, unless everything was made due
    * since `releasedAt`; 0 when that is not known.
    */
   readonly restsUntil: number;

@@ -12,8 +12,8 @@ import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
 import { replaysKept, type ReplayStore } from './replay-store.ts';
 
 /**
- * How far a replay has got. `delivered` and `failed` need not add up to `matched`: that counts events which
- * are passed over later, too, and in very long logs also events that do not match.
+ * The progress of a replay. `delivered` and `failed` need not add up to `matched`, which includes events that
+ * are passed over later and, in very long logs, events that do not match.
  */
 export interface ReplayProgress {
   readonly id: string;
@@ -30,10 +30,9 @@ export interface ReplayProgress {
 export interface Replayer {
   /**
    * Begins to deliver the selected events again, under the same webhook-ids and with the same bodies,
-   * whenever nothing else is to be sent. Only events that the subscription itself asks for match, and only
-   * once it is done with them: the others are still on their way to it. The same request again, while it
-   * runs, is the same replay. Throws ReplayRefusedError. A crash leaves the replay either added or not begun
-   * at all.
+   * whenever nothing else is to be sent. Only events that the subscription asks for match, and only once they
+   * are done; the others are still on their way to it. A repeated request returns the running replay. Throws
+   * ReplayRefusedError. A crash leaves the replay either added or not begun at all.
    */
   start(
     account: string,

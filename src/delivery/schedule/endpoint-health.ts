@@ -2,21 +2,21 @@ import { jitter } from '../../waiting/jitter.ts';
 import { retryAfterMaxMs } from '../../waiting/retry-after.ts';
 import type { CallbackOutcome } from '../../callbacks/outcome.ts';
 
-/** The part of a subscription's delivery state that outcomes move. Times in milliseconds, 0 = none. */
+/** The part of a subscription's delivery state that outcomes change. Times are milliseconds, 0 = none. */
 export interface EndpointHealth {
   readonly failures: number;
   readonly failedFilings: readonly string[];
   readonly failingSince: number;
   readonly lastSuccessAt: number;
-  /** When the newest callback that was accepted was sent: the endpoint worked then. */
+  /** When the newest accepted callback was sent; the endpoint worked at that time. */
   readonly workedAt: number;
   readonly pausedUntil: number;
   readonly probes: number;
 }
 
 /**
- * What one attempt says about the endpoint. `probe` is true when it was sent to find out whether a down
- * endpoint is back.
+ * One attempt as evidence of the endpoint's health. `probe` is true when it was sent to find out whether a
+ * down endpoint is back.
  */
 export interface Evidence {
   readonly outcome: CallbackOutcome;
@@ -24,31 +24,32 @@ export interface Evidence {
   readonly probe: boolean;
   /** When it was sent, milliseconds. */
   readonly startedAt: number;
-  /** The event fails although the endpoint works, see `isEventAtFault`. */
+  /** True when the event fails although the endpoint works, see `isEventAtFault`. */
   readonly eventAtFault: boolean;
 }
 
 export interface PauseRules {
-  /** Milliseconds before the first probe; doubled for each one in vain, up to five minutes. */
+  /** Milliseconds before the first probe. Each failed probe doubles them, up to five minutes. */
   readonly firstDelayMs: number;
   /**
-   * A number in [0, 1). It shortens each delay by up to a fifth, so that the subscriptions of one endpoint do
-   * not probe at the same time.
+   * Returns a number in [0, 1), which shortens each delay by up to a fifth, so that the subscriptions of one
+   * endpoint do not probe at the same time.
    */
   readonly random: () => number;
 }
 
-// Number of filings that fail in a row because their endpoint is down; fewer may fail by themselves.
+// Number of filings that fail in a row from which on the endpoint counts as down; fewer may fail by
+// themselves.
 const filingsOfDownEndpoint = 3;
 /** Maximum milliseconds between two attempts at an endpoint that may be down. */
 export const probeDelayMsMax = 5 * 60_000;
 const probeSpread = { less: 0.2 };
-// Maximum milliseconds of a pause, with what clocks may be corrected by meanwhile.
+// Maximum milliseconds of a pause, with a margin for corrections of the clock meanwhile.
 const pauseMsMax = retryAfterMaxMs + 60_000;
 
 const noFilings: readonly string[] = [];
 
-/** The endpoint's health, out of a delivery state. */
+/** The endpoint's health as part of a delivery state. */
 export function healthOf(state: EndpointHealth): EndpointHealth {
   const {
     failures,
@@ -62,7 +63,7 @@ export function healthOf(state: EndpointHealth): EndpointHealth {
   return { failures, failedFilings, failingSince, lastSuccessAt, workedAt, pausedUntil: until, probes };
 }
 
-/** Health without any failure, as when everything is due at once. */
+/** Health without any failure, as after everything was made due at once. */
 export function healthyAgain({ lastSuccessAt }: EndpointHealth): EndpointHealth {
   return {
     failures: 0,
@@ -76,8 +77,8 @@ export function healthyAgain({ lastSuccessAt }: EndpointHealth): EndpointHealth 
 }
 
 /**
- * Whether callbacks are to wait now. A pause that ends later than any may last was decided by a clock that
- * was ahead: it is `impossible`, and no callback waits for it.
+ * Whether callbacks are to wait now. A pause longer than the maximum was decided by a clock that was ahead:
+ * it is `impossible`, and no callback waits for it.
  */
 export function pauseAt(
   { pausedUntil: until }: Pick<EndpointHealth, 'pausedUntil'>,
@@ -87,20 +88,23 @@ export function pauseAt(
   return until > now + pauseMsMax ? 'impossible' : 'pausing';
 }
 
-/** Whether the endpoint counts as down: one probe at a time is sent, and failures cost no retries. */
+/** Whether the endpoint counts as down. Then one probe at a time is sent, and failures cost no retries. */
 export function isDown(health: EndpointHealth): boolean {
   return health.probes > 0;
 }
 
-/** Whether an attempt failed for a reason outside the event: nothing of it was sent, or the fault is ours. */
+/**
+ * Whether an attempt failed for a reason outside the event: no part of it was sent, or the daemon is at
+ * fault.
+ */
 export function isFaultElsewhere(outcome: CallbackOutcome): boolean {
   return outcome.kind === 'retry' && (!outcome.sent || outcome.code === 'sender_error');
 }
 
 /**
  * The endpoint's health after an attempt. Several filings that fail in a row pause the whole subscription,
- * and so does a second failure if nothing could be sent. Each probe in vain doubles the pause; a success ends
- * it. `Retry-After` pauses the subscription for as long as it says, even if callbacks in flight succeed
+ * and so does a second failure if nothing could be sent. Each failed probe doubles the pause; a success ends
+ * it. `Retry-After` pauses the subscription for the time it names, even if callbacks in flight succeed
  * meanwhile.
  */
 export function healthAfter(
@@ -138,7 +142,8 @@ export function healthAfter(
 }
 
 /**
- * Why a subscription is to be disabled after these outcomes, or null. Without a failure among them it is not.
+ * The reason to disable a subscription after these outcomes, or null. Outcomes without a failure never
+ * disable it.
  */
 export function disablingReason(
   outcomes: readonly CallbackOutcome[],
@@ -161,7 +166,7 @@ function withFiling(filings: readonly string[], filingId: string): readonly stri
   return filings.includes(filingId) ? filings : [...filings, filingId].slice(0, filingsOfDownEndpoint);
 }
 
-/** Milliseconds to wait after a number of probes in vain. */
+/** Milliseconds to wait after a number of failed probes. */
 export function nextProbeMs(probes: number, { firstDelayMs, random }: PauseRules): number {
   const delayMs = Math.min(firstDelayMs * 2 ** Math.min(probes - 1, 30), probeDelayMsMax);
   return jitter(delayMs, probeSpread, random);

@@ -1,8 +1,9 @@
 /**
- * Events of one filing that wait behind a failed one, oldest first. The operational events share the lane ''.
+ * Events of one filing that wait behind a failed event, oldest first. The operational events share the lane
+ * ''.
  */
 export interface Lane {
-  /** Positions in the log; the first is the one that failed. */
+  /** Positions in the log; the first is that of the failed event. */
   readonly positions: readonly number[];
   /** Failed attempts of the first position that count against its schedule. */
   readonly spent: number;
@@ -11,15 +12,15 @@ export interface Lane {
   /** When the first position may be tried again, milliseconds on Redis's clock. */
   readonly dueAt: number;
   /**
-   * True when the first position itself is at fault: the endpoint worked between two of its failed attempts.
-   * A recovery of the endpoint is no reason to try it earlier.
+   * True when the event at the first position is itself at fault: the endpoint worked between two of its
+   * failed attempts. A recovery of the endpoint is then no reason for an earlier retry.
    */
   readonly proven?: boolean;
   /** When `dueAt` was decided; a `retryNow` of the whole subscription after that makes the lane due. */
   readonly decidedAt: number;
 }
 
-/** An event is tried again. */
+/** The wait of an event for its next retry. */
 export interface Wait {
   /** Milliseconds on Redis's clock. */
   readonly dueAt: number;
@@ -41,14 +42,14 @@ export function laneAfterFailure(lane: Lane, { dueAt, charged, eventAtFault }: W
   return eventAtFault ? { ...next, proven: true } : next;
 }
 
-/** The lane without its first position, due at once; null when that was the last. */
+/** The lane without its first position, due at once; null when that was the last position. */
 export function laneAfterHead(lane: Lane, now: number): Lane | null {
   return lane.positions.length > 1 ? newLane(lane.positions.slice(1), now) : null;
 }
 
 /**
- * The lane once the endpoint is found to work again, due at once. Retries that it spent before are given back
- * to it, unless its event is at fault.
+ * The lane after the endpoint was found to work again, due at once. The lane gets its spent retries back,
+ * unless its event is at fault.
  */
 export function laneRetriedNow(lane: Lane, now: number): Lane {
   return { ...lane, spent: lane.proven === true ? lane.spent : 0, dueAt: Math.min(lane.dueAt, now) };
@@ -69,31 +70,32 @@ export interface DueLane {
 }
 
 /**
- * The lanes of a subscription or of a replay, in the order in which they are due. A lane that was started is
- * in flight until it is put back.
+ * The lanes of a subscription or of a replay, in the order of their due times. A started lane is in flight
+ * until it is put back.
  */
 export interface Lanes {
   get(filingId: string): Lane | undefined;
   /** Puts a new event behind the others of a filing that has a lane. */
   append(filingId: string, position: number): void;
-  /** Puts back a lane that was started, or in a new one; null when no event waits in it any more. */
+  /** Puts back a started lane, or adds a new lane; null removes a lane in which no event waits any more. */
   put(filingId: string, lane: Lane | null): void;
-  /** Starts the lane due first at `now` among those whose filing is not busy; null when there is none. */
+  /**
+   * Starts the lane that was due first, among lanes due at `now` whose filing is not busy; null when there is
+   * none.
+   */
   start(now: number, isBusy: (filingId: string) => boolean): DueLane | null;
   /**
-   * Makes every lane due, see `laneRetriedNow`. It is written by way of `releasedAt`, not as a change of each
-   * lane.
+   * Makes every lane due, see `laneRetriedNow`. The store learns of it by `releasedAt`, not by a change of
+   * each lane.
    */
   retryNow(now: number): void;
   /** Makes one lane due, unless it is in flight. */
   retryOneNow(filingId: string, now: number): void;
   /** Replaces each lane for which `change` returns another one, except those in flight. */
   correct(change: (lane: Lane) => Lane): void;
-  /** When the first of those not in flight is due, in milliseconds; null when there is none. */
+  /** When the first lane not in flight is due, in milliseconds; null when there is none. */
   nextDueAt(): number | null;
-  /**
-   * Until when no lane has anything to do, in milliseconds; 0 while one is in flight, and when there is none.
-   */
+  /** Milliseconds until which no lane is due; 0 while a lane is in flight, and when there is none. */
   restsUntil(): number;
   /** Number of events in all lanes. */
   parked(): number;
@@ -109,12 +111,12 @@ interface Due {
 
 const noChanges: ReadonlyMap<string, Lane | null> = new Map();
 
-/** Lanes as stored. Those decided before `releasedAt` (milliseconds, 0 = never) are due since then. */
+/** Lanes as stored. A lane decided before `releasedAt` (milliseconds, 0 = never) is due since that time. */
 export function createLanes(stored: ReadonlyMap<string, Lane>, releasedAt: number): Lanes {
   const lanes = new Map<string, Lane>();
   let changed = new Map<string, Lane | null>();
   let parked = 0;
-  // Of the lanes not in flight, first due first.
+  // The lanes not in flight, in the order of their due times.
   const queue: Due[] = [];
 
   for (const [filingId, lane] of stored) {
@@ -192,7 +194,7 @@ export function createLanes(stored: ReadonlyMap<string, Lane>, releasedAt: numbe
   };
 }
 
-// Index at which a lane is queued: behind all that are due as early.
+// Index at which a lane is queued: behind all lanes due at the same time or earlier.
 function indexAfter(queue: readonly Due[], dueAt: number): number {
   let low = 0;
   let high = queue.length;

@@ -11,62 +11,60 @@ export interface SchedulerRules {
   readonly random: () => number;
 }
 
-/** Where the events of a log or a replay stand. */
+/** The stored progress of the events of a log or a replay. */
 export interface TrackStart {
   readonly cursor: Cursor;
   readonly lanes: Lanes;
 }
 
-/** What a subscription's claim returned. */
+/** The scheduler's part of a subscription's claim. */
 export interface SchedulerStart extends TrackStart {
   readonly health: EndpointHealth;
   readonly releasedAt: number;
 }
 
 /**
- * One drain's picture of its subscription: which events are ready, in flight, behind another one of their
- * filing or in a lane, and how the endpoint does. Decides what is sent next; does no I/O. First tries go
- * before retries, those before replays, and none of them starves. A filing never has two events in flight,
- * wherever they come from.
+ * One drain's view of its subscription: which events are ready, in flight, behind another event of their
+ * filing or in a lane, and the endpoint's health. Decides which event is sent next, without I/O. First
+ * attempts go before retries, retries before replays, and none of them starves. A filing never has two events
+ * in flight, wherever they come from.
  */
 export interface SendScheduler {
-  /** Where the events of the log come in. */
+  /** The intake of the log's events. */
   readonly live: Intake;
-  /** Begins to send a replay's events when there are no others; returns where they come in. */
+  /** Begins to send a replay's events when there are no others; returns their intake. */
   startReplay(start: TrackStart): Intake;
   /** The replay is finished. */
   endReplay(): void;
-  /** A replay that is not begun now has something to do at that time, milliseconds. */
+  /** A replay that is not begun now is next due at `until`, in milliseconds. */
   restReplay(until: number): void;
   /**
-   * Until when the replay's lanes have nothing to do, in milliseconds. 0 when they have now, and while it is
-   * open whether the endpoint works: they may serve as probes, or be tried early.
+   * Milliseconds until which no lane of the replay is due. 0 when a lane is due, and while it is open whether
+   * the endpoint works: the lanes may then serve as probes or be tried early.
    */
   replayRestsUntil(): number;
   /** Starts the next event that may be sent now; null when there is none. */
   startNext(now: number): Work | null;
-  /** The endpoint's health after all that was settled so far. */
+  /** The endpoint's health after all results settled so far. */
   health(): EndpointHealth;
-  /** The lane of an event in flight, undefined on its first try. */
+  /** The lane of an event in flight; undefined on its first attempt. */
   laneOf(work: Work): Lane | undefined;
-  /** What results are judged by. */
+  /** The rules by which results are judged. */
   verdictRules(): VerdictRules;
   /** Puts a verdict into effect. The event's filing stays busy until `unblock`. */
   settle(work: Work, verdict: Verdict, now: number): void;
-  /** The result is written: the filing's next event may go. */
+  /** The result is written, so the filing's next event may start. */
   unblock(work: Work): void;
-  /**
-   * Everything that waits is due now, and what is in flight says nothing about the endpoint any more.
-   */
+  /** Makes every waiting event due. Attempts in flight no longer count for or against the endpoint. */
   retryNow(now: number): void;
-  /** Redis's clock was ahead by `aheadMs` when all this was decided, and has been set right. */
+  /** Corrects all times after Redis's clock, which was ahead by `aheadMs`, has been set right. */
   setBack(aheadMs: number, now: number): void;
-  /** An event was to be tried at `expectedAt`, and none was until now. */
+  /** Takes note that an event was due at `expectedAt` and no attempt was made until now. */
   resume(expectedAt: number, now: number): void;
   isPaused(now: number): boolean;
-  /** When everything was made due at once for the last time, milliseconds; 0 = never. */
+  /** When everything was last made due at once, in milliseconds; 0 = never. */
   releasedAt(): number;
-  /** When a probe or retry is due, in milliseconds; null when none is waited for. */
+  /** When the next probe or retry is due, in milliseconds; null when there is none. */
   nextDueAt(now: number): number | null;
 }
 
@@ -100,7 +98,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
   const allLanes = () => (replay === null ? [start.lanes] : [start.lanes, replay.lanes]);
 
   function startTurn(kind: Kind, now: number, probe: boolean): Work | null {
-    // A probe may be any event: when it is due says nothing while the endpoint is down.
+    // Any event may serve as a probe, because due times have no meaning while the endpoint is down.
     const due = probe ? Infinity : now;
     const turn =
       kind === 'first' ? live.startFirst() : kind === 'retry' ? live.startRetry(due) : startReplayed(due);
@@ -111,7 +109,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
   }
 
   function startReplayed(now: number): Turn | null {
-    // The other half is for what may still come from the log.
+    // The other half is kept for events that may still come from the log.
     if (replaysInFlight >= Math.max(1, maxInFlight >> 1)) return null;
     return replay?.track.startFirst() ?? replay?.track.startRetry(now) ?? null;
   }
@@ -121,8 +119,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     for (const lanes of allLanes()) lanes.retryNow(now);
   }
 
-  // Filings that failed repeatedly with no success between: now that there is one, they need not wait much
-  // longer. Those that are due as soon as a probe would be keep to their schedule, for they may fail by
+  // Filings that failed repeatedly with no success between them need not wait much longer once there is a
+  // success. Filings that are due as soon as a probe would be keep their schedule, because they may fail by
   // themselves.
   function retryDoubted(filings: readonly string[], now: number): void {
     if (filings.length === 0) return;
@@ -210,14 +208,15 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
   };
 }
 
-// Failed more than once: if the filing is among those that failed with no success between, the endpoint may
-// be to blame.
+// True for a lane that failed more than once. If its filing is among those that failed with no success
+// between, the endpoint may be at fault.
 function isDoubted(lane: Lane | undefined): lane is Lane {
   return lane !== undefined && lane.tried > 1;
 }
 
-// First tries, retries, replays; but every so often the last comes first, so that it never waits for ever.
-// Probes take turns: if all of them were the same poison event, a good endpoint would never be found.
+// The order is first attempts, retries, replays. At intervals a later kind comes first, so that none waits
+// for ever. Probes alternate between kinds: if all of them were the same poison event, a recovered endpoint
+// would never be found.
 function turnOrder(start: number, probe: boolean): readonly Kind[] {
   if (start % replaysEvery === 0 && !probe) return replayFirst;
   return start % (probe ? 2 : retriesEvery) === 0 ? retryFirst : usualOrder;

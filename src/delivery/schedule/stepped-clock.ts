@@ -2,7 +2,8 @@ import { clockStepMsMin } from '../../redis/clock.ts';
 import type { Lane } from './lanes.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 
-// Milliseconds by which busy processes may make an attempt late; up to then the time counts as failing.
+// Maximum milliseconds by which busy processes may delay an attempt. Up to that delay the time counts as
+// failing.
 const lateMsMax = 10 * 60_000;
 
 /**

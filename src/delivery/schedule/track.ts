@@ -5,33 +5,33 @@ import { laneAfterFailure, laneAfterHead, newLane, type Lane, type Lanes, type W
 /** An event whose turn it is to be sent. */
 export interface Turn {
   readonly position: number;
-  /** Null when it has to be read from the log again. */
+  /** Null when the event has to be read from the log again. */
   readonly entry: LogEntry | null;
   readonly filingId: string;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
 }
 
 /** An event in flight. */
 export interface Work extends Turn {
   readonly track: 'live' | 'replay';
-  /** True when it is to find out whether a down endpoint is back. */
+  /** True when the attempt is to find out whether a down endpoint is back. */
   readonly probe: boolean;
   /** Milliseconds on Redis's clock. */
   readonly startedAt: number;
-  /** How often everything had been made due at once when it was started. */
+  /** Number of times that everything had been made due at once when the attempt was started. */
   readonly round: number;
 }
 
 /**
- * What becomes of an event after its attempt: it is `done` (delivered, or no longer wanted), left `undone`
- * for the next drain, given up after its last retry, or tried again.
+ * The fate of an event after its attempt: `done` (delivered, or no longer wanted), `undone` (left for the
+ * next drain), given up after its last retry, or tried again.
  */
 export type Fate = 'done' | 'undone' | 'given_up' | Wait;
 
-/** Where events come in, in the order of the log. */
+/** The intake of events, in the order of the log. */
 export interface Intake {
-  /** Accepts the next event; one that is not wanted is done with. */
+  /** Accepts the next event; an unwanted event counts as done. */
   accept(entry: LogEntry, wanted: boolean): void;
   /** Whether another event fits into memory. */
   hasRoom(): boolean;
@@ -40,18 +40,18 @@ export interface Intake {
 /**
  * Events on their way to a subscription in the order of the log: those of the log itself, or those of a
  * replay. Order per filing holds for two reasons: a filing is busy from the start of a turn until `unblock`,
- * and no event of a filing is started while another one of it waits in its lane.
+ * and no event of a filing is started while another event of it waits in its lane.
  */
 export interface Track extends Intake {
   startFirst(): Turn | null;
   /** Starts the lane due first at `now`; when `now` is Infinity, any lane. */
   startRetry(now: number): Turn | null;
   /**
-   * Puts an attempt's result into effect. An event to be tried again waits in its lane, the later ones behind
-   * it.
+   * Puts an attempt's result into effect. An event to be tried again waits in its lane, and the filing's
+   * later events wait behind it.
    */
   settle(turn: Turn, fate: Fate, now: number): void;
-  /** The result of the filing's event in flight is written: its next event may go. */
+  /** The result of the filing's event in flight is written, so its next event may start. */
   unblock(filingId: string): void;
 }
 
@@ -66,19 +66,19 @@ export interface TrackDeps {
   readonly places: () => number;
 }
 
-// Maximum number of events behind others of their filing. With each result the events delivered between them
-// are written, range by range.
+// Maximum number of events behind others of their filing. Each write of results lists the events delivered
+// between them, range by range.
 const followersMax = 1_000;
 // Maximum bytes of bodies that wait for a place in flight.
 const readyBytesMax = 1024 * 1024;
-// Maximum bytes of bodies kept of followers; beyond that a follower costs a number.
+// Maximum bytes of bodies kept of followers; beyond that only the position of a follower is kept.
 const keptBytesMax = 1024 * 1024;
 
-/** A track at the place where its cursor and lanes are. */
+/** A track that starts from its cursor and lanes. */
 export function createTrack({ cursor, lanes, isBusy, readyMax, places }: TrackDeps): Track {
   const untried = createUntriedEvents();
 
-  // An event that fails for the first time takes those behind it into a lane of their own.
+  // An event that fails for the first time moves into a lane, with the filing's events behind it.
   function laneOfFailed({ filingId, position }: Turn, now: number): Lane {
     const lane = lanes.get(filingId);
     if (lane !== undefined) return lane;
@@ -130,25 +130,25 @@ export function createTrack({ cursor, lanes, isBusy, readyMax, places }: TrackDe
 interface Untried {
   readonly position: number;
   readonly filingId: string;
-  /** Null when its body was not kept: it has to be read from the log again. */
+  /** Null when its body was not kept; the event then has to be read from the log again. */
   readonly entry: LogEntry | null;
 }
 
 /**
- * Events read from the log and not sent yet. At most one of a filing is ready; its followers wait behind it,
- * or behind the one that is in flight, in the order of the log.
+ * Events read from the log and not sent yet. At most one event of a filing is ready; its followers wait
+ * behind it, or behind the event in flight, in the order of the log.
  */
 interface UntriedEvents {
-  /** Accepts the next event; `busy` when another one of its filing is in flight. */
+  /** Accepts the next event; `busy` is true while another event of its filing is in flight. */
   accept(entry: LogEntry, busy: boolean): void;
-  /** Starts the oldest that is ready and whose filing is not busy; null when there is none. */
+  /** Starts the oldest ready event whose filing is not busy; null when there is none. */
   start(isBusy: (filingId: string) => boolean): Untried | null;
   /** Removes the followers of the filing's event in flight and returns their positions. */
   removeFollowers(filingId: string): number[];
-  /** The filing's event in flight is settled: its next one gets ready. */
+  /** The filing's event in flight is settled, so its next event becomes ready. */
   unblock(filingId: string): void;
   ready(): number;
-  /** Bytes of the bodies of those that are ready. */
+  /** Bytes of the bodies of ready events. */
   readyBytes(): number;
   followers(): number;
 }

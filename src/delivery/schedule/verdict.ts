@@ -10,22 +10,22 @@ import { isEventAtFault, type Lane, type Wait } from './lanes.ts';
 import { nextAttemptMs } from './retry-schedule.ts';
 import type { Fate, Work } from './track.ts';
 
-/** What is known when a result comes in. */
+/** The facts known when a result arrives. */
 export interface Situation {
   readonly health: EndpointHealth;
-  /** The lane of the event's filing, undefined on a first try. */
+  /** The lane of the event's filing; undefined on a first attempt. */
   readonly lane: Lane | undefined;
 }
 
-/** What results are judged by. */
+/** The rules by which results are judged. */
 export interface VerdictRules {
   readonly retryMs: readonly number[];
   readonly random: () => number;
-  /** How often everything was made due at once so far, see `Work`. */
+  /** Number of times that everything was made due at once so far, see `Work`. */
   readonly round: number;
 }
 
-/** What a result means for its event, the endpoint and the lanes. */
+/** The consequences of a result for its event, the endpoint and the lanes. */
 export interface Verdict {
   readonly fate: Fate;
   /** The endpoint's health after it. */
@@ -65,14 +65,14 @@ export function verdictOn(
   return { fate, health, judged, retryNow: noFilings };
 }
 
-/** The verdict on an event that was not sent, or not to the end: it says nothing about the endpoint. */
+/** The verdict on an event that was not sent, or not to the end. It does not change the endpoint's health. */
 export function verdictOnUnsent(fate: 'done' | 'undone', health: EndpointHealth): Verdict {
   return { fate, health, judged: false, retryNow: noFilings };
 }
 
 /**
- * When an event is tried again as things stand, in milliseconds; null when it is not. A probe may come
- * earlier, and so may a retry once the endpoint works.
+ * The event's next retry as decided now, in milliseconds; null when there is none. A probe may come earlier,
+ * and so may a retry once the endpoint works.
  */
 export function nextAttemptAfter(
   { fate, health }: Verdict,
@@ -89,7 +89,7 @@ function pauseRules({ retryMs, random }: VerdictRules) {
   return { firstDelayMs: retryMs[0] ?? 0, random };
 }
 
-// When to try again, and at whose cost; null when that exhausts the event's retries.
+// The wait for the next retry, and whether it costs one of the event's retries; null when none is left.
 function waitAfter(
   outcome: CallbackOutcome,
   endpointAtFault: boolean,

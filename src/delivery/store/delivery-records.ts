@@ -19,13 +19,13 @@ export interface Attempt {
   readonly response: string | null;
   /** When it ended, milliseconds on Redis's clock. */
   readonly at: number;
-  /** The replay it was made for, null outside replays. */
+  /** The replay that the attempt belongs to; null outside replays. */
   readonly replay: string | null;
 }
 
 /** An event that was given up for a subscription. */
 export interface DeadLetter {
-  /** Empty if retention took the event before it could be read. */
+  /** Empty if retention removed the event before it could be read. */
   readonly eventId: string;
   readonly eventType: string;
   readonly filingId: string;
@@ -33,12 +33,12 @@ export interface DeadLetter {
   readonly position: number;
   readonly attempts: number;
   /**
-   * Outcome code of the last attempt; `expired` if retention took the event before it was delivered,
-   * `unreadable` if its body cannot be read any more.
+   * Outcome code of the last attempt; `expired` if retention removed the event before it was delivered,
+   * `unreadable` if its body can no longer be read.
    */
   readonly lastOutcome: string;
   /**
-   * Number of events that it represents, the last of them at `position`: more than one if retention took a
+   * Number of events that it represents, the last of them at `position`. More than one if retention removed a
    * stretch of the log.
    */
   readonly events: number;
@@ -74,7 +74,7 @@ export function toAttempt(
   };
 }
 
-/** The event as it is given up after its last attempt; pure. */
+/** The dead letter of an event that is given up after its last attempt; pure. */
 export function toDeadLetter({ attempt }: Turn, entry: LogEntry, sent: Sent, now: number): DeadLetter {
   return {
     eventId: entry.id,
@@ -88,7 +88,7 @@ export function toDeadLetter({ attempt }: Turn, entry: LogEntry, sent: Sent, now
   };
 }
 
-/** An event that is given up because its body cannot be read; pure. */
+/** The dead letter of an event whose body cannot be read; pure. */
 export function toUnreadableLetter(
   { id, type, filingId, position }: Pick<LogEntry, 'id' | 'type' | 'filingId' | 'position'>,
   now: number,
@@ -98,8 +98,8 @@ export function toUnreadableLetter(
 }
 
 /**
- * A dead letter for events that retention took before they were delivered, the last of them at `position`;
- * pure. They are reported as given up, not skipped in silence.
+ * The dead letter of events that retention removed before they were delivered, the last of them at
+ * `position`; pure. They are reported as given up, not skipped in silence.
  */
 export function toExpiredLetter(
   lost: { readonly position: number; readonly filingId: string; readonly attempts: number },
@@ -109,12 +109,12 @@ export function toExpiredLetter(
   return { eventId: '', eventType: '', ...lost, lastOutcome: 'expired', events, at: now };
 }
 
-/** An attempt or a dead letter from its JSON; null if it is neither. Throws if it is not even JSON; pure. */
+/** An attempt or a dead letter from its JSON; null if it is neither. Throws if the text is not JSON; pure. */
 export function parseListed(text: string): object | null {
   return parseShaped<{ eventId: string; at: number }>(text, { eventId: 'string', at: 'number' });
 }
 
-/** A lane from its JSON; null if it is none. Throws if it is not even JSON; pure. */
+/** A lane from its JSON; null if the JSON is not a lane. Throws if the text is not JSON; pure. */
 export function parseLane(text: string): Lane | null {
   const lane = parseShaped<Lane>(text, {
     positions: 'object',

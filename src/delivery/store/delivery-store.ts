@@ -16,10 +16,10 @@ import {
 } from './replies.ts';
 import { settleArguments, type Settlement } from './settle-arguments.ts';
 
-/** A drain as its writes name it. */
+/** A drain and its latest write, as its writes name them. */
 export interface DrainFence {
   readonly epoch: string;
-  /** How often it has written. */
+  /** Number of its writes so far. */
   readonly settles: number;
 }
 
@@ -32,16 +32,18 @@ export interface Listed<T> {
 /** The delivery state, attempts and dead letters of subscriptions. */
 export interface DeliveryStore {
   /**
-   * Begins a drain and fences off earlier ones, atomically; null when the subscription is gone. `entries` is
-   * the maximum number read, `known` the drain after whose last write the caller has the lanes, if any. A
-   * cursor that is not of the log's timeline is brought back to where the two part.
+   * Begins a drain and fences off earlier drains, atomically; null when the subscription is gone. `entries`
+   * is the maximum number of entries read. `known` is the drain whose last write left the lanes that the
+   * caller has, if any. A cursor that is not of the log's timeline is moved back to the position where the
+   * two part.
    */
   claim(account: string, id: string, entries: number, known: DrainFence | null): Promise<Claim | null>;
   /**
    * Writes a settlement atomically; null only looks. Nothing is written for a drain that is no longer the
-   * latest, or under which Redis was set back. `version` and `endpointVersion` are those of the drain's
-   * settings, `known` the newest event that it has accepted, `foundAt` the log's head when that event was
-   * last found in it, null when it was not yet; `now` is in milliseconds on Redis's clock.
+   * latest, or if Redis was set back during it. `version` and `endpointVersion` are those of the drain's
+   * settings. `known` is the newest event that the drain has accepted. `foundAt` is the log's head when that
+   * event was last found in the log; null when it was not found yet. `now` is in milliseconds on Redis's
+   * clock.
    */
   settle(
     account: string,
@@ -66,7 +68,7 @@ export interface DeliveryStore {
   ): Promise<Listed<ListedDeadLetter>>;
 }
 
-// Maximum bytes of bodies read by the claim: its script copies them twice.
+// Maximum bytes of bodies read by the claim, whose script copies them twice.
 const claimedBytesMax = bodiesAtOnceMax / 4;
 const claimedMax = 200;
 

@@ -17,9 +17,9 @@ export interface CurrentSettings {
   readonly replays: readonly string[];
 }
 
-/** What a drain starts from, all of one moment. */
+/** The state that a drain starts from, all of one moment. */
 export interface Claim extends CurrentSettings {
-  /** Null when those that the caller has are still true. */
+  /** Null when the caller's lanes are still current. */
   readonly lanes: ReadonlyMap<string, Lane> | null;
   /** The newest event in the log. */
   readonly head: Checkpoint;
@@ -27,7 +27,7 @@ export interface Claim extends CurrentSettings {
   readonly read: LogRead;
 }
 
-/** How a settlement, or a look, went. */
+/** The result of a settlement or a look. */
 export type SettleResult =
   | {
       readonly kind: 'settled';
@@ -39,7 +39,7 @@ export type SettleResult =
   | { readonly kind: 'fenced' } // another drain has begun or the subscription is gone: stop
   | { readonly kind: 'set_back' }; // Redis was set back under the drain: begin anew from what it holds now
 
-/** What claim.lua replies for a subscription that is there. */
+/** The reply of claim.lua for a subscription that exists. */
 export type ClaimReply = [
   settings: Buffer,
   state: Buffer[],
@@ -51,7 +51,7 @@ export type ClaimReply = [
   running: Buffer,
 ];
 
-/** What settle.lua replies. */
+/** The reply of settle.lua. */
 export type SettleReply =
   | [0 | -1]
   | [1, number, string, number]
@@ -60,7 +60,7 @@ export type SettleReply =
 /** The claim in a reply to a drain that asked for a number of entries. Throws UnreadableRecordError. */
 export function toClaim(reply: ClaimReply, entriesWanted: number, own: SubscriptionKeys): Claim {
   const [settings, state, lanes, head, timeline, stream, bodies, running] = reply;
-  // The script has added bodies to as many entries as fit, '' where there was none.
+  // The script adds bodies to as many entries as fit; a missing body is ''.
   const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
   const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));
   const entries = read.filter((entry) => entry !== null);

@@ -3,13 +3,15 @@ import type { DeliveryState } from '../../subscriptions/subscription.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import type { Attempt, DeadLetter } from './delivery-records.ts';
 
-/** The part of the delivery state that says how far delivery has got. */
+/** The part of the delivery state that holds the progress of delivery. */
 export type ProgressFields = Pick<DeliveryState, 'cursor' | 'done' | 'parked'> & {
-  /** Of the cursor; null where the drain does not know it, and the log has it looked up. */
+  /**
+   * The timeline at the cursor; null where the drain does not know it and the script looks it up in the log.
+   */
   readonly timeline: string | null;
 };
 
-/** The part that says how the endpoint does, and whether its lanes are still to be tried at once. */
+/** The part that holds the endpoint's health, and whether its lanes are still to be tried at once. */
 export type EndpointFields = Pick<
   DeliveryState,
   | 'failures'
@@ -32,7 +34,7 @@ export interface OperationalNotice {
   readonly at: number;
 }
 
-/** What a drain writes in one step. */
+/** The writes of one step of a drain. */
 export interface Settlement {
   /** Fields that changed. */
   readonly progress: Partial<ProgressFields>;
@@ -44,7 +46,7 @@ export interface Settlement {
   readonly deadLetters: readonly DeadLetter[];
   /** Ids of dead letters whose event was delivered by a replay: they leave the list. */
   readonly recovered: readonly string[];
-  /** Changes of the replay that is worked on. */
+  /** Changes of the current replay. */
   readonly replay: ReplayChanges | null;
   /** Appended to the account's log; null = none. */
   readonly announced: OperationalNotice | null;

@@ -15,10 +15,10 @@
 --        without an event, but the baseline is complete and leaves out no more filings. Nothing is written
 --        for the filing after -1 or -2.
 --
--- The baseline leaves out `hidden` filings (a mark of polling): each that comes to light counts it down.
+-- The baseline leaves out `hidden` filings (a mark of polling); each one that appears later counts it down.
 -- Removals are counted in the mark `removals`.
 --
--- The event is appended before the state is written: should a write be refused (out of memory), the next poll
+-- The event is appended before the state is written. If a write is refused (out of memory), the next poll
 -- still sees the change.
 -- @include ../../events/log.lua
 local filings, index, details, counts, head, events, bodies, of_filing, polling = unpack(KEYS)
@@ -45,7 +45,7 @@ for i = 5, #ARGV, 11 do
     if counts_as_hidden then
       hidden = redis.call('HINCRBY', polling, 'hidden', -1)
     end
-    -- Before anything is written: it fails where a count is not a number.
+    -- Runs before anything is written, because it fails where a count is not a number.
     if before ~= after then
       if before ~= '' then redis.call('HINCRBY', counts, before, -1) end
       if after ~= '' then redis.call('HINCRBY', counts, after, 1) end

@@ -13,16 +13,16 @@ export interface PublishedEvent {
   readonly status: string;
 }
 
-/** What one script committed, as it is published to other processes. */
+/** The commits of one script, as they are published to other processes. */
 export interface PublishedBatch {
   readonly account: string;
   readonly generation: string;
-  /** The newest event in the log behind it. */
+  /** The newest event in the log after the batch. */
   readonly head: Checkpoint;
   readonly events: readonly PublishedEvent[];
 }
 
-/** What one script of this process committed. */
+/** The commits of one script of this process. */
 export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
   /** When it was written, milliseconds on Redis's clock. */
   readonly at: number;
@@ -31,7 +31,7 @@ export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
 }
 
 /**
- * What was committed to the logs lately: after Redis was set back, this is what Redis no longer knows. The
+ * The latest commits to the logs. After Redis was set back, they include those that Redis has lost. The
  * process remembers its own commits whole, and those of other processes in outline. Outlines are published,
  * and kept in a key that a Redis Cluster holds apart from the account's others.
  */
@@ -39,11 +39,11 @@ export interface CommitJournal {
   /** The newest known event in the log of this generation; null before the first. */
   newest(account: string, generation: string): Checkpoint | null;
   /**
-   * Remembers what this process committed and publishes it. After a crash before that, or where Redis is
-   * away, other processes do not know of it.
+   * Remembers a batch of this process and publishes it. After a crash before that, or while Redis is away,
+   * other processes do not know the batch.
    */
   note(batch: CommitBatch): Promise<void>;
-  /** Remembers what another process published, as `listenForCommits` gets it. */
+  /** Remembers a batch that another process published, as `listenForCommits` receives it. */
   hear(message: string): void;
   /** This process's commits to the log behind a position, oldest first. */
   ownBehind(account: string, generation: string, position: number): readonly CommitBatch[];
@@ -110,7 +110,7 @@ export function createCommitJournal(
     return batches.filter((batch) => batch.generation === generation);
   }
 
-  // A key that cannot be read holds nothing of use: it is removed and begins anew.
+  // A key that cannot be read is of no use; it is removed and begins anew.
   const forgetUnreadable = (account: string) => async (error: unknown) => {
     const unreadable = toUnreadable(error);
     if (unreadable === null) throw error;
@@ -166,9 +166,9 @@ export function createCommitJournal(
 }
 
 /**
- * Subscribes a journal to what other processes commit. The result subscribes again and is to be called now
- * and then: behind a proxy that changes its target, the connection survives and its subscription does not,
- * and a silent connection is found only by asking. Both reject when Redis does.
+ * Subscribes a journal to the commits of other processes. The returned function subscribes again and is to be
+ * called from time to time: behind a proxy that changes its target, the connection survives but its
+ * subscription does not, and only a request shows it. Both reject when Redis does.
  */
 export async function listenForCommits(
   client: RedisClient,
@@ -188,7 +188,9 @@ export async function listenForCommits(
   return listen;
 }
 
-/** Batches in the order in which they came, of `sizeMax` in all: beyond that the oldest are dropped. */
+/**
+ * Batches in the order of their arrival, up to a total size of `sizeMax`; beyond it the oldest are dropped.
+ */
 function createMemory<T extends Pick<PublishedBatch, 'account' | 'generation' | 'head'>>(
   sizeMax: number,
   sizeOf: (batch: T) => number,

@@ -9,8 +9,8 @@ import type { CommitResult } from './filing-commit.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
 
 /**
- * The snapshot was emptied or its account removed while another process worked on it: what that process knows
- * of it is void.
+ * The snapshot was emptied or its account removed while another process worked on it. That process's
+ * knowledge of the snapshot is void.
  */
 export class SnapshotLostError extends Error {
   override readonly name = 'SnapshotLostError';
@@ -23,8 +23,8 @@ export class SnapshotLostError extends Error {
 /** Writes commits to the snapshot and the log, each script atomic, and notes them in the journal. */
 export interface CommitWriter {
   /**
-   * Writes one batch. Null, with nothing written, when the log is not the one of which `known` is the newest
-   * event. Rejects with SnapshotLostError, with nothing written, when the snapshot is of another generation.
+   * Writes one batch. Null, with nothing written, when the log is not the one from which `known` was taken.
+   * Rejects with SnapshotLostError, with nothing written, when the snapshot is of another generation.
    */
   write(
     account: string,
@@ -33,7 +33,7 @@ export interface CommitWriter {
     at: number,
     known: Checkpoint,
   ): Promise<CommitResult[] | null>;
-  /** Writes commits whatever is known of the log; returns how many were written. Rejects as `write`. */
+  /** Writes commits without a check of the log; returns the number written. Rejects as `write`. */
   writeAnyway(
     account: string,
     generation: string,

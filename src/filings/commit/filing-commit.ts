@@ -3,13 +3,13 @@ import type { FilingCommit } from '../detection/decide-commit.ts';
 import { encodeState, type FilingState, type StoredState } from '../detection/filing-state.ts';
 
 /**
- * States of filings in the order of their ids; null for filings never seen. A round trip per thousand, each
- * of them atomic. One that cannot be read is rebuilt first, see `recoverState`; one of a newer format stays
- * as it is, and throws when it is decoded.
+ * States of filings in the order of their ids; null for filings never seen. Takes a round trip per thousand
+ * ids, each of them atomic. A state that cannot be read is rebuilt first, see `recoverState`. A state of a
+ * newer format stays as it is, and throws when it is decoded.
  */
 export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
 
-/** What became of one commit. */
+/** The outcome of one commit. */
 export type CommitResult =
   /** `position` is that of the event in the log; null without one. */
   | { readonly kind: 'written'; readonly position: number | null }

@@ -14,33 +14,36 @@ export interface Observation {
   readonly filing: PartnerFiling | null;
 }
 
-/** What the poll knows that a single read does not. */
+/** The facts that the poll knows and a single read does not. */
 export interface DecisionContext {
   readonly account: string;
   /** The generation of the snapshot that the poll found. */
   readonly generation: string;
-  /** Whether a filing never seen before is new; one of the baseline is not, and is added without an event. */
+  /**
+   * Whether a filing never seen before is new. A filing of the baseline is not, and is added without an
+   * event.
+   */
   readonly announces: (id: string) => boolean;
   /**
-   * Latest time (ms, Redis's clock) at which a filing is known to have been as stored; with `previous` null:
-   * not to have existed.
+   * Latest time (ms, Redis's clock) at which a filing is known to have been as stored or, with `previous`
+   * null, not to have existed.
    */
   readonly notBefore: (id: string, previous: FilingState | null, document: FilingDocument) => number;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
 }
 
-/** One filing's step: written only if the stored state is still `previous`. */
+/** The commit of one filing, written only if the stored state is still `previous`. */
 export interface FilingCommit {
   readonly id: string;
   readonly previous: StoredState | null;
   readonly next: FilingState;
-  /** What is kept from now on; null removes what was kept before, 'kept' leaves it as it is. */
+  /** The details to be kept from now on. Null removes the stored details, 'kept' leaves them as they are. */
   readonly details: FilingDetails | null | 'kept';
   readonly event: NewEvent | null;
 }
 
-/** What is to be done about one observation. */
+/** The consequence of one observation. */
 export type Decision =
   | { readonly kind: 'nothing' }
   /** A newer read was applied before; it began at `since` (ms, Redis's clock). */
@@ -48,7 +51,7 @@ export type Decision =
   | { readonly kind: 'commit'; readonly commit: FilingCommit };
 
 /**
- * Whether an observation shows just what is stored. Only the text is compared: false may also mean that
+ * Whether an observation equals the stored state. Only the text is compared, so false may also mean that
  * decoding is needed to find out.
  */
 export function isAsStored({ filing }: Observation, previous: StoredState | null): boolean {
@@ -63,15 +66,15 @@ export function decideCommit(
   window: ComparedSpan,
 ): Decision {
   const known = previous?.known ?? null;
-  // Its format is newer: the daemon of that version looks after it.
+  // The state's format is newer; the daemon of that version looks after it.
   if (previous !== null && known === null) return { kind: 'nothing' };
   const detection = detect(context, observation, known, window);
   if (detection.kind === 'unchanged') return { kind: 'nothing' };
   if (detection.kind === 'outdated') return { kind: 'outdated', since: known?.readFrom ?? 0 };
   const { id, filing } = observation;
   const { next } = detection;
-  // The document is parsed out of its page when it is asked for: a baseline of a million COMPLETED filings
-  // does without.
+  // The document is parsed out of its page only on request; a baseline of a million COMPLETED filings needs
+  // none.
   const document = () => filing?.document() ?? null;
   const details = isLookedFor(next) ? toDetails(document()) : null;
   const event =
@@ -108,7 +111,7 @@ function eventOf(
     after: next,
     changed,
     inferred,
-    // A time behind the read comes from a clock that was ahead: it says nothing.
+    // A time after the read comes from a clock that was ahead, and proves nothing.
     notBefore: until > window.end + clockStepMsMin ? 0 : Math.min(until, window.end),
     notAfter: window.end,
     document,

@@ -12,11 +12,11 @@ export interface ReadFiling {
   readonly rejectionReason: string | null;
 }
 
-/** A read's time span and when it was compared. */
+/** A read's time span and the time of its comparison. */
 export interface ComparedSpan extends ReadSpan {
   /**
-   * When it is compared, right after Redis was asked for its time; missing: now, on the clock of start and
-   * end.
+   * The time of the comparison, right after Redis was asked for its time. Missing: now, on the clock of start
+   * and end.
    */
   readonly compared?: Compared;
 }
@@ -24,16 +24,16 @@ export interface ComparedSpan extends ReadSpan {
 /** Redis's clock at the moment of a comparison, in milliseconds. */
 export interface Compared {
   readonly at: number;
-  /** Since when it is known not to have stepped. */
+  /** The time since which the clock is known not to have stepped. */
   readonly steadySince: number;
 }
 
-/** What one read means for what is known. */
+/** The meaning of one read for the known state. */
 export type Detection =
   | { readonly kind: 'unchanged' }
   /**
-   * The read started before the end of the one that last changed the state: what it shows may be older than
-   * what is known.
+   * The read started before the end of the read that last changed the state, so it may be older than the
+   * known state.
    */
   | { readonly kind: 'outdated' }
   /** The state moves on without an event: in the baseline, or for a field that no event type covers. */
@@ -43,7 +43,7 @@ export type Detection =
       readonly type: FilingEventType;
       readonly changed: readonly string[];
       /**
-       * True where the read proves a round trip that no read has shown, e.g. COMPLETED with another
+       * True where the read proves a round trip that no read has shown, for example COMPLETED with another
        * `completedAt`.
        */
       readonly inferred: boolean;
@@ -51,9 +51,9 @@ export type Detection =
     };
 
 /**
- * Compares one read with what is known. `previous` null means never seen; with `announceNew` false (the
- * baseline) such a filing is added without an event. One detection leads to at most one event
- * (docs/webhooks.md#event-types).
+ * Compares one read with the known state. `previous` is null for a filing never seen before; with
+ * `announceNew` false (the baseline) such a filing is added without an event. One detection leads to at most
+ * one event (docs/webhooks.md#event-types).
  */
 export function detectChange(
   previous: FilingState | null,
@@ -131,9 +131,8 @@ function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
 }
 
 /**
- * A read's span as it is to be compared. Where Redis's clock was set during or since the read, it is not
- * known by how much the read's times are wrong: then its span begins before that and ends with the
- * comparison.
+ * A read's span as it is to be compared. If Redis's clock was set during or since the read, the error of the
+ * read's times is unknown. The span then begins before the clock was set and ends with the comparison.
  */
 export function comparedSpan({ start, end }: ComparedSpan, compared: Compared): ComparedSpan {
   const { at, steadySince } = compared;
@@ -142,10 +141,10 @@ export function comparedSpan({ start, end }: ComparedSpan, compared: Compared): 
 }
 
 /**
- * Whether the read gives way to what is known. Which came first is not known within one millisecond, and not
- * where Redis's clock was set between the two; then the next read decides. A state from the future was
- * written while that clock was ahead, before it was set right: every read that began since is newer, and the
- * filing need not wait until the clock gets there.
+ * Whether the read gives way to the known state. The order of the two is unknown within one millisecond, and
+ * where Redis's clock was set between them; then the next read decides. A state from the future was written
+ * while that clock was ahead. Every read that began since the clock was set right is newer, so the filing
+ * need not wait until the clock reaches that time.
  */
 function isOutdated({ readAt }: FilingState, { start, compared }: ComparedSpan): boolean {
   if (compared === undefined) return start <= readAt;
@@ -162,8 +161,8 @@ function eventType(before: string, after: string, statusMoved: boolean): FilingE
   return before === 'COMPLETED' && after === 'PENDING' ? 'filing.reopened' : type;
 }
 
-// `completedAt` is set when the status becomes COMPLETED (docs/partner.md#statuses): where it moved although
-// the status looks the same, the filing has been through COMPLETED in between.
+// The service sets `completedAt` when the status becomes COMPLETED (docs/partner.md#statuses). If it moved
+// although the status is the same, the filing has been through COMPLETED in between.
 function provesRoundTrip(previous: ReadFiling, read: ReadFiling): boolean {
   if (read.completedAt === null || isSameInstant(previous.completedAt, read.completedAt)) return false;
   return read.status === 'REJECTED' || previous.completedAt !== null;

@@ -2,7 +2,7 @@ import { stateAbbreviation } from '../../events/event.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingState } from './filing-state.ts';
 
-/** What people recognise a filing by; `isLookedFor` says for which filings it is kept. */
+/** The fields by which people recognise a filing; `isLookedFor` decides for which filings they are kept. */
 export interface FilingDetails {
   readonly policyNumber: string | null;
   readonly insuredsName: string | null;
@@ -14,8 +14,8 @@ export interface FilingDetails {
 const textLengthMax = 200;
 
 /**
- * Whether details are kept of a filing in this state. The bulk of filings is COMPLETED or removed, and people
- * do not look through those.
+ * Whether details of a filing in this state are kept. Most filings are COMPLETED or removed, and people do
+ * not look through those.
  */
 export function isLookedFor({ status, removed }: Pick<FilingState, 'status' | 'removed'>): boolean {
   return isIndexed(status) && !removed;

@@ -2,26 +2,26 @@ import { filingStatuses } from '../../partner/filing-statuses.ts';
 import { NewerFormatError } from '../../redis/newer-format-error.ts';
 
 /**
- * What the daemon remembers of one filing: enough to detect the next change, without the document. Times are
+ * The daemon's memory of one filing: enough to detect the next change, without the document. Times are
  * milliseconds on Redis's clock.
  */
 export interface FilingState {
   readonly status: string;
   readonly completedAt: string | null;
   readonly rejectionReason: string | null;
-  /** Number of events of this filing so far; 0 for one known from the baseline only. */
+  /** Number of events of this filing so far; 0 for a filing known from the baseline only. */
   readonly sequence: number;
   /** End of the read that first showed the present status. */
   readonly since: number;
   /** Start of the last read that changed this state. */
   readonly readFrom: number;
-  /** End of that read. A read that did not start after it may be older than what is known. */
+  /** End of that read. A read that did not start after it may be older than the known state. */
   readonly readAt: number;
   /** True once the partner service did not know the filing on two polls. */
   readonly removed: boolean;
   /**
-   * True where receivers may have got another state than this one: the next read leads to an event, whether
-   * or not anything changed.
+   * True where receivers may have got another state than this one. The next read then leads to an event even
+   * without a change.
    */
   readonly restate?: boolean;
 }
@@ -59,8 +59,8 @@ export function encodeState(state: FilingState): string {
 }
 
 /**
- * Whether a stored state belongs to a filing that has not been removed and that shows just this. Only the
- * text is compared: false may also mean that decoding is needed to find out.
+ * Whether a stored state is that of a filing, not removed, with exactly these values. Only the text is
+ * compared, so false may also mean that decoding is needed to find out.
  */
 export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
   if (!text.startsWith(codeStart) || text.endsWith(removedEnd) || text.endsWith(restateEnd)) return false;
@@ -144,7 +144,7 @@ export class StoredState {
     return decodeState(this.text);
   }
 
-  /** Null where the state is of a newer format. Throws SyntaxError where it is none. */
+  /** Null where the state is of a newer format. Throws SyntaxError where the text is not a state. */
   get known(): FilingState | null {
     try {
       return this.state;

@@ -1,4 +1,4 @@
--- Reads what is needed to find a torn log after a start of the server, or on another server. Half a
+-- Reads the data needed to find a torn log after a start of the server, or on another server. Half a
 -- transaction may have been carried out behind the head at the start of the former run, or behind the newest
 -- entry where the log was not checked in the run before.
 --

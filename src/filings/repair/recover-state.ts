@@ -2,7 +2,7 @@ import type { OutlinedEntry } from '../../events/event-log.ts';
 import { isSettled } from '../../partner/filing-statuses.ts';
 import type { FilingState } from '../detection/filing-state.ts';
 
-/** What the store still holds of a filing whose state cannot be read. */
+/** The store's remaining records of a filing whose state cannot be read. */
 export interface Evidence {
   /** The filing's newest event in the log, with its body as parsed; null where there is none. */
   readonly newest: {
@@ -22,10 +22,10 @@ export interface Evidence {
 }
 
 /**
- * The state of a filing as far as the store still knows it. The newest event of a filing says all of it.
- * Without one, the status comes from the index, and the sequence is one that the filing cannot have reached.
- * A COMPLETED or REJECTED filing then gets one more event with its next read: whether receivers have got its
- * present status is not known.
+ * The state of a filing, recovered from the store. The newest event of a filing holds all of it. Without that
+ * event, the status comes from the index, and the sequence is one that the filing cannot have reached. A
+ * COMPLETED or REJECTED filing then gets one more event with its next read, because receivers may not have
+ * got its present status.
  */
 export function recoverState({ newest, indexed, eventsMax }: Evidence): FilingState {
   const shown = newest === null ? null : stateOfEvent(newest);

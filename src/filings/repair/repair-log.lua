@@ -1,6 +1,6 @@
--- Repairs an account's log where half a transaction was carried out: the head becomes that of the newest
--- entry, entries whose bodies belong to other events go, and the filings of a stretch stand in the indexes as
--- their states say.
+-- Repairs an account's log where half a transaction was carried out. The head becomes that of the newest
+-- entry, entries whose bodies belong to other events are removed, and the filings of a stretch stand in the
+-- indexes according to their states.
 --
 -- KEYS   1 head  2 events  3 bodies  4 filing-events  5 filings  6 index  7 counts
 -- ARGV   1 the head as it was found  2 first and  3 last position of the stretch

@@ -45,8 +45,8 @@ export interface LogRepairerDeps {
   readonly log: Pick<EventLog, 'load'>;
   readonly read: ReadStates;
   /**
-   * Raises the sequences of filings to those of these events, and has the next read lead to an event; returns
-   * which.
+   * Raises the sequences of filings to those of these events, and makes the next read lead to an event.
+   * Returns the ids of these filings.
    */
   readonly restate: (
     account: string,
@@ -121,7 +121,7 @@ export function createLogRepairer(deps: LogRepairerDeps): LogRepairer {
     if (written === null) return 'moved';
     const doubted = doubtedEvents(entries, bodies, torn, states);
     const restated = await restate(account, generation, doubted);
-    // Where the same changes were detected again, counts are the only trace of what was written twice.
+    // If the same changes were detected again, only the counts show the double writes.
     if (torn !== null || isOpen || !written.countsFit) await recount(account);
     const { from = null, to = null, mixed = [] } = torn ?? {};
     const repair = { account, from, to, removed: mixed.length, restated };

@@ -29,9 +29,10 @@ const commitsMax = 200;
 
 /**
  * Finds out whether Redis was set back since the commits that this or another process has made, and restores
- * what was lost; null when nothing was. Commits that this process remembers are made again, recorded at `at`
- * (ms, Redis's clock). The sequence of every other filing is raised to one that may have been delivered, so
- * that its next event has a greater one. After a crash in the middle, other processes restore what they know.
+ * the lost ones; null when none were lost. Commits that this process remembers are made again, recorded at
+ * `at` (ms, Redis's clock). The sequence of every other filing is raised to one that may have been delivered,
+ * so that its next event has a greater one. After a crash in the middle, other processes restore the commits
+ * that they know.
  */
 export async function restoreCommits(
   deps: RestoreDeps,
@@ -56,7 +57,7 @@ export async function restoreCommits(
   return { account, restored, restated };
 }
 
-// The newest position that the log shares with what is known of it; null where it has all of that.
+// The newest position that the log shares with the known commits; null where it has all of them.
 async function commonWithKnown(
   { log, journal }: RestoreDeps,
   account: string,
@@ -144,7 +145,7 @@ function restating(event: PublishedEvent, stored: StoredState | null): FilingCom
   return { id: event.filingId, previous: stored, next, details: 'kept', event: null };
 }
 
-// A filing that Redis does not know any more counts as removed until it is seen again.
+// A filing that Redis has lost counts as removed until it is seen again.
 function unseen({ status, sequence }: PublishedEvent): FilingState {
   const times = { since: 0, readFrom: 0, readAt: 0 };
   return { status, completedAt: null, rejectionReason: null, sequence, ...times, removed: true };

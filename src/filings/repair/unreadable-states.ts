@@ -10,7 +10,7 @@ import { recoverState, type Evidence } from './recover-state.ts';
 /** Puts a state in place of one that cannot be read. */
 export interface UnreadableStates {
   /**
-   * The state of a filing as the store has it afterwards; null when it was removed meanwhile. Where another
+   * Returns the state of a filing as stored afterwards; null when it was removed meanwhile. If another
    * process was quicker, its state is returned. A state of a newer format stays as it is.
    */
   toReadable(account: string, id: string, text: string): Promise<string | null>;

@@ -1,25 +1,25 @@
 /**
- * What the polls of an account remember of a difference between the service's count of a list and ours. A
+ * A difference between the service's count of a list and ours, as the polls of an account remember it. A
  * difference may be a change between two requests, a filing to be found, or permanent (a record that cannot
- * be read, a service that counts wrongly). Kept in memory; losing it costs one needless search.
+ * be read, a service that counts wrongly). It is kept in memory; losing it costs one needless search.
  */
 export interface CountDifference {
-  /** The difference that a search has left over: it means nothing any more. */
+  /** The difference that remained after a search; it no longer has a meaning. */
   readonly explained: number;
-  /** Number of polls in a row that met another difference. */
+  /** Number of polls in a row that found another difference. */
   readonly polls: number;
   /** Number of such polls that lead to a search. */
   readonly needed: number;
 }
 
-// A single poll may have met a change between two of its requests.
+// A single poll may have seen a change between two of its requests.
 const neededMin = 2;
 const neededMax = 64;
 
-/** Nothing met so far. */
+/** No difference found so far. */
 export const noDifference: CountDifference = { explained: 0, polls: 0, needed: neededMin };
 
-/** What a poll does about a difference. */
+/** The action of a poll on a difference. */
 export type DifferenceVerdict = 'nothing' | 'wait' | 'search';
 
 /** Judges one poll's difference: the service's count less ours. */
@@ -33,7 +33,10 @@ export function weighDifference(
   return { memory: { ...memory, polls }, verdict: polls >= memory.needed ? 'search' : 'wait' };
 }
 
-/** Remembers what a search has left over. Each search in vain doubles the patience, up to 64 polls. */
+/**
+ * Remembers the difference that remains after a search. Each search in vain doubles the number of polls
+ * before the next one, up to 64.
+ */
 export function concludeSearch(memory: CountDifference, left: number, fruitful: boolean): CountDifference {
   if (left === 0) return noDifference;
   const needed = fruitful ? neededMin : Math.min(memory.needed * 2, neededMax);
@@ -44,8 +47,8 @@ export function concludeSearch(memory: CountDifference, left: number, fruitful: 
 export type CountDifferences = Map<string, CountDifference>;
 
 /**
- * Whether to search for one poll's difference in a list now; `atOnce` where a search is cheap. Null, when the
- * service's count is not reliable, changes nothing.
+ * Whether to search a list now for the difference that one poll found; `atOnce` where a search is cheap. A
+ * null difference (the service's count is not reliable) changes nothing.
  */
 export function isSearchDue(
   differences: CountDifferences,
@@ -60,8 +63,8 @@ export function isSearchDue(
 }
 
 /**
- * Remembers what a search in a list has left over; `fruitful` when it found something or the rest is
- * accounted for.
+ * Remembers the difference that remains after a search of a list. `fruitful` is true when the search found
+ * something or the rest is accounted for.
  */
 export function concludeListSearch(
   differences: CountDifferences,
@@ -73,7 +76,7 @@ export function concludeListSearch(
     differences.set(status, concludeSearch(differences.get(status) ?? noDifference, left, fruitful));
 }
 
-/** Whether a difference is one that an earlier search has left over. */
+/** Whether a difference is the one that remained after an earlier search. */
 export function isExplained(
   differences: CountDifferences,
   status: string,

@@ -1,23 +1,25 @@
 /** A filing never seen before, after a baseline that had to leave some out. */
 export interface UnknownFiling {
   readonly id: string;
-  /** When it was created by its own account, milliseconds; NaN when it does not say. */
+  /**
+   * When it was created according to its own document, in milliseconds; NaN when the document does not say.
+   */
   readonly createdAt: number;
 }
 
-/** What is known about the filings that a baseline left out. */
+/** The facts about the filings that a baseline left out. */
 export interface BaselineGap {
   /** When the poll that completed the baseline began, milliseconds. */
   readonly baselinedAt: number;
-  /** Number of filings by which the service's count has grown: that many births and no more. Null: no count. */
+  /** Number of births: the filings by which the service's count has grown. Null without a count. */
   readonly counted: number | null;
 }
 
 /**
- * Ids of the filings that existed before the baseline ended, to be taken in silently. A filing is new when
- * its own account says that it was created since then; of the others as many are new as the count has grown
- * by, the latest first. Without either there was no birth: a list that is mended must not announce what it
- * hid.
+ * Ids of the filings that existed before the baseline ended, to be added without an event. A filing is new
+ * when its own `createdAt` is later than that. Of the others, the latest are new, up to the number by which
+ * the count has grown. Without a count or a `createdAt` no filing is new: a mended list must not announce the
+ * filings that it hid.
  */
 export function hiddenFilings(
   unknown: readonly UnknownFiling[],

@@ -4,22 +4,20 @@ export interface MissedRead {
   readonly gone: boolean;
   /** End of the first 404, or of the first failed read before one. */
   readonly since: number;
-  /** End of the last read that missed it. */
+  /** End of the last read that missed the filing. */
   readonly lastAt: number;
-  /**
-   * Latest time at which the filing is known to have been as stored; marks earned later do not cover it.
-   */
+  /** Latest time at which the filing is known to have been as stored. Later marks do not cover the filing. */
   readonly notBefore: number;
   /** Failed reads in a row. */
   readonly failures: number;
-  /** Not to be read one by one again before this time. */
+  /** The filing is not read by itself again before this time. */
   readonly retryAt: number;
 }
 
-// Milliseconds; a failed read is repeated at least that often.
+// Maximum milliseconds until a failed read is repeated.
 const retryMsMax = 15 * 60_000;
 
-/** After a 404. The next poll reads the filing again and decides. */
+/** The missed read after a 404. The next poll reads the filing again and decides. */
 export function missedByAbsence(before: MissedRead | undefined, now: number, notBefore: number): MissedRead {
   // A first 404 in the future was recorded while the clock was ahead.
   if (before?.gone === true) return { ...before, since: Math.min(before.since, now), lastAt: now };
@@ -28,9 +26,9 @@ export function missedByAbsence(before: MissedRead | undefined, now: number, not
 }
 
 /**
- * After a failed read. The first one is repeated in the next poll, further ones ever more rarely, up to a
- * quarter of an hour apart: one filing that cannot be read does not hold up its account. A 404 seen before
- * stays on record.
+ * The missed read after a failed read. The first failure is repeated in the next poll, further ones at
+ * growing intervals of up to a quarter of an hour, so one filing that cannot be read does not hold up its
+ * account. An earlier 404 stays on record.
  */
 export function missedByFailure(
   before: MissedRead | undefined,
@@ -50,7 +48,7 @@ export function missedByFailure(
   };
 }
 
-/** For a filing that is to be read by the next poll in any case. */
+/** The missed read of a filing that the next poll is to read in any case. */
 export function missedByRequest(now: number): MissedRead {
   return { gone: false, since: now, lastAt: now, notBefore: 0, failures: 0, retryAt: now };
 }

@@ -4,7 +4,7 @@ import { createdAtOf } from '../../partner/filing-schema.ts';
 import type { MissedRead } from './missed-reads.ts';
 import { isUnsettled } from '../../partner/filing-statuses.ts';
 
-/** The marks that polls earn by what they have provably seen; the store says what each of them means. */
+/** The marks of what polls have provably seen; `PollingMarks` defines each of them. */
 export interface SeenMarks {
   readonly unsettledSeenAt: number;
   readonly allSeenAt: number;
@@ -32,8 +32,8 @@ export function notBefore(
   return previous.readAt <= seenAt ? Math.max(seenAt, previous.readFrom) : previous.readFrom;
 }
 
-// Matching counts alone do not prove that a filing was not there (another may have gone); with its own
-// createdAt they do.
+// Matching counts alone do not prove that a filing did not exist, because another one may have been removed.
+// Together with the filing's own `createdAt` they do.
 function notBeforeOfUnknown({ bornSeenAt, countedAt }: SeenMarks, document: FilingDocument): number {
   const createdAt = createdAtOf(document);
   return Number.isNaN(createdAt) ? bornSeenAt : Math.max(bornSeenAt, Math.min(countedAt, createdAt));

@@ -1,6 +1,6 @@
 import type { ScanEnd } from '../list/scan-position.ts';
 
-/** What one pass over the whole list has shown. */
+/** The result of one pass over the whole list. */
 export interface Pass {
   readonly end: ScanEnd;
   /** The service's count less the known filings; null when its count is not reliable. */
@@ -17,13 +17,14 @@ export interface Pass {
    */
   readonly repeatShare: number;
   /**
-   * Known filings that no pass of this poll has shown, at most: filings removed meanwhile may have been shown.
+   * Maximum number of known filings that no pass of this poll has shown. Filings removed meanwhile may have
+   * been shown.
    */
   readonly unseen: number;
   readonly pages: number;
 }
 
-/** Beside the last pass, what decides about another one. */
+/** The facts beside the last pass that decide about another one. */
 export interface PassHistory {
   readonly passes: number;
   /** Filings unseen before the last pass; Infinity before the first. */
@@ -34,10 +35,10 @@ export interface PassHistory {
 }
 
 const passesMax = 60;
-// Maximum share of repeated rows in a list that moves while it is read; a higher one means that the list has
-// no order.
+// Maximum share of repeated rows in a list that moves while it is read. A higher share means that the list
+// has no order.
 const stableShareMax = 0.005;
-// Share of the unseen filings to which a pass has to bring them down to be worth another one.
+// Maximum share of the unseen filings that a pass may leave for another pass to be worthwhile.
 const unseenShrinkMin = 0.9;
 
 /** Whether to read the whole list once more in the same poll. */
@@ -58,14 +59,14 @@ export function unexplained({ difference, unreadable }: Pass): number | null {
 const looksMin = 3;
 const looksMax = 40;
 const oddsMax = 1e-5;
-// Minimum share of repeated rows assumed of an unstable list: by chance a single look may repeat much less
-// than it overlooks.
+// Minimum share of repeated rows assumed of an unstable list. By chance a single pass may repeat far fewer
+// rows than it overlooks.
 const unstableShareMin = 0.4;
 
 /**
- * Number of looks in a row without a new filing after which nothing is left, although the counts differ. A
- * look overlooks a filing with the probability that its rows repeat each other, all of them with less than 1
- * in 100 000. At least three, because a list may be cut short for a while.
+ * Number of passes or polls in a row without a new filing after which no filing is left to find, although the
+ * counts differ. One of them overlooks a filing with a probability of its share of repeated rows; all of them
+ * do so with less than 1 in 100 000. At least three, because a list may be cut short for a while.
  */
 export function looksNeeded(repeatShare: number): number {
   if (repeatShare <= stableShareMax) return looksMin;
@@ -84,9 +85,9 @@ export interface BaselineVerdict {
 
 /**
  * Decides after a poll without a baseline. The baseline is complete when the number of known filings equals
- * the service's count. Where it cannot (records that cannot be read, wrong counts, none at all), it is
+ * the service's count. If the two cannot become equal (unreadable records, wrong counts, no counts), it is
  * complete after enough polls that found nothing new. A count that is too high and a list that ends too early
- * look alike, so the difference is kept: as many filings may come to light later without being new. Pages
+ * look alike, so the difference is kept: that number of filings may appear later without being new. Pages
  * that are missing or repeat themselves never complete a baseline.
  */
 export function baselineVerdict(last: Pass, before: Omit<BaselineVerdict, 'baselined'>): BaselineVerdict {
@@ -102,8 +103,8 @@ export function baselineVerdict(last: Pass, before: Omit<BaselineVerdict, 'basel
 }
 
 /**
- * Number of filings that the baseline left out and that may still come to light, after a later pass. A count
- * that has come down counts no more of them.
+ * Number of filings that the baseline left out and that may still appear, after a later pass. A lower count
+ * of the service lowers this number, too.
  */
 export function stillUnlisted(last: Pass, before: number): number {
   if (last.end === 'broken' || last.added > 0 || last.difference === null) return before;

@@ -13,8 +13,8 @@ export interface Absence {
 /** Reads filings one by one. */
 export interface SingleReads {
   /**
-   * Requests each filing that is not to be left alone yet. One that cannot be read is counted and the others
-   * go on; several in a row reject with the last PartnerError, as does a refusal of the whole account.
+   * Requests each filing that is due. A filing that cannot be read is counted, and the others go on. Several
+   * such failures in a row reject with the last PartnerError, as does a refusal of the whole account.
    */
   read(ids: readonly string[]): Promise<void>;
   /** Filings whose second 404 was read since the last call. */
@@ -24,12 +24,12 @@ export interface SingleReads {
 /** Reads filings by themselves, and removes the absent ones, as far as the poll's lists are believed. */
 export interface CarefulReads {
   /**
-   * Reads filings one by one. Filings that may not be the account's any more (its lists are doubted, or too
-   * many answer 404 already) are sampled: a few are requested, and the others only when one of these answers.
+   * Reads filings one by one. Filings that may no longer be the account's (its lists are doubted, or too many
+   * answer 404 already) are sampled: a few are requested, and the others only when one of these exists.
    */
   read(ids: readonly string[]): Promise<void>;
   /**
-   * Removes the filings that answered 404 on two polls, unless that is doubted: then they stay on record as
+   * Removes the filings that answered 404 on two polls. If the removal is doubted, they stay on record as
    * missed.
    */
   removeAbsent(): Promise<void>;
@@ -47,7 +47,7 @@ export interface CarefulReadsParts {
   };
 }
 
-// Maximum number of sampled filings requested in vain in one poll.
+// Maximum number of sampled filings that are requested without success in one poll.
 const samplesMax = 20;
 const removedAtOnce = 8;
 

@@ -1,13 +1,14 @@
 /** Limits beyond which a poll's findings are doubted; see docs/configuration.md. */
 export interface DoubtLimits {
   /**
-   * Known filings that answer 404: more than both are doubted. The second one is a percentage of the known
-   * ones.
+   * Maximum known filings that answer 404, as a number and as a percentage of the known filings. Findings
+   * beyond both are doubted.
    */
   readonly removedMin: number;
   readonly removedPercent: number;
   /**
-   * Filings never seen before: more than both are doubted. The second one is a percentage of the known ones.
+   * Maximum filings never seen before, as a number and as a percentage of the known filings. Findings beyond
+   * both are doubted.
    */
   readonly unknownMin: number;
   readonly unknownPercent: number;
@@ -17,7 +18,7 @@ export interface DoubtLimits {
   readonly shownPercent: number;
 }
 
-/** Used where nothing else is configured. */
+/** The defaults of the configuration. */
 export const defaultDoubtLimits: DoubtLimits = {
   removedMin: 20,
   removedPercent: 1,
@@ -37,11 +38,11 @@ export type DoubtReason =
   /** More known filings answer 404 than can be believed to have been removed. */
   | 'removal_wave';
 
-/** What one poll has found. */
+/** The findings of one poll. */
 export interface Evidence {
   /** Known filings before the poll, removed ones left out. */
   readonly known: number;
-  /** Of these, the number that the lists read must have shown at least if they are the account's own. */
+  /** Number of these that the account's own lists would have shown at least. */
   readonly expected: number;
   /** Different known filings on the lists. */
   readonly shown: number;
@@ -49,13 +50,11 @@ export interface Evidence {
   readonly unknown: number;
   /** Known filings that answered 404 when last asked for. */
   readonly gone: number;
-  /**
-   * Whether an earlier poll was doubted, and is yet: then a list has to show that it is the account's own.
-   */
+  /** Whether an earlier doubt still stands; then a list has to prove that it is the account's own. */
   readonly isDoubted: boolean;
 }
 
-/** Number of known filings from which on findings are doubted; with fewer, anything may be true. */
+/** Minimum number of known filings for findings to be doubted; with fewer, any finding may be true. */
 export const doubtedFrom = 10;
 
 /** Whether the lists of a poll are the account's own; null when they are. */
@@ -81,8 +80,8 @@ export function removalDoubt(
 }
 
 /**
- * Maximum number of filings never seen before that a poll of an account with so many known ones is believed
- * to have found.
+ * Maximum number of filings never seen before that a poll of an account with `known` filings is believed to
+ * have found.
  */
 export function unknownMax(known: number, { unknownMin, unknownPercent }: DoubtLimits): number {
   return Math.max(unknownMin, (known * unknownPercent) / 100);
@@ -98,8 +97,8 @@ export interface ShownSoFar {
 }
 
 /**
- * Whether filings never seen before have to wait until the lists have been read. They do while more of
- * them than known ones have come, or where the service counts more than can be believed.
+ * Whether filings never seen before have to wait until the lists have been read. They wait while the lists
+ * have shown more of them than known filings, or where the service's count is too high to be believed.
  */
 export function isWaitNeeded({ known, shown, unknown, counted }: ShownSoFar, limits: DoubtLimits): boolean {
   if (known < doubtedFrom) return false;

@@ -1,6 +1,6 @@
 import type { DoubtReason } from './doubt-policy.ts';
 
-/** What a poll has found that is not believed, and therefore held back. */
+/** Findings of a poll that are not believed, and therefore held back. */
 export interface Doubt {
   readonly reason: DoubtReason;
   /**

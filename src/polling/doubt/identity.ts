@@ -3,17 +3,17 @@ import { PartnerError } from '../../partner/partner-error.ts';
 import { standingDoubt } from './doubt.ts';
 import { doubtedFrom } from './doubt-policy.ts';
 
-/** Which account the partner service says this is. */
+/** The account that the partner service names for the key. */
 export interface SeenIdentity {
   /** False when there was no need to ask. */
   readonly asked: boolean;
   /** Null when the service named none, or did not answer. */
   readonly digest: string | null;
-  /** The marks of it that a poll without a doubt keeps. */
+  /** The marks of the identity that a poll without a doubt keeps. */
   readonly earned: { readonly identity?: string; readonly identityAt?: number };
 }
 
-/** What decides whether to ask, and whether the answer is the account's own. */
+/** The facts that decide whether to ask, and whether the answer is the account's own. */
 export interface IdentityInput {
   readonly account: { readonly sweepIntervalMs: number };
   readonly marks: {
@@ -32,9 +32,9 @@ type IdentityClient = Pick<PartnerClient, 'checkAccount'>;
 const notAsked: SeenIdentity = { asked: false, digest: null, earned: {} };
 
 /**
- * Asks `GET /partner/me` which account this is, where that is due: the first time, once in a sweep interval,
- * and in each poll while findings are doubted. A service that does not answer is asked again when that is due
- * again. Rejects only when the signal aborts.
+ * Requests the account's identity from `GET /partner/me` when that is due: the first time, once in a sweep
+ * interval, and in each poll while findings are doubted. If the service does not answer, the next request
+ * waits until it is due again. Rejects only when the signal aborts.
  */
 export async function askIdentity(
   client: IdentityClient,
@@ -61,7 +61,7 @@ export async function readIdentity(client: IdentityClient, signal: AbortSignal):
     return await client.checkAccount(signal);
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
-    // The lists are weighed without it.
+    // The lists are weighed without an identity.
     return null;
   }
 }

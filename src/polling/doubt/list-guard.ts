@@ -11,25 +11,28 @@ import {
 import { readIdentity } from './identity.ts';
 
 /**
- * Holds back what one poll has read of lists that are not the account's own. Filings never seen before wait,
- * as long as more of them than known ones have come, until the lists have been read and weighed; filings that
- * answer 404 wait for the end of the poll.
+ * Holds back the findings of one poll on lists that are not the account's own. Filings never seen before wait
+ * until the lists have been read and weighed, as long as the lists have shown more of them than known
+ * filings. Filings that answer 404 wait for the end of the poll.
  */
 export interface ListGuard {
-  /** Counts what a page has shown for the first time. True: filings never seen before are held back. */
+  /**
+   * Counts the filings that a page has shown for the first time. True: filings never seen before are held
+   * back.
+   */
   count(known: number, unknown: number, counted: number | null): boolean;
   /** Whether filings never seen before are held back now. */
   keepsBack(): boolean;
   /** Keeps filings that are held back; `announce` is called when the lists prove to be the account's own. */
   keep(filings: number, announce: () => Promise<unknown>): void;
-  /** Announces the kept filings if there is no reason to wait any more. */
+  /** Announces the kept filings if there is no longer a reason to wait. */
   release(): Promise<void>;
   /** Whether a delta poll has to look closer before it ends. */
   isOpen(): boolean;
   /**
-   * Weighs the lists read; as the account's own they must have shown `expected` known filings. Null: they are
-   * the account's own, and the kept filings are announced. Asks for the account's identity where there is a
-   * doubt. Rejects as `announce` does, and when the signal aborts.
+   * Weighs the lists read; the account's own lists would have shown `expected` known filings. Null: the lists
+   * are the account's own, and the kept filings are announced. Requests the account's identity where there is
+   * a doubt. Rejects as `announce` does, and when the signal aborts.
    */
   weigh(expected: number): Promise<DoubtReason | null>;
   /** From now on nothing that the lists alone have shown is announced in this poll. */
@@ -38,22 +41,22 @@ export interface ListGuard {
   holdsRemovals(): boolean;
   /** Takes note of the account that `GET /partner/me` names; null where it names none. */
   noteAccount(digest: string | null): void;
-  /** True when another account answers: then nothing of the poll counts. */
+  /** True when another account answers; then no finding of the poll counts. */
   isClosed(): boolean;
   /** True when the lists are doubted. */
   isListDoubted(): boolean;
-  /** What is held back; null when nothing is. */
+  /** The doubt about the findings held back; null when none are. */
   found(): Doubt | null;
-  /** True when something would be held back had the operator not accepted it. */
+  /** True when findings would be held back without the operator's acceptance. */
   isOverridden(): boolean;
   /**
-   * True when more was held back than can be kept, and the lists are the account's own: they are to be read
-   * again.
+   * True when more filings were held back than can be kept and the lists are the account's own; the lists are
+   * then to be read again.
    */
   isToBeRepeated(): boolean;
 }
 
-/** What the guard knows of the poll at its beginning. */
+/** The state of the poll at its beginning, as far as the guard needs it. */
 export interface GuardInput {
   readonly marks: { readonly baselined: boolean; readonly doubt: string; readonly identity: string };
   /** Known filings before the poll. */
@@ -103,7 +106,7 @@ export function createListGuard(
     const announced = kept;
     kept = [];
     keptFilings = 0;
-    // In the order of the pages.
+    // Filings are announced in the order of the pages.
     // oxlint-disable-next-line no-await-in-loop
     for (const announce of announced) await announce();
   }

@@ -16,7 +16,7 @@ import {
   type TotalTrust,
 } from './scan-position.ts';
 
-/** What paging once through a list has shown. */
+/** The result of paging once through a list. */
 export interface ScanResult {
   /** Records that could not be read as filings, by id or digest. */
   readonly quarantined: ReadonlySet<string>;
@@ -46,7 +46,7 @@ export interface ScanDeps {
   readonly signal: AbortSignal;
 }
 
-/** Which part of the list to read, and how far its `total` is believed. */
+/** The part of the list to read, and how far its `total` is believed. */
 export interface ScanRequest {
   /** Undefined: the whole list. */
   readonly status?: string;
@@ -58,7 +58,7 @@ export interface ListScan {
   /**
    * The pages, to be read once. The next pages may be requested while the reader works on earlier ones. At a
    * `barrier` the reader finishes that work before it asks for more. Throws PartnerError when not even the
-   * first page can be had, or when the service refuses the account. No request outlives it.
+   * first page can be read, or when the service refuses the account. No request outlives the generator.
    */
   pages(): AsyncGenerator<ShownPage | 'barrier', void, undefined>;
   /** To be called once the pages have ended. */
@@ -66,8 +66,8 @@ export interface ListScan {
 }
 
 /**
- * Reads a list page by page (docs/partner.md#lists), advancing by what each page held and never by the limit
- * asked for. A page that cannot be had is left out and requested once more at the end.
+ * Reads a list page by page (docs/partner.md#lists). It advances by the number of records on each page, never
+ * by the requested limit. A page that cannot be read is left out and requested once more at the end.
  */
 export function scanList({ listing, shown, inBetween, signal }: ScanDeps, request: ScanRequest): ListScan {
   const { status, trust } = request;
@@ -148,7 +148,7 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
     return nextStep(position);
   }
 
-  // After an empty page before the total: whether the list goes on behind it.
+  // After an empty page before the total: finds out whether the list goes on behind it.
   async function* lookBehind(list: IdPart): AsyncGenerator<ShownPage | 'barrier', ScanStep> {
     const behind = Math.max(position.offset + 1, (position.total ?? 0) - 1);
     if (!(yield* fill(behind, list))) return 'short';
@@ -157,7 +157,7 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
     return step;
   }
 
-  // Requests once more what was left out.
+  // Requests the left-out pages once more.
   async function* close(step: Exclude<ScanStep, 'continue'>, list: IdPart): ReturnType<ListScan['pages']> {
     let isWhole = true;
     for (const offset of holes) isWhole = (yield* fill(offset, list)) && isWhole;
@@ -177,5 +177,6 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
   return { pages, result: () => ({ quarantined, end, position, failure }) };
 }
 
-// Failures are values here: a page that was requested ahead of time must not reject before it is awaited.
+// Failures are values here, because a page that was requested ahead of time must not reject before it is
+// awaited.
 type Answer = PageAnswer | PartnerError;

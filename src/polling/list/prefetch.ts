@@ -1,15 +1,15 @@
 /** Requests the pages of one list, each as soon as the one before it has arrived. */
 export interface Prefetch<T> {
   /**
-   * Expects the page at `offset` next, and after it probably the one at `likelyNext`; null where that is not
-   * known. A page that was requested on a prediction is dropped unless it is the one expected now.
+   * Expects the page at `offset` next, and after it probably the page at `likelyNext` (null: not known). A
+   * page that was requested on a prediction is dropped unless it is the expected one.
    */
   expect(offset: number, likelyNext: number | null): void;
   /** True when the expected page has been requested. */
   isRequested(): boolean;
-  /** Requests the expected page unless that has been done. */
+  /** Requests the expected page unless it has been requested. */
   request(): void;
-  /** The answer to the expected page, which is requested now unless that has been done. */
+  /** The answer to the expected page, which is requested now unless it has been requested. */
   answer(): Promise<T>;
   /** Resolves when no request is under way any more. Never rejects. */
   settled(): Promise<void>;
@@ -17,7 +17,7 @@ export interface Prefetch<T> {
 
 export interface PrefetchDeps<T> {
   /**
-   * Requests a page. `onArrival` is called when the page has arrived and is not parsed yet, and once more
+   * Requests a page. `onArrival` is called when the page has arrived and before it is parsed, and once more
    * when it had to be read again. Does not reject.
    */
   readonly fetch: (offset: number, onArrival: () => void) => Promise<T>;
@@ -33,8 +33,8 @@ interface Request<T> {
 
 /**
  * Requests nothing until the first page is expected. While one page is parsed and compared, the service works
- * on the next. Two are never under way at once: served out of order they would hide rows that move from one
- * to the other meanwhile.
+ * on the next one. Two requests are never under way at once: pages served out of order would hide rows that
+ * move from one to the other.
  */
 export function createPrefetch<T>({ fetch, inBetween }: PrefetchDeps<T>): Prefetch<T> {
   let expected: { readonly offset: number; readonly likelyNext: number | null } = {
@@ -50,7 +50,7 @@ export function createPrefetch<T>({ fetch, inBetween }: PrefetchDeps<T>): Prefet
     let arrived = false;
     const onArrival = () => {
       arrived = true;
-      // One page may wait until it is expected, not two.
+      // At most one page waits until it is expected.
       if (offset === expected.offset) predictNext();
     };
     return { offset, answer: fetch(offset, onArrival), hasArrived: () => arrived };

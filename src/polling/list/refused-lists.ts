@@ -2,8 +2,8 @@ import type { PartnerClient } from '../../partner/partner-client.ts';
 import { isRefusal, type PartnerError } from '../../partner/partner-error.ts';
 
 /**
- * The lists by status that the service refuses to serve, each with its answer and the time of it. Kept in
- * memory; losing it costs a request.
+ * The lists by status that the service refuses to serve, each with its answer and the time of the answer.
+ * They are kept in memory; losing them costs a request.
  */
 export type RefusedLists = Map<string, { readonly refusal: PartnerError; readonly at: number }>;
 
@@ -25,7 +25,7 @@ export function createListing({ client, refused, now, forMs }: RefusedListsDeps)
 } {
   function refusalOf(status: string): PartnerError | null {
     const { refusal, at } = refused.get(status) ?? { refusal: null, at: 0 };
-    // A time in the future is from a clock that was wrong.
+    // A time in the future was written by a clock that was wrong.
     return now() >= at && now() - at < forMs ? refusal : null;
   }
 

@@ -1,12 +1,12 @@
 import type { PartnerFiling } from '../../partner/filing-schema.ts';
 
-/** The filings of a page by what their being on it proves. */
+/** The filings of a page, split by whether this page alone proves their state. */
 export interface PageRows {
-  /** Shown for the first time in this poll, each once. */
+  /** Filings shown for the first time in this poll, each once. */
   readonly firstShown: readonly PartnerFiling[];
   /**
-   * Shown before in this poll, or twice on this page with different contents. Only reading such a filing by
-   * itself decides which copy is the later one.
+   * Filings shown before in this poll, or twice on this page with different contents. Only a read of the
+   * filing itself decides which copy is the later one.
    */
   readonly repeated: readonly PartnerFiling[];
 }
@@ -20,7 +20,7 @@ export function splitRepeatedRows(
   if (repeats.length === 0) return { firstShown: filings, repeated: [] };
   const copies = new Map<string, PartnerFiling>();
   const repeated = new Set(repeats.map(({ id }) => id));
-  // A filing that is new to the poll and stands twice on this page counts once where its copies are alike.
+  // A filing that is new to the poll and stands twice on this page counts once if its copies are alike.
   for (const filing of filings) {
     if (repeats.includes(filing)) continue;
     copies.set(filing.id, filing);

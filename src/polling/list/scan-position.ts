@@ -2,26 +2,26 @@ import { pageSize, type PartnerPage } from '../../partner/filing-schema.ts';
 import { isNewestFirst } from './newest-first.ts';
 
 /**
- * How far a list's `total` is believed as its end. A total that is too low must not hide what follows;
- * looking behind it costs a request.
+ * How far a list's `total` is believed as its end. A total that is too low must not hide the filings that
+ * follow; looking behind it costs a request.
  */
 export interface TotalTrust {
-  /** Lower totals are believed only where the list itself shows its end. Infinity: none is. */
+  /** Lower totals are believed only where the list itself shows its end. Infinity: no total is believed. */
   readonly atLeast: number;
   /**
-   * Whether it is believed after a last page that is full: `newest_first` where the list stood still and that
-   * page shows its filings newest first, so that nothing born since the baseline can follow.
+   * Whether the total is believed after a last page that is full. `newest_first`: only where the list stood
+   * still and that page shows its filings newest first, so that no filing newer than the baseline can follow.
    */
   readonly afterFullPage: 'never' | 'newest_first' | 'always';
 }
 
-/** How far paging through a list has got, and what it has shown: `nextStep` decides on it. */
+/** The progress of paging through a list, from which `nextStep` decides. */
 export interface ScanPosition {
   readonly offset: number;
   /** Filings served, repeated ones and quarantined records included. */
   readonly rows: number;
   readonly pages: number;
-  /** Pages left out because they could not be read or were empty before the list's end. */
+  /** Number of pages left out because they could not be read or were empty before the list's end. */
   readonly skipped: number;
   readonly skippedInARow: number;
   /** Non-empty pages in a row on which every id had been seen before. */
@@ -30,30 +30,35 @@ export interface ScanPosition {
   readonly distinct: number;
   readonly firstLength: number;
   readonly lastLength: number;
-  /** Length of a full page as far as it shows: the service may clamp the limit, and may or may not say so. */
+  /**
+   * Length of a full page as far as it is known. The service may lower the limit, with or without stating it.
+   */
   readonly fullLength: number;
   /** The last total the service gave; null when it gave none. */
   readonly total: number | null;
-  /** The highest total that it gave. */
+  /** The highest total that the service gave. */
   readonly totalMax: number | null;
-  /** The lowest total that it gave with a page that held something. */
+  /** The lowest total that the service gave with a page that was not empty. */
   readonly totalMin: number | null;
   /** True once two pages gave different totals. */
   readonly totalMoved: boolean;
-  /** True when the last page shows its filings newest first; only set where that decides about the end. */
+  /** True when the last page shows its filings newest first. Set only where that decides about the end. */
   readonly newestFirst: boolean;
   readonly trust: TotalTrust;
 }
 
-/** How a scan ended. Only after `complete` does absence from the list say anything. */
+/** How a scan ended. Absence from the list has a meaning only after `complete`. */
 export type ScanEnd =
   | 'complete'
-  /** The list ends before its total, and the service says so consistently. */
+  /** The list ends before its total, and repeated requests confirm it. */
   | 'short'
   /** Pages are missing, repeat themselves or never end. */
   | 'broken';
 
-/** What to do after a page: `early` is an empty page before the total, to be looked behind. */
+/**
+ * The next step after a page. `early`: the page is empty although the total is not reached, so the scan looks
+ * behind it.
+ */
 export type ScanStep = ScanEnd | 'continue' | 'early';
 
 const repeatedPagesMax = 3;
@@ -63,7 +68,7 @@ const skippedShareMax = 0.02;
 // Maximum number of pages of a list without a total, or with one that grows as fast as it is read.
 const pagesMax = 100_000;
 
-/** Before the first page. */
+/** The position before the first page. */
 export function startPosition(trust: TotalTrust): ScanPosition {
   return {
     offset: 0,
@@ -131,7 +136,7 @@ export function skipPage(position: ScanPosition): ScanPosition {
 }
 
 /**
- * Offset of the page after the next one if nothing changes; null where the list may have ended by then.
+ * Offset of the page after the next one if the list does not change; null where the list may end before it.
  */
 export function likelyNextOffset({
   offset,
@@ -156,8 +161,8 @@ export function nextStep(position: ScanPosition): ScanStep {
   return isTotalBelieved(position, total) ? 'complete' : 'continue';
 }
 
-// Some services answer an offset behind the end with their last page; one that ignores offsets altogether
-// repeats its first.
+// Some services answer an offset behind the end with their last page. A service that ignores offsets
+// altogether repeats its first page.
 function repeatedEnd({ distinct, firstLength }: ScanPosition): ScanEnd {
   return distinct > firstLength ? 'short' : 'broken';
 }
@@ -174,7 +179,7 @@ function isTotalBelieved(position: ScanPosition, total: number): boolean {
 }
 
 /**
- * Whether the list provably stood still while it was read, and was read as a whole. Then a filing that was
+ * Whether the list provably stood still while it was read, and was read as a whole. If so, a filing that was
  * not on it did not exist.
  */
 export function isSteady(position: ScanPosition): boolean {

@@ -10,13 +10,13 @@ import type { ReadDeps } from './poll-input.ts';
 import type { PollReads } from './poll-reads.ts';
 import { readUnknownStatuses } from './unknown-statuses.ts';
 
-// The settled statuses of which the snapshot knows the filings: REJECTED. COMPLETED needs no count of its own.
+// The settled statuses whose filings the snapshot indexes: REJECTED. COMPLETED needs no count of its own.
 const countedStatuses = settledStatuses.filter(isIndexed);
 
 /**
- * Reads what may have changed since the last poll: the unsettled lists, the filings that left them, and the
- * counts that show whether anything settled moved. Null when only a sweep can decide, as where the service
- * refuses one of these lists.
+ * Reads the parts that may have changed since the last poll: the unsettled lists, the filings that left them,
+ * and the counts that show whether a settled filing moved. Null when only a sweep can decide, as where the
+ * service refuses one of these lists.
  */
 export async function readDelta(reads: PollReads, deps: ReadDeps): Promise<ReadOutcome | null> {
   if (unsettledStatuses.some(reads.isRefused)) return null;
@@ -43,14 +43,14 @@ export async function readDelta(reads: PollReads, deps: ReadDeps): Promise<ReadO
   };
 }
 
-// The lists of a delta need not show anything that is known; the ends of the whole one do, up to a page each.
+// The lists of a delta need not show any known filing; the two ends of the whole list do, up to a page each.
 // False when a sweep has to decide.
 async function weigh(reads: PollReads): Promise<boolean> {
   const { guard, input } = reads;
   await readFirstAndLastPage(reads, (await reads.countOf()) ?? input.known);
   const reason = await guard.weigh(Math.min(input.known, pageSize));
   if (reason === null) return !guard.isToBeRepeated();
-  // A doubt that a recent sweep had is not worth another sweep.
+  // A doubt that a recent sweep has confirmed is not worth another sweep.
   const isSweepDue = isSweepRetryDue({ ...input, ...input.account, now: input.startedAt });
   if (!isHeldBack(input.marks) || isSweepDue) return false;
   guard.doubt(reason);
@@ -62,8 +62,9 @@ async function unsettledIds({ account }: PollReads, { snapshot }: ReadDeps): Pro
   return (await Promise.all(lists)).flat();
 }
 
-// All at once: the budget decides how many really are. A filing that moves between two of them meanwhile is
-// either on one of them or among those that left. Null when the service refuses one of them.
+// Reads all lists concurrently, as far as the budget allows. A filing that moves between two of them
+// meanwhile is either on one of them or among the filings that left. Null when the service refuses one of
+// them.
 async function readLists(
   reads: PollReads,
   counts: Readonly<Record<string, number>>,
@@ -77,18 +78,18 @@ async function readLists(
   return scans.includes(null) ? null : scans.every((scan) => scan?.end !== 'broken');
 }
 
-// Maximum number of filings that are read one by one without further thought.
+// Maximum number of filings that are read one by one without a look at the settled lists.
 const readSinglyMax = 3;
-// Number of such filings on a page of a settled list with which it has been worth its request.
+// Minimum number of such filings on a page of a settled list for the page to be worth its request.
 const foundPerPageMin = 2;
 const pagesMax = 50;
-// Maximum number of filings that are read one by one however small the account is.
+// Maximum number of filings that are read one by one, or one percent of the known filings where that is more.
 const sweepReadsMin = 200;
 
 /**
- * Reads the filings that left the unsettled lists: the newest pages of the settled lists first, as long as
- * they show some, then the rest one by one. A false alarm costs a request, never an event. False when a sweep
- * would be cheaper.
+ * Reads the filings that left the unsettled lists: first the newest pages of the settled lists, as long as
+ * they show such filings, then the rest one by one. A false alarm costs a request, never an event. False when
+ * a sweep would be cheaper.
  */
 async function readLeftUnsettled(
   reads: PollReads,
@@ -116,9 +117,9 @@ async function findOnNewestPages(reads: PollReads, status: string, left: Set<str
 
 /**
  * Compares two totals of the service with the snapshot. A higher overall total means that filings appeared
- * which were settled from the start; a different REJECTED total means that filings moved between REJECTED and
- * COMPLETED. COMPLETED needs no request of its own. If a difference persists over several polls, the lists
- * are searched; `sweep` when that takes the whole list.
+ * already settled. A different REJECTED total means that filings moved between REJECTED and COMPLETED.
+ * COMPLETED needs no request of its own. A difference that persists over several polls leads to a search of
+ * the list; `sweep` when the search takes the whole list.
  */
 async function compareCounts(reads: PollReads, deps: ReadDeps): Promise<'none' | 'some' | 'sweep'> {
   const [all, ...totals] = await allEnded([

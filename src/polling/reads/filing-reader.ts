@@ -70,7 +70,7 @@ export function createFilingReader(
     absences.push({ id, span });
   }
 
-  // The 404 of a service that knows neither the account nor the filing it has just listed proves nothing.
+  // A 404 proves nothing if the service knows neither the account nor the filing that it has just listed.
   async function vouchForAbsences(): Promise<void> {
     guard.noteAccount(await client.checkAccount(signal));
     const { listedFiling } = tally;

@@ -22,20 +22,20 @@ import type { PollReads } from './poll-reads.ts';
 export interface ReadOutcome {
   /** The marks that it has earned. */
   readonly earned: MarksUpdate;
-  /** False when part of what there was to read could not be had. */
+  /** False when part of the lists or filings could not be read. */
   readonly whole: boolean;
 }
 
-// Number of unlisted filings that are read one by one; twice the list's pages where that is more.
+// Maximum number of unlisted filings that are read one by one, or twice the list's pages where that is more.
 const unlistedReadsMin = 700;
 // Maximum number of unreadable records that are looked up in the snapshot.
 const namesMax = 1000;
-// Maximum number of pages with which reading the whole list once more is cheap.
+// Maximum number of pages of a list that is cheap to read once more.
 const cheapPages = 40;
 
 /**
- * Reads everything: the whole list, as often as its order calls for, then each known filing that was not on
- * it. Without a baseline this is what completes it.
+ * Reads everything: the whole list, as often as its order requires, then each known filing that was not on
+ * it. An account without a baseline gets it from these reads.
  */
 export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<ReadOutcome> {
   const { marks, startedAt } = reads.input;
@@ -75,7 +75,7 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   };
 }
 
-/** What all passes of one poll have shown. */
+/** The result of all passes of one poll. */
 interface Passes {
   /** Records on any of them that cannot be read, by id or digest. */
   readonly unreadable: ReadonlySet<string>;
@@ -85,9 +85,9 @@ interface Passes {
   readonly added: number;
   /** Known filings that none of them showed. */
   readonly unseen: number;
-  /** Whether filings that only the service's count mentions were searched for. */
+  /** Whether the passes searched for filings that only the service's count shows. */
   readonly searched: boolean;
-  /** Whether passes after the first found any. */
+  /** Whether passes after the first found new filings. */
   readonly found: boolean;
 }
 
@@ -99,8 +99,8 @@ async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
   let addedAtFirst = 0;
   for (let count = 1; ; count += 1) {
     const addedBefore = reads.tally.added;
-    // A filing that the baseline overlooks would be announced as new later. Where a baseline had to leave
-    // some out, the count has proved wrong.
+    // A filing that the baseline overlooks would be announced as new later. If a baseline had to leave
+    // filings out, the service's count has proved wrong.
     const atLeast = baselined ? await deps.snapshot.known(reads.account) : Infinity;
     const afterFullPage = hidden === 0 ? 'newest_first' : 'never';
     const scan = await reads.readList({ trust: { atLeast, afterFullPage } });
@@ -127,7 +127,7 @@ async function weigh({ guard, input }: PollReads): Promise<void> {
   if (reason !== null) guard.doubt(reason);
 }
 
-// Filings born while a long list was read stand at one of its ends; looking there saves another pass.
+// Filings created while a long list was read stand at one of its ends; reading both ends saves another pass.
 async function lookAtEnds(
   reads: PollReads,
   { snapshot }: ReadDeps,
@@ -141,8 +141,8 @@ async function lookAtEnds(
 }
 
 /**
- * Reads the first and the last page of the whole list: most services list by age, so new filings stand on one
- * of them. Returns the service's count, null when it gave none.
+ * Reads the first and the last page of the whole list. Most services list by age, so new filings stand on one
+ * of the two. Returns the service's count, null when it gave none.
  */
 export async function readFirstAndLastPage(reads: PollReads, total: number): Promise<number | null> {
   const [first] = await allEnded([reads.readPage(0), reads.readPage(Math.max(0, total - pageSize))]);
@@ -162,9 +162,9 @@ async function judge(
 ): Promise<Pass> {
   const { account, input, missed, shown } = reads;
   const [known, { removals }] = await Promise.all([snapshot.known(account), polling.read(account)]);
-  // This poll may have shown filings that were removed since, by whichever poll.
+  // This poll may have shown filings that this or another poll has removed since.
   const removed = Math.max(0, removals - input.marks.removals);
-  // A record that can no longer be read may be a filing that is known from before.
+  // A record that can no longer be read may be a known filing.
   const states = await snapshot.read(account, [...unreadable].slice(0, namesMax));
   const unreadableNew = states.filter((state) => state === null).length;
   const { rows, distinct, pages, totalMin } = scan.position;
@@ -183,8 +183,8 @@ async function judge(
 }
 
 /**
- * The known filings that are not in `listed`, removed ones left out: their number, and up to `max` of them.
- * Each set of that size has the same odds, so over the polls all of them get their turn.
+ * Samples the known filings that are not in `listed`, removed ones left out: their number, and up to `max` of
+ * them. Each filing has the same odds, so all of them are read over a number of polls.
  */
 async function sampleUnlisted(
   { snapshot, random }: { readonly snapshot: SnapshotStore; readonly random: () => number },

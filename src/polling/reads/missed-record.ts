@@ -19,10 +19,7 @@ export interface MissedRecord {
   due(): string[];
   /** Number of known filings that answered 404 when last requested, but not often enough to be removed. */
   gone(): number;
-  /**
-   * Latest time at which a filing is known to have been as stored; null for one that is not known, or
-   * removed.
-   */
+  /** Latest time at which a filing is known to have been as stored; null for an unknown or removed filing. */
   notBefore(id: string): Promise<number | null>;
 }
 
@@ -56,7 +53,7 @@ export function createMissedRecord(
       });
       await allEnded(removed.map(({ id, missed }) => polling.clearMissedRead(account, id, missed)));
     },
-    // A known filing whose record cannot be read is on the list, but from then on nothing is known of it.
+    // A known filing whose record cannot be read is on the list, but its state is unknown from then on.
     async rememberUnreadable(names) {
       const unrecorded = names.filter((name) => !missedReads.has(name)).slice(0, namesMax);
       const states = await snapshot.read(account, unrecorded);

@@ -7,12 +7,14 @@ import type { MissedRecord } from './missed-record.ts';
 import type { PollInput, ReadDeps } from './poll-input.ts';
 import { countObserved, type Tally } from './tally.ts';
 
-/** Compares what one poll reads with the snapshot, and commits the differences with their events. */
+/**
+ * Compares the filings that one poll reads with the snapshot, and commits the differences with their events.
+ */
 export interface Observer {
   /**
-   * Commits what one request has shown of filings. `rules` say what of it is new and what is held back;
-   * without them all filings never seen before are new once there is a baseline, and held back as the guard
-   * says. Nothing is committed once another account answers.
+   * Commits the filings that one request has shown. `rules` decide which of them are new and which are held
+   * back. Without rules all filings never seen before are new once there is a baseline, and the guard decides
+   * whether they are held back. Nothing is committed once another account answers.
    */
   observe(
     observations: readonly Observation[],

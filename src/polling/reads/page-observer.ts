@@ -13,9 +13,10 @@ import type { Tally } from './tally.ts';
 /** Compares the pages of one poll with the snapshot. */
 export interface PageObserver {
   /**
-   * Observes a page of the list in a status, or of the whole one. A filing counts as its first page in this
-   * poll shows it; where a later page contradicts that (rows shift while a list is paged, a cache answers),
-   * the filing is read by itself. Returns the number of filings on the page that were never seen before.
+   * Observes a page of the list in a status, or of the whole list. A filing counts as the first page in this
+   * poll shows it. Where a later page contradicts the first (rows shift while a list is paged, a cache
+   * answers), the filing is read by itself. Returns the number of filings on the page that were never seen
+   * before.
    */
   observe(shown: ShownPage, status: string | undefined): Promise<number>;
 }
@@ -28,14 +29,14 @@ export interface PageObserverParts {
   readonly tally: Tally;
 }
 
-/** Where filings were shown. */
+/** The request that showed filings. */
 interface ShownBy {
   readonly span: ReadSpan;
   readonly status: string | undefined;
   readonly total: number | null;
 }
 
-// Maximum number of contradictions that one poll settles; the others wait for the next.
+// Maximum number of contradictions that one poll settles; the others wait for the next poll.
 const settledMax = 100;
 
 /** An observer of one poll's pages. */
@@ -57,7 +58,7 @@ export function createPageObserver(
     const added = await underWay(commit(rows.firstShown, { span, status, total }, holdsBack));
     await guard.release();
     if (rows.repeated.length > 0) {
-      // By then the snapshot has what an earlier page has shown.
+      // The snapshot has to hold the filings of earlier pages by then.
       await Promise.allSettled(earlier);
       await settle(rows.repeated, span);
     }
@@ -128,7 +129,7 @@ export function createPageObserver(
   }
 
   return {
-    // One page after the other where births are counted, so that none counts twice.
+    // Where new filings are counted, pages are observed one after the other, so that no filing counts twice.
     observe(shown, status) {
       if (marks.hidden === 0) return observe(shown, status);
       const turn = () => observe(shown, status);

@@ -10,7 +10,7 @@ import type { RefusedLists } from '../list/refused-lists.ts';
 import type { PollingMarks } from '../store/marks.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
-/** What the reads of all polls of an account need. */
+/** The dependencies of the reads of all polls of an account. */
 export interface ReadDeps {
   readonly client: PartnerClient;
   readonly snapshot: SnapshotStore;
@@ -19,7 +19,7 @@ export interface ReadDeps {
   readonly differences: CountDifferences;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
-  /** From where on what a poll has found is doubted. */
+  /** The limits beyond which the findings of a poll are doubted. */
   readonly doubtLimits: DoubtLimits;
   readonly random: () => number;
   readonly now: () => number;
@@ -32,7 +32,7 @@ export interface ReadDeps {
   readonly onQuarantined: (account: string, records: number) => void;
 }
 
-/** What one poll begins with. */
+/** The state that one poll begins with. */
 export interface PollInput {
   readonly account: {
     readonly account: string;
@@ -42,12 +42,12 @@ export interface PollInput {
   readonly marks: PollingMarks;
   /** Number of known filings, removed ones left out, before the poll. */
   readonly known: number;
-  /** Known filings that could not be read, as of the marks; the poll keeps them up to date. */
+  /** Known filings that could not be read, as of the beginning; the poll keeps them up to date. */
   readonly missedReads: Map<string, MissedRead>;
   /** Start of the poll, before its first read. */
   readonly startedAt: number;
   readonly signal: AbortSignal;
-  /** True when the poll reads once more what it has found to be the account's own. */
+  /** True when the poll reads lists once more that it has found to be the account's own. */
   readonly isTrusted?: boolean;
   /** Number of events that the poll has put into the log before that. */
   readonly eventsBefore?: number;

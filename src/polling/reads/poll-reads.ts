@@ -23,17 +23,17 @@ export interface PageRead {
   readonly strayed: boolean;
 }
 
-/** The reads of one poll; each has compared what it read with the snapshot when it resolves. */
+/** The reads of one poll. Each resolves once it has compared the filings read with the snapshot. */
 export interface PollReads {
   readonly input: PollInput;
   /** The account's name. */
   readonly account: string;
-  /** Keeps the poll from announcing what it has read of lists that are not the account's own. */
+  /** Keeps the poll from announcing filings of lists that are not the account's own. */
   readonly guard: ListGuard;
-  /** What the poll has counted and found so far. */
+  /** The poll's counts and findings so far. */
   readonly tally: Readonly<Tally>;
   readonly missed: Pick<MissedRecord, 'due' | 'gone'>;
-  /** Ids on any page that the poll has read, those of records that cannot be read included. */
+  /** Ids on any page that the poll has read, including those of records that cannot be read. */
   readonly shown: IdSet;
   /** Reads a whole list, or the part of it in one status. */
   readList(request: ScanRequest): Promise<ScanResult>;
@@ -44,14 +44,15 @@ export interface PollReads {
    */
   isRefused(status: string): boolean;
   /**
-   * The service's count of filings in a status, or of all; null when it gives none or refuses that list. One
-   * request.
+   * The service's count of filings in a status, or of all filings. Null when the service gives none or
+   * refuses that list. Costs one request.
    */
   countOf(status?: string): Promise<number | null>;
   /** Reads filings one by one. */
   readFilings(ids: readonly string[]): Promise<void>;
   /**
-   * Removes filings that answered 404 on two polls, while the account itself answers, unless that is doubted.
+   * Removes filings that answered 404 on two polls while the account itself answers. A doubted removal is
+   * left out.
    */
   removeAbsent(): Promise<void>;
   /** Number of second 404s of this poll that wait for `removeAbsent`. */

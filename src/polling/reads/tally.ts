@@ -1,27 +1,33 @@
 import type { Observed } from '../../filings/observe-filings.ts';
 import type { PartnerError } from '../../partner/partner-error.ts';
 
-/** What one poll has counted and found so far. Its reads write it, its end is judged by it. */
+/**
+ * The counts and findings of one poll so far. The reads of the poll write it; the poll's outcome is decided
+ * from it.
+ */
 export interface Tally {
   /** Events put into the log. */
   events: number;
   /** Filings never seen before. */
   added: number;
-  /** Known filings that could not be read, the ones left alone for now included. */
+  /** Known filings that could not be read, including those left alone for now. */
   unread: number;
   /**
-   * True when a read met a newer one of a poll that started before this one: then it proves nothing about its
-   * time.
+   * True when a newer read, of a poll that started before this one, overtook a read. That read then proves
+   * nothing about its time.
    */
   overtaken: boolean;
   /** The last failures that did not end the poll; null when there was none. */
   listFailure: PartnerError | null;
   filingFailure: PartnerError | null;
-  /** The filing that a list has shown last; null when none has shown any. */
+  /** The filing that a list has shown last; null when no list has shown a filing. */
   listedFiling: string | null;
 }
 
-/** Before the first read; `events` is the number that the poll has put into the log before that. */
+/**
+ * The tally before the first read; `events` is the number of events that the poll has put into the log so
+ * far.
+ */
 export function startTally(events: number): Tally {
   return {
     events,

@@ -4,14 +4,15 @@ import { consequence, PartnerError } from '../../partner/partner-error.ts';
 import type { ReadDeps } from './poll-input.ts';
 import type { PollReads } from './poll-reads.ts';
 
-// Maximum number of filings in a status whose list is read; of more a few are read in each poll.
+// Maximum number of filings in a status for its list to be read. In a larger status each poll reads a few
+// filings.
 const listedMax = 300;
 const readSinglyMax = 20;
 
 /**
- * Looks after the filings in statuses that are not known (docs/partner.md#statuses). It is not known either
- * whether these are final, whether the service lists by them, or how many filings gather in them. So a poll
- * spends little: the list of each, or where there is none to be had, or a long one, some of its filings.
+ * Reads the filings in unknown statuses (docs/partner.md#statuses). It is also unknown whether such a status
+ * is final, whether the service lists by it, and how many filings gather in it. A poll therefore spends
+ * little: it reads the list of each status, or some of the filings where there is no list or a long one.
  * Returns the filings that left their list; they are to be read by themselves.
  */
 export async function readUnknownStatuses(
@@ -22,7 +23,7 @@ export async function readUnknownStatuses(
   const unknown = Object.entries(counts).filter(([status, count]) => count > 0 && !isKnownStatus(status));
   const left: string[] = [];
   for (const [status, count] of unknown) {
-    // There are hardly ever any, let alone two.
+    // More than one such status is very rare.
     // oxlint-disable no-await-in-loop
     const before = await snapshot.idsIn(reads.account, status);
     const isListed = count <= listedMax && (await readListOf(reads, status));

@@ -1,14 +1,14 @@
 import type { PollingMarks } from '../store/marks.ts';
 
-/** The requested kind of poll: a sweep reads everything, a delta what it needs to. */
+/** The requested kind of poll: a sweep reads everything, a delta only the parts that may have changed. */
 export type PollMode = 'delta' | 'sweep';
 
-/** What one poll reads. */
+/** The extent of one poll. */
 export type PollPlan =
   | 'full' // the whole list, then every known filing that was not on it
   | 'delta'; // the lists of unsettled filings, the filings that left them, the counts
 
-/** What decides about a plan. Times are milliseconds on Redis's clock. */
+/** The facts that a plan is decided from. Times are milliseconds on Redis's clock. */
 export interface PlanInput {
   readonly mode: PollMode;
   readonly marks: Pick<PollingMarks, 'baselined' | 'lastSweepAt' | 'sweepTriedAt'>;
@@ -19,7 +19,9 @@ export interface PlanInput {
   readonly sweepIntervalMs: number;
   /** Number of filings from which on polls read less than everything. */
   readonly largeFrom: number;
-  /** In [0, 1), always the same for an account: spreads the sweeps of many accounts that began together. */
+  /**
+   * A number in [0, 1), fixed for each account. It spreads the sweeps of many accounts that began together.
+   */
   readonly stagger: number;
 }
 
@@ -29,7 +31,7 @@ export interface PlanInput {
  */
 export const largeAccountFilings = 700;
 
-/** Whether an account has so many filings that its polls read less than everything; pure. */
+/** Whether an account has enough filings for its polls to read less than everything; pure. */
 export function isLarge(counts: Readonly<Record<string, number>>, largeFrom: number): boolean {
   return Object.values(counts).reduce((sum, count) => sum + count, 0) >= largeFrom;
 }
@@ -45,7 +47,7 @@ export function planPoll(input: PlanInput): PollPlan {
 const staggerShare = 0.1;
 const retryShare = 0.1;
 
-// Up to a tenth of the interval early, by the account's stagger.
+// A sweep is due up to a tenth of the interval early, by the account's stagger.
 function isSweepDue(input: PlanInput): boolean {
   const { marks, now, sweepIntervalMs, stagger } = input;
   const early = marks.lastSweepAt === 0 ? 0 : staggerShare * stagger * sweepIntervalMs;

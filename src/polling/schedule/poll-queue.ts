@@ -9,7 +9,7 @@ import type { PollMode } from './plan.ts';
 export interface PollJob {
   readonly account: string;
   readonly mode: PollMode;
-  /** True when a user asked for it: then it does not wait for a backoff to pass and is not skipped. */
+  /** True when a user asked for the poll; it then does not wait for a backoff to pass and is not skipped. */
   readonly asked: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface PollQueue {
   isScheduled(account: string): Promise<boolean>;
   /**
    * Accounts whose next poll is overdue, or further away than their interval explains. BullMQ schedules each
-   * poll with the one before. So a Redis that was set back, or a process that ended between two writes,
-   * leaves the last one without a successor. BullMQ also uses the clocks of the processes, and one of them
-   * may be, or have been, wrong.
+   * poll together with the one before. A Redis that was set back, or a process that ended between two writes,
+   * therefore leaves the last poll without a successor. BullMQ also uses the clocks of the processes, any of
+   * which may be or have been wrong.
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
   /**
@@ -47,7 +47,7 @@ export interface PollQueue {
    */
   release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
-  /** Polls once, as soon as a worker is free; asking again before that changes nothing. */
+  /** Polls once, as soon as a worker is free; a second call before that changes nothing. */
   pollNow(account: string, mode: PollMode): Promise<void>;
   close(): Promise<void>;
 }

@@ -5,9 +5,9 @@ import type { PollingMarks } from '../store/marks.ts';
 const lateMs = 5_000;
 
 /**
- * Whether no scheduled poll has come for longer than the schedule explains; pure. Decided on what polls have
- * written, on Redis's clock, so it holds whatever the clocks of processes show. A poll under way counts as
- * not yet come.
+ * Whether no scheduled poll has run for longer than the schedule explains; pure. The decision rests on the
+ * marks that polls have written on Redis's clock, so the clocks of processes do not matter. A poll under way
+ * does not count yet.
  */
 export function isPollMissing(
   { scheduledPollAt, backoffUntil }: Pick<PollingMarks, 'scheduledPollAt' | 'backoffUntil'>,
@@ -20,9 +20,9 @@ export function isPollMissing(
 }
 
 /**
- * Whether a scheduled poll comes so soon after the former one that it is left out; pure. Then the clock of
- * the process that started it has moved, or differs from the clock of the process that scheduled it. Without
- * this rule all accounts would be polled at once, or over and over.
+ * Whether a scheduled poll follows the former one too soon and is left out; pure. The clock of the process
+ * that started it has then moved, or differs from the clock of the process that scheduled it. Without this
+ * rule all accounts would be polled at once, or again and again.
  */
 export function isEarly(
   { scheduledPollAt }: Pick<PollingMarks, 'scheduledPollAt'>,

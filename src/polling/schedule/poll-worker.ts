@@ -17,7 +17,7 @@ export interface PollWorkerDeps {
   readonly polling: PollingStore;
   /** Unique to this process, for the lease. */
   readonly holder: string;
-  /** Polls under way at once; they mostly wait for the partner service. */
+  /** Maximum number of polls under way at once; they mostly wait for the partner service. */
   readonly concurrency: number;
   /**
    * Rejects when the poll cannot go on; the next one starts over. False: it had no place, nothing was read.
@@ -29,8 +29,8 @@ export interface PollWorkerDeps {
 }
 
 const leaseMs = 5_000;
-// Milliseconds. A job whose worker is gone, or never got the reply that it has the job, starts again after
-// both at the latest. Starting it too early does no harm.
+// Milliseconds. If a job's worker is gone, or never received the reply with the job, the job starts again
+// after both at the latest. An early start does no harm.
 const lockMs = 5_000;
 const stalledMs = 2_000;
 const askAgainMs = 250;
@@ -58,7 +58,8 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     try {
       return await deps.polling.lease(account, holder, leaseMs);
     } catch (error) {
-      // Perhaps it was leased and the reply was lost: no other process is to wait for it.
+      // The account may have been leased although the reply was lost; no other process is to wait for that
+      // lease.
       await deps.polling.release(account, holder);
       throw error;
     }
@@ -68,7 +69,7 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     const stop = new AbortController();
     running.add(stop);
     if (closing) stop.abort();
-    // Losing the lease does no harm: overlapping polls are put in order by their reads' windows.
+    // A lost lease does no harm, because the time spans of reads put overlapping polls in order.
     const keep = setInterval(() => {
       deps.polling.lease(job.account, holder, leaseMs).catch(deps.onError);
     }, leaseMs / 3);

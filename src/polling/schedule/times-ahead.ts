@@ -4,7 +4,7 @@ import type { MarksUpdate, PollingMarks } from '../store/marks.ts';
 // Milliseconds by which a mark may be ahead before it is corrected.
 const aheadMsMax = 60_000;
 
-// Marks that prove something about the time before them: ahead of the clock they prove nothing.
+// Marks that prove facts about the time before them. Ahead of the clock they prove nothing.
 const voided = [
   'lastSweepAt',
   'sweepTriedAt',
@@ -24,9 +24,9 @@ const counted = [
 ] as const satisfies readonly (keyof PollingMarks)[];
 
 /**
- * Replacements for marks that lie ahead of the clock, which was ahead itself when they were written; pure.
- * Empty when none does. Without them no sweep would be due, and no later mark be written, until the clock
- * gets there.
+ * Replacements for marks that lie ahead of the clock, because the clock itself was ahead when they were
+ * written; pure. Empty when there are none. Without replacements no sweep would be due, and no later mark
+ * would be written, until the clock reaches them.
  */
 export function timesAhead(marks: PollingMarks, now: number, pollIntervalMs: number): MarksUpdate {
   const isAhead = (name: keyof PollingMarks) => Number(marks[name]) > now + aheadMsMax;

@@ -1,5 +1,5 @@
--- Appends one operational event to an account's log, once per occurrence: the flags that say what has been
--- reported are compared and written in the same step.
+-- Appends one operational event to an account's log, once per occurrence: the flags of what was reported are
+-- compared and written in the same step.
 --
 -- KEYS  1 head  2 events  3 bodies  4 polling
 -- ARGV  1 generation  2 authFailed, 3 staleReported, 4 doubt before  5 authFailed, 6 staleReported, 7 doubt

@@ -5,7 +5,7 @@ import { committing, defineScript, loadScript } from '../../redis/scripts.ts';
 import { encodeDoubt, type StandingDoubt } from '../doubt/doubt.ts';
 import type { PollingMarks } from './marks.ts';
 
-/** The marks that operational events report: written together with these. */
+/** The marks that operational events report. They are written together with the events. */
 export type ReportedFlags = Pick<PollingMarks, 'authFailed' | 'staleReported' | 'doubt'>;
 
 /** An operational event to be appended, and the marks that it leaves. */
@@ -18,7 +18,7 @@ export interface HealthNotice {
   readonly after: ReportedFlags;
 }
 
-/** What is reported about an account's health, kept in its marks. */
+/** The reported health of an account, kept in its marks. */
 export interface HealthStore {
   /**
    * Appends an operational event and writes its flags in one step. Returns the event's position in the log;
@@ -27,8 +27,8 @@ export interface HealthStore {
    */
   appendEvent(account: string, generation: string, notice: HealthNotice): Promise<number | null>;
   /**
-   * Accepts a doubt as it stands in the marks. Where another account is the reason, that one is the account's
-   * own from then on. False, with nothing written, when the doubt in the marks is another one.
+   * Accepts a doubt as it stands in the marks. If another account is the reason, its identity is the
+   * account's own from then on. False, with nothing written, when the doubt in the marks is another one.
    */
   accept(account: string, doubt: StandingDoubt): Promise<boolean>;
 }

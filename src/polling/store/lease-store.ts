@@ -3,7 +3,7 @@ import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 
-/** The lease of polling, one string per account: spares the service two polls of an account at once. */
+/** The lease of polling, one string per account. It keeps two processes from polling an account at once. */
 export interface LeaseStore {
   /**
    * Leases the account to `holder` for `ms` milliseconds, or extends its lease. False while another holder

@@ -1,8 +1,8 @@
-/** Where polling of one account stands. Times are milliseconds on Redis's clock, 0 = never. */
+/** The progress of polling one account. Times are milliseconds on Redis's clock, 0 = never. */
 export interface PollingMarks {
   /**
-   * Random, drawn when the account's snapshot began. Writers to the snapshot name it, and write nothing once
-   * it is another.
+   * A random id, drawn when the account's snapshot began. Writers to the snapshot name it, and write nothing
+   * once the stored one differs.
    */
   readonly generation: string;
   /** Once true it stays so. */
@@ -10,40 +10,40 @@ export interface PollingMarks {
   /** Polls in a row that read the whole list and found nothing new although the counts differ. */
   readonly dryPolls: number;
   /**
-   * How many filings the service counts but has never listed. During the baseline: the lowest such number
-   * seen in polls that found nothing new. Afterwards: how many may still appear without being reported as
-   * new; it only decreases.
+   * Number of filings that the service counts but has never listed. During the baseline: the lowest such
+   * number in polls that found nothing new. Afterwards: the number of filings that may still appear without
+   * being reported as new; it only decreases.
    */
   readonly hidden: number;
   /** Start of the poll that completed the baseline. */
   readonly baselinedAt: number;
   readonly lastPollAt: number;
-  /** Start of the last poll that the schedule called for, and that read anything. */
+  /** Start of the last scheduled poll that sent requests. */
   readonly scheduledPollAt: number;
-  /** Start of the last poll that read all it had to. */
+  /** Start of the last complete poll. */
   readonly lastCompletePollAt: number;
-  /** End of the last poll that read all it had to. */
+  /** End of the last complete poll. */
   readonly lastCompleteEndAt: number;
-  /** Start of the last full listing that read all it had to. */
+  /** Start of the last complete full listing. */
   readonly lastSweepAt: number;
   /** Start of the last full listing, however it ended. */
   readonly sweepTriedAt: number;
   readonly consecutiveFailures: number;
   /** No scheduled poll before this time; 0 while the account is not backing off. */
   readonly backoffUntil: number;
-  /** What the last poll could not read; empty when it read everything. */
+  /** The failure of the last poll; empty when it read everything. */
   readonly lastError: string;
-  /** Which of the account's stored records could not be read at the last check; empty when all could. */
+  /** The account's stored records that could not be read at the last check; empty when there were none. */
   readonly unreadable: string;
   /** True from the `account.auth_failed` event until the next complete poll. */
   readonly authFailed: boolean;
   /** True from the `account.stale` event until the next complete poll. */
   readonly staleReported: boolean;
-  /** What is held back and since when, see `standingDoubt`; empty when nothing is. */
+  /** The standing doubt, see `standingDoubt`; empty when nothing is held back. */
   readonly doubt: string;
-  /** Digest of the account that the service named last without a doubt; empty when it has named none. */
+  /** Digest of the account that the service last named without a doubt; empty when it has named none. */
   readonly identity: string;
-  /** When the service was last asked for it without a doubt. */
+  /** When the identity was last requested without a doubt. */
   readonly identityAt: number;
   /** When the last operational event of the account was appended. */
   readonly toldAt: number;
@@ -61,7 +61,7 @@ export interface PollingMarks {
   readonly requestsLastPoll: number;
 }
 
-/** What a poll adds to the marks; marks that are not named stay. */
+/** The marks that a poll changes; the others stay. */
 export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal' | 'doubt'>>;
 
 /** The marks of an account that was never polled. */
@@ -118,7 +118,7 @@ export function decodeMarks(fields: Readonly<Record<string, string>>): PollingMa
   return marks as unknown as PollingMarks;
 }
 
-// A value that is no number is dropped by the next check of the account's keys.
+// The next check of the account's keys removes a value that is not a number.
 function toNumber(text: string): number {
   const value = Number(text);
   return Number.isFinite(value) ? value : 0;

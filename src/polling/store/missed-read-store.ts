@@ -13,7 +13,7 @@ import { inGeneration } from './marks-store.ts';
 
 /** Known filings that could not be read, one hash per account. */
 export interface MissedReadStore {
-  /** All of an account, by the filing's id. */
+  /** All missed reads of an account, by the filing's id. */
   missedReads(account: string): Promise<Map<string, MissedRead>>;
   /** Rejects with SnapshotLostError when the generation is another. */
   setMissedRead(account: string, generation: string, id: string, missed: MissedRead): Promise<void>;
@@ -73,8 +73,8 @@ export function createMissedReadStore(
 }
 
 /**
- * Has filings read one by one by the next poll, whatever their status. Rejects with SnapshotLostError when
- * the generation is another.
+ * Makes the next poll read filings one by one, whatever their status. Rejects with SnapshotLostError when the
+ * generation is another.
  */
 export async function readAgain(
   { polling, now }: { readonly polling: Pick<MissedReadStore, 'setMissedRead'>; readonly now: () => number },

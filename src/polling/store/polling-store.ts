@@ -6,10 +6,10 @@ import { createLeaseStore, type LeaseStore } from './lease-store.ts';
 import { createMarksStore, type MarksStore } from './marks-store.ts';
 import { createMissedReadStore, type MissedReadStore } from './missed-read-store.ts';
 
-/** What polling keeps of each account: marks and health in one hash, missed reads in another, the lease. */
+/** The state of polling of each account: marks and health in one hash, missed reads in another, the lease. */
 export interface PollingStore extends MarksStore, HealthStore, MissedReadStore, LeaseStore {}
 
-/** All of it in Redis. */
+/** The state of polling in Redis. */
 export function createPollingStore(
   redis: RedisClient,
   keys: Keys,

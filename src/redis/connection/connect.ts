@@ -10,46 +10,45 @@ import { waitForReplicas, type ReplicaWait } from './wait-replicas.ts';
 
 export type { RedisClient, RedisStateChange };
 
-/** What `createRedisConnections` needs. */
+/** The options of `createRedisConnections`. */
 export type RedisConnectionsOptions = {
   /**
    * Called on a change only: once when Redis is lost, however many errors follow, and once when it is back.
    */
   readonly onStateChange: (change: RedisStateChange) => void;
-  /** Shown by CLIENT LIST, followed by what the client is for. */
+  /** The name in CLIENT LIST, followed by the use of the client. */
   readonly connectionName: string;
   /** The replicas that commits over `command` and `failFast` wait for; none when left out. */
   readonly replicaWait?: ReplicaWait;
 };
 
 /**
- * The process's clients, each made when first asked for and kept until `close`. All of them reconnect by
+ * The process's clients, each created on first use and kept until `close`. All of them reconnect by
  * themselves, for ever.
  */
 export type RedisConnections = AsyncDisposable & {
   /** The address without user and password. */
   readonly describe: string;
   /**
-   * For stores and scripts. A command is sent at most once: when the connection breaks or 10 s pass without a
-   * reply it rejects, and whether Redis carried it out is unknown. A command given while Redis is away waits
-   * for the next attempt to connect at most.
+   * For stores and scripts. A command is sent at most once. It rejects when the connection breaks or 10 s
+   * pass without a reply; whether Redis carried it out is then unknown. A command given while Redis is away
+   * waits at most for the next attempt to connect.
    */
   command(): RedisClient;
   /**
-   * For the API: as `command`, but nothing waits: without a connection it rejects at once, without a reply
-   * after 1.5 s.
+   * For the API: as `command`, but it rejects at once without a connection, and after 1.5 s without a reply.
    */
   failFast(): RedisClient;
   /**
-   * For the scripts of BullMQ workers: they outlive outages, for they are sent again. Workers open another
-   * client beside it to wait for jobs.
+   * For the scripts of BullMQ workers, which outlive outages because they are sent again. Workers open
+   * another client beside it to wait for jobs.
    */
   blocking(): RedisClient;
   /** For subscriptions to channels: it subscribes again by itself after each outage. */
   listening(): RedisClient;
   /**
    * Resolves when `command` and `failFast` answer; rejects with MissingRedisError after `timeoutMs`. May be
-   * asked again.
+   * called again.
    */
   untilReady(timeoutMs: number): Promise<void>;
   /** Resolves when Redis does not answer a regular ping any more, or when `signal` aborts. */
@@ -106,7 +105,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
       ready ??= Promise.all(needed.map(untilClientReady)).finally(() => (ready = null));
       const inTime = await withDeadline(ready, timeoutMs);
       if (inTime) return;
-      // A server that is loading its data does not say so to a client that only connects.
+      // A server that is loading its data does not report it to a client that only connects.
       const isMute = needed.some(({ status }) => status === 'connect');
       throw new MissingRedisError(describeRedis(address), isMute ? connectedOnly : outage.reason());
     },

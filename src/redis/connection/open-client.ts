@@ -15,14 +15,14 @@ type NodeOptions = Omit<RedisOptions, 'replyMapping'>;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(attempt * 100, 2_000);
 
-// Maximum milliseconds without a byte while a command waits for its reply. A server that stands still keeps
-// its connections, so only time shows it.
+// Maximum milliseconds without a byte while a command waits for its reply. A stalled server keeps its
+// connections, so only time shows it.
 const silenceMs = 5_000;
 // Milliseconds between pings on every connection; without them an idle connection would be found dead only
 // when it is needed.
 const askMs = 1_000;
 
-// Maximum milliseconds for the answer of a sentinel; then the next one is asked.
+// Maximum milliseconds for the answer of a sentinel, after which the next one is asked.
 const sentinelMs = 2_000;
 
 const neverResent = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false };
@@ -35,12 +35,13 @@ const optionsOf: Record<ClientUse, NodeOptions> = {
   listening: { maxRetriesPerRequest: null, commandTimeout: silenceMs },
 };
 
-// A host that accepts connections and says nothing is given up as soon: `socketTimeout` bounds the handshake.
+// A host that accepts connections and does not answer is given up just as early: `socketTimeout` bounds the
+// handshake.
 const patience = { connectTimeout: 5_000, socketTimeout: silenceMs, disconnectTimeout: 500 };
 
 /**
  * A new client that begins to connect. It never gives up, and reports errors by its `error` event only. A
- * server that says nothing for five seconds is taken for dead on every connection, used or not.
+ * server that is silent for five seconds is taken for dead on every connection, used or not.
  */
 export function openClient(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
   restoreStringMethods();

@@ -30,7 +30,8 @@ export function createOutage(onStateChange: (change: RedisStateChange) => void):
   };
   return {
     watch(client) {
-      // The error of a cluster or a sentinel client only says that no server answers; these events say why.
+      // The error of a cluster or a sentinel client only states that no server answers; these events hold the
+      // cause.
       let cause: string | null = null;
       for (const event of ['node error', 'sentinelError']) {
         client.on(event, (error: Error) => {

@@ -1,7 +1,7 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import type { RedisClient } from './open-client.ts';
 
-/** The replicas that commits wait for, and what is called when they are missing. */
+/** The replicas that commits wait for, and the callbacks for missing ones. */
 export interface ReplicaWait {
   /** Replicas that must have a commit; 0 = none. */
   readonly replicas: number;
@@ -38,18 +38,18 @@ export function waitForReplicas(client: RedisClient, wait: ReplicaWait): void {
 }
 
 /**
- * Resolves when enough replicas have what this client has just written to the server of `key`, or when that
+ * Resolves when enough replicas have the latest write of this client to the server of `key`, or when that
  * takes too long; at once where no replicas are waited for. To be called right after the reply to the write.
- * Never rejects: what is written stands.
+ * Never rejects, because the write stands.
  */
 export async function untilReplicated(client: RedisClient, key: string): Promise<void> {
   await waiters.get(client)?.(key);
 }
 
 /**
- * Sends one WAIT at a time for all commits of a connection: the connection carries out no other command
- * meanwhile. After a WAIT in vain no commit waits for a while: a replica that is away would slow the
- * connection down to a commit a second.
+ * Sends one WAIT at a time for all commits of a connection, which carries out no other command meanwhile.
+ * After a failed WAIT no commit waits for a while, because an absent replica would slow the connection down
+ * to a commit a second.
  */
 function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10_000 }: ReplicaWait) {
   let current: Promise<boolean> = Promise.resolve(true);
@@ -58,7 +58,7 @@ function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10
   let restsUntil = -Infinity;
 
   async function ask(): Promise<boolean> {
-    // WAIT on a new connection does not cover what was written over this one.
+    // WAIT on a new connection does not cover the writes over this one.
     if (node.status !== 'ready' || performance.now() < restsUntil) return false;
     const acknowledged = Number(await node.call('WAIT', replicas, timeoutMs).catch(() => 0));
     const isEnough = acknowledged >= replicas;

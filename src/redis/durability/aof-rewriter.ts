@@ -28,7 +28,7 @@ export type AofVerdict = 'needless' | 'wanted' | 'under_way' | 'failed' | 'done'
 
 /** Rewrites the append-only files that Redis has loaded at its start. */
 export interface AofRewriter {
-  /** Checks every master and asks for the rewrites that are missing. Rejects when Redis does. */
+  /** Checks every master and requests the missing rewrites. Rejects when Redis does. */
   look(): Promise<void>;
 }
 
@@ -47,10 +47,10 @@ export interface AofRewriterDeps {
   readonly now: () => number;
 }
 
-// Milliseconds until a rewrite that was refused or has failed is asked for again.
+// Milliseconds until a refused or failed rewrite is requested again.
 const restMs = 300_000;
 const markMs = 60_000;
-// Maximum keys that are tried: enough to find one on each of some hundred masters.
+// Maximum number of keys that are tried, enough to find one on each of some hundred masters.
 const marksMax = 10_000;
 
 /**

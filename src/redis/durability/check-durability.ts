@@ -13,8 +13,8 @@ export type RedisFacts = {
 const minimumMajorVersion = 7;
 
 /**
- * Asks Redis (in a cluster: every master) whether it keeps what it is given. `problems` is empty when it
- * does; each problem says what to set. `isReplica` means that a server accepts no writes at all. Uses INFO,
+ * Checks whether Redis (in a cluster: every master) keeps its data. `problems` is empty when it does; each
+ * problem names the setting to change. `isReplica` means that a server accepts no writes at all. Uses INFO,
  * and CONFIG only for what INFO leaves out, since many hosted services forbid CONFIG. Rejects when Redis does
  * not answer.
  */
@@ -28,8 +28,8 @@ export async function checkDurability(
 }
 
 /**
- * The problems in the facts of one server. A fact that is not known is no problem, except about eviction and
- * the append-only file.
+ * The problems in the facts of one server. An unknown fact is not a problem, except about eviction and the
+ * append-only file.
  */
 export function findProblems(facts: RedisFacts): string[] {
   return [

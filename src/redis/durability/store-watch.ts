@@ -4,9 +4,9 @@ import type { Keys } from '../keys.ts';
 import { upgradeStore } from './upgrade-store.ts';
 
 /**
- * Notices that the store was emptied under the running daemon (FLUSHALL, a replica without data, a restored
- * empty disk). The finding stays until this process is started again: that is the operator's decision to
- * begin anew.
+ * Notices that the store was emptied while the daemon runs (FLUSHALL, a replica without data, a restored
+ * empty disk). The finding stays until this process is started again, by which the operator decides to begin
+ * anew.
  */
 export interface StoreWatch {
   /**
@@ -45,8 +45,8 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
   let id: string | null = null;
   let lost = false;
 
-  // The mark is changed first. Processes of the older version that still run find their store gone from then
-  // on: they poll and answer nothing any more, and can be started no more.
+  // The mark is changed first. Processes of the older version that still run then find their store gone: they
+  // stop polling and answering, and cannot be started again.
   async function upgrade(upgraded: string): Promise<void> {
     await redis.set(keys.store, upgraded + upgrading);
     await upgradeStore(redis, keys);

@@ -28,7 +28,7 @@ return 1`);
 export async function upgradeStore(redis: RedisClient, keys: Keys): Promise<void> {
   for (const account of await redis.hkeys(keys.accounts)) {
     const { base, events, head, subscriptions, subscription } = keys.account(account);
-    // One after the other, for Redis serves others meanwhile.
+    // Accounts are upgraded one after the other, so Redis serves other clients in between.
     const ids = await redis.hkeys(subscriptions);
     const states = ids.map((id) => subscription(id).state);
     await upgradeLog.run(redis, [`${base}:events`, events, head, ...states], []);

@@ -8,9 +8,10 @@ export interface DeduplicatingQueue {
 const idsAtOnce = 50;
 
 /**
- * Frees deduplication ids that are held by jobs which stand in no list of their queue: such a job is never
- * worked on, and keeps every other of its id from being added. Half a transaction that Redis has carried out
- * leaves some. Returns how many; a job that ends meanwhile may be followed by two instead of one.
+ * Frees deduplication ids of jobs that stand in no list of their queue. Such a job never runs, and keeps
+ * every other job with its id from being added. Half a transaction that Redis has carried out leaves such
+ * jobs. Returns the number of freed ids; a job that ends meanwhile may be followed by two jobs instead of
+ * one.
  */
 export async function releaseLostJobs(queue: DeduplicatingQueue, ids: readonly string[]): Promise<number> {
   async function release(id: string): Promise<number> {
@@ -21,7 +22,7 @@ export async function releaseLostJobs(queue: DeduplicatingQueue, ids: readonly s
 
   let released = 0;
   for (let from = 0; from < ids.length; from += idsAtOnce) {
-    // Others get their turn in between.
+    // Redis serves other clients in between.
     const some = await Promise.all(ids.slice(from, from + idsAtOnce).map(release));
     released += some.reduce((sum, count) => sum + count, 0);
   }

@@ -10,8 +10,8 @@ export interface Marker {
 /** Blocking reads of a sorted set, one after the other, over a connection of its own. */
 export interface MarkerWait {
   /**
-   * Takes the member with the least score. Null: there was none for `seconds`, two at most, or Redis did not
-   * say so within six, or `stop` was called. Never rejects. A member whose reply is lost is gone.
+   * Takes the member with the lowest score. Null: there was none for `seconds` (two at most), Redis did not
+   * answer within six, or `stop` was called. Never rejects. A member whose reply is lost is gone.
    */
   wait(key: string, seconds: number): Promise<Marker | null>;
   /** Ends the wait under way and the connection; another wait opens another one. */
@@ -21,16 +21,16 @@ export interface MarkerWait {
 // Maximum seconds of one blocking read.
 const longestSeconds = 2;
 // Milliseconds beyond the time for which a read blocks. A peer that has not answered by then is taken for
-// dead: a little later than on other connections, for the script that takes the job is sent right afterwards
-// and must find one that is answered.
+// dead. That is a little later than on other connections, because the script that takes the job is sent right
+// afterwards over such a connection, which must be alive.
 const lateMs = 4_000;
 // Milliseconds until the next attempt to connect.
 const pauseMs = 500;
 
 /**
- * `open` makes a client for this wait alone. The client is discarded when a read fails or is late: a client
- * that reconnects sends a blocking read again, and may then wait for ever, or for what is not wanted any
- * more.
+ * `open` creates a client for this wait alone. The client is discarded when a read fails or is late. A client
+ * that reconnects sends a blocking read again, and may then wait for ever, or for a member that is no longer
+ * wanted.
  */
 export function createMarkerWait(open: () => RedisClient): MarkerWait {
   let client: RedisClient | null = null;

@@ -1,14 +1,14 @@
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../connection/open-client.ts';
 
-/** What a queue of BullMQ holds and who works on it; times in milliseconds on the clocks of the processes. */
+/** The jobs and workers of a BullMQ queue. Times are milliseconds on the clocks of the processes. */
 export interface QueueState {
   readonly name: string;
   /** No job is taken until the queue is resumed. */
   readonly paused: boolean;
   /** Number of jobs in each state. */
   readonly jobs: Readonly<Record<(typeof jobStates)[number], number>>;
-  /** `late`: of how many the next job should have been taken ten seconds ago. */
+  /** `late`: number of schedulers whose next job should have been taken ten seconds ago. */
   readonly schedulers: { readonly count: number; readonly late: number };
   /** Connections that wait for jobs, in all processes; null where Redis does not list its clients. */
   readonly workers: number | null;
@@ -17,13 +17,13 @@ export interface QueueState {
 }
 
 const jobStates = ['waiting', 'active', 'delayed', 'failed'] as const;
-// Milliseconds: a killed process's job is taken over after 9 s.
+// Milliseconds after which a job is late; a killed process's job is taken over after 9 s.
 const lateMs = 10_000;
 
 /**
- * Looks at a queue without changing it. The cost does not depend on the number of jobs and schedulers; the
- * parts are read one after the other, so a job that moves meanwhile may be in two of them or in none. `now` is in
- * milliseconds on this process's clock.
+ * Reads a queue's state without changing it. The cost does not depend on the number of jobs and schedulers.
+ * The parts are read one after the other, so a job that moves meanwhile may be in two of them or in none.
+ * `now` is in milliseconds on this process's clock.
  */
 export async function readQueueState(queue: Queue, redis: RedisClient, now: number): Promise<QueueState> {
   const schedulers = queue.toKey('repeat');

@@ -14,7 +14,7 @@ if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return 'full' end
 if ARGV[4] ~= '' then redis.call('SET', KEYS[4], ARGV[4], 'PX', ARGV[5]) end
 local cursor, timeline = read_head(KEYS[3])
 if ARGV[3] == 'earliest' then
-  -- Not simply 0: what retention took before the subscription existed is not missing.
+  -- Not simply 0, because events that retention removed before the subscription existed are not missing.
   cursor = (oldest_position(KEYS[5]) or cursor + 1) - 1
   timeline = timeline_at(KEYS[3], KEYS[5], cursor)
 end

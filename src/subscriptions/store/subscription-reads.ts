@@ -8,7 +8,7 @@ import type { DeliveryState, Subscription } from '../subscription.ts';
 import { parseStored, readSubscription } from './stored-subscription.ts';
 import type { ReadSubscription, StoredSubscription, SubscriptionRecord } from './stored-subscription.ts';
 
-/** A subscription's stored text and what it says, or why it cannot be read. */
+/** A subscription's stored text with its content, or the reason why it cannot be read. */
 export interface ListedText {
   readonly id: string;
   readonly text: string;

@@ -26,7 +26,7 @@ export type CreateResult =
   | { readonly kind: 'gone' } // the account was removed meanwhile
   | { readonly kind: 'full' }; // the account has as many as it may have
 
-/** A change of a subscription: its new settings and what is written beside them. */
+/** A change of a subscription: its new settings and the fields written beside them. */
 export interface SubscriptionChange {
   readonly subscription: Subscription;
   /** Undefined leaves it as it is. */
@@ -40,12 +40,12 @@ export interface SubscriptionChange {
 
 /** The subscriptions of all accounts. */
 export interface SubscriptionStore {
-  /** Registers it with its cursor at `from`; atomic, once per idempotency key. */
+  /** Registers a subscription with its cursor at `from`; atomic, once per idempotency key. */
   create(
     subscription: Subscription,
     idempotency: { key: string; request: string } | null,
   ): Promise<CreateResult>;
-  /** Null when there is none. Throws NewerFormatError and UnreadableRecordError. */
+  /** Null when there is no such subscription. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
    * A page of an account's subscriptions, oldest first; `after` is the `next` of the page before. Only those
@@ -78,8 +78,8 @@ export interface SubscriptionStore {
     change: (record: SubscriptionRecord) => SubscriptionChange,
   ): Promise<SubscriptionRecord | null>;
   /**
-   * Removes it with its state, lanes, attempts, dead letters and replays; a running drain stops. False when
-   * there is none.
+   * Removes a subscription with its state, lanes, attempts, dead letters and replays; a running drain stops.
+   * False when there is none.
    */
   remove(account: string, id: string): Promise<boolean>;
 }
@@ -150,7 +150,7 @@ export function createSubscriptionStore(
     },
     async resting(account) {
       const all = await redis.hgetall(keys.account(account).resting);
-      // A text that is no number counts as a rest that is over: a drain finds out.
+      // A text that is not a number counts as a rest that is over; the next drain finds out.
       const until = (text: string) => (text === 'disabled' ? Infinity : Number(text) || 0);
       return new Map(Object.entries<string>(all).map(([id, text]) => [id, until(text)]));
     },

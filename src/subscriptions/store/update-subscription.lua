@@ -1,9 +1,9 @@
--- Replaces a subscription's settings if they are still what the caller read. What kept the daemon from
--- delivering is forgotten with any change.
+-- Replaces a subscription's settings if they are still the ones that the caller read. Any change also removes
+-- the block that kept the daemon from delivering.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 resting
 -- ARGV  id, expected settings, new settings, enabled ('1', '0' or '' = as it is), reason of disabling,
---       '1' = the endpoint may answer otherwise now: forget how it did, and try everything that waits at once
+--       '1' = the endpoint may answer otherwise now: forget its health, and make all that waits due at once
 -- Reply 1, or 0 when the settings have changed or the subscription is gone; then nothing was written.
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])

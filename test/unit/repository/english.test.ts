@@ -19,19 +19,6 @@ const pureFolders = [
   ...readText('oxlint.config.ts').matchAll(/^ *'?([\w/-]+)'?: \{[^{}]*\bpure: true/gm),
 ].map(([, folder = '']) => `src/${folder}`);
 
-// Folders of src whose comments are still to be rewritten.
-const unfinished: readonly string[] = [
-  'src/accounts',
-  'src/delivery',
-  'src/events',
-  'src/filings',
-  'src/partner',
-  'src/polling',
-  'src/records',
-  'src/redis',
-  'src/subscriptions',
-];
-
 const documents = [
   'README.md',
   'CONTRIBUTING.md',
@@ -40,11 +27,7 @@ const documents = [
   ...filesBelow('docs').filter((path) => path.endsWith('.md')),
 ];
 
-const sources = filesBelow('src').filter(
-  (path) =>
-    ['.ts', '.js', '.lua'].includes(extname(path)) &&
-    !unfinished.some((folder) => path.startsWith(`${folder}/`)),
-);
+const sources = filesBelow('src').filter((path) => ['.ts', '.js', '.lua'].includes(extname(path)));
 
 const { printWidth } = JSON.parse(readText('.prettierrc.json')) as { printWidth: number };
 
