@@ -6,8 +6,8 @@ import type { Asset } from './asset.ts';
 const name = 'data/catalogue.js';
 
 /**
- * The event types and the statuses as a module for the page; `public/data/catalogue.d.ts` declares it. A status
- * has the tone of the event for a filing that came into it.
+ * The event types and the statuses as a module for the page; `public/data/catalogue.d.ts` declares it. A
+ * status has the tone of the event for a filing that came into it.
  */
 export async function catalogueFile(): Promise<Asset> {
   const events = Object.fromEntries(loggedEventTypes.map((type) => [type, eventTypes[type].tone]));
