@@ -51,7 +51,12 @@ export async function startClusterOfSix(random: () => number): Promise<FailoverG
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const slotOf = (tag: string) => (members[0] as Member).client.cluster('KEYSLOT', tag);
   const pairOf = async (slot: number) => {
-    const ports = await portsOf((members[0] as Member).client, slot);
+    let ports: number[] = [];
+    // A node lists a replica of another primary only once it has heard of it from that one.
+    await until('a slot has a primary and a replica', async () => {
+      ports = await portsOf((members[0] as Member).client, slot);
+      return ports.length === 2;
+    });
     return ports.map((port) => members.find(({ redis }) => redis.port === port)) as [Member, Member];
   };
   const failing = (fail: typeof stall) => async (whileLagging: () => Promise<void>) => {
