@@ -42,7 +42,6 @@ const containerImage = 'valkey/valkey:8-alpine';
 export async function provideRedis(options: ProvideRedisOptions): Promise<ProvidedRedis> {
   for (const step of [useGiven, startFromPath, startContainer, installOnDebian, startEmulation]) {
     // A step is tried only when the one before it found nothing.
-    // oxlint-disable-next-line no-await-in-loop
     const redis = await attempt(step, options);
     if (redis !== null) return redis;
   }

@@ -34,10 +34,8 @@ async function keepUp(
   over: AbortSignal,
 ): Promise<void> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop
     await delay(everyMs, null, { signal: over }).catch(() => null);
     if (over.aborted) return;
-    // oxlint-disable-next-line no-await-in-loop
     await upkeep().catch(onError);
   }
 }

@@ -38,7 +38,6 @@ export async function run(): Promise<void> {
   try {
     const found: Visit[] = [];
     // One after the other: they would disturb each other.
-    // oxlint-disable-next-line no-await-in-loop
     for (let i = 0; i <= visits; i += 1) found.push(await visit(browser, daemon.url));
     // The first one warms up the browser and the daemon.
     report(found.slice(1));

@@ -22,7 +22,6 @@ const subscriptionCounts = (process.env['BENCH_SUBSCRIPTIONS'] ?? '1,5,20,1000')
 export async function run(): Promise<void> {
   for (const subscriptions of subscriptionCounts)
     // One after the other: they would disturb each other.
-    // oxlint-disable-next-line no-await-in-loop
     await compare('everysec', subscriptions);
   if (process.env['BENCH_SUBSCRIPTIONS'] !== undefined) return;
   await compare('always', 5);

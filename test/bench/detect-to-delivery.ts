@@ -26,9 +26,7 @@ async function measure(subscriptions: number): Promise<void> {
   await using redis = await startPrivateRedis('everysec');
   await using receiver = await startReceiverProcess();
   await using sandbox = await startSandbox();
-  for (let i = 0; i < filings; i += 1)
-    // oxlint-disable-next-line no-await-in-loop
-    await sandbox.set(`f${i}`, { status: 'PENDING' });
+  for (let i = 0; i < filings; i += 1) await sandbox.set(`f${i}`, { status: 'PENDING' });
   await using daemon = await startDaemonProcess({
     REDIS_URL: redis.url,
     PARTNER_BASE_URL: sandbox.baseUrl,
@@ -39,7 +37,6 @@ async function measure(subscriptions: number): Promise<void> {
   await untilBaselined(daemon);
   for (let i = 0; i < subscriptions; i += 1) {
     const body = { url: `${receiver.url}/${i}`, secret: benchSecret };
-    // oxlint-disable-next-line no-await-in-loop
     await daemon.api.ok('POST', '/v1/accounts/default/subscriptions', body);
   }
   await changeSteadily(sandbox);
@@ -59,10 +56,8 @@ async function measure(subscriptions: number): Promise<void> {
 
 async function untilBaselined({ api }: Awaited<ReturnType<typeof startDaemonProcess>>): Promise<void> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop
     const { health } = await api.ok<{ health: { state: string } }>('GET', '/v1/accounts/default');
     if (health.state === 'ok') return;
-    // oxlint-disable-next-line no-await-in-loop
     await sleep(50);
   }
 }

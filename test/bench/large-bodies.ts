@@ -89,7 +89,6 @@ function openClient(url: string): AsyncDisposable & { readonly redis: Redis } {
 async function fill(rig: DeliveryRig, events: number): Promise<void> {
   const portion = 50;
   for (let filled = 0; filled < events; filled += portion)
-    // oxlint-disable-next-line no-await-in-loop
     await rig.fill(account, Math.min(portion, events - filled), bodyBytes);
 }
 
@@ -97,7 +96,6 @@ async function appendToFiling(redis: Redis): Promise<void> {
   const body = JSON.stringify({ notes: 'x'.repeat(bodyBytes) });
   const event = { type: 'filing.pending', filingId: oneFiling, state: 'TX', body };
   for (let i = 0; i < ofOneFiling; i += 1)
-    // oxlint-disable-next-line no-await-in-loop
     await appendEvent(redis, keys.account(account), { ...event, id: `evt_one_${i}` }, Date.now());
 }
 

@@ -24,8 +24,6 @@ if (unknown.length > 0) {
 for (const name of asked.length > 0 ? asked : known) {
   process.stdout.write(`\n${name}\n`);
   // One after the other: they would disturb each other.
-  // oxlint-disable-next-line no-await-in-loop
   const benchmark = (await import(new URL(`${name}.ts`, here).href)) as Benchmark;
-  // oxlint-disable-next-line no-await-in-loop
   await benchmark.run();
 }

@@ -25,7 +25,6 @@ const pollIntervalMs = 15_000;
 export async function run(): Promise<void> {
   for (const [name, part] of Object.entries(parts)) {
     // One after the other: they would disturb each other.
-    // oxlint-disable-next-line no-await-in-loop
     if (wanted.includes(name)) await part();
   }
 }
@@ -39,7 +38,6 @@ async function requests(): Promise<void> {
     [100_000, 1_000],
   ] as const;
   for (const [filings, unsettled] of sizes) {
-    // oxlint-disable-next-line no-await-in-loop
     await withAccount(filings, unsettled, async (watched, partner) => {
       const polls: number[] = [];
       for (let poll = 0; poll < 20; poll += 1) {
@@ -128,7 +126,6 @@ async function accounts(): Promise<void> {
   const names = Array.from({ length: accountsMax }, (_, i) => `account-${i}`);
   for (const name of names) {
     const settings = { baseUrl: partner.baseUrl, partnerKey: `k-${name}` };
-    // oxlint-disable-next-line no-await-in-loop
     await daemon.api.ok('PUT', `/v1/accounts/${name}`, settings);
   }
   await sleep(2 * pollIntervalMs);
@@ -176,13 +173,11 @@ async function withAccount(
 
 async function untilSwept(daemon: DaemonProcess, after: number): Promise<void> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop
     const { health } = await daemon.api.ok<{ health: { lastSweepAt: string | null } }>(
       'GET',
       '/v1/accounts/default',
     );
     if (health.lastSweepAt !== null && Date.parse(health.lastSweepAt) >= after) return;
-    // oxlint-disable-next-line no-await-in-loop
     await sleep(200);
   }
 }

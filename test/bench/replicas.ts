@@ -80,7 +80,6 @@ async function commit(redis: RedisClient): Promise<void> {
 async function append({ redis }: ReturnType<typeof open>, atOnce: number): Promise<number> {
   const startedAt = performance.now();
   const worker = async () => {
-    // oxlint-disable-next-line no-await-in-loop
     for (let i = 0; i < commitsPerRun / atOnce; i += 1) await commit(redis);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));

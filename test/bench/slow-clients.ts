@@ -90,12 +90,10 @@ async function probe(daemon: DaemonProcess, label: string, duration: number): Pr
   for (const end = performance.now() + duration * 1_000; performance.now() < end;) {
     for (const one of probes) {
       const startedAt = performance.now();
-      // oxlint-disable-next-line no-await-in-loop
       const { status } = await ask(one.url, one.agent);
       one.takenMs.push(performance.now() - startedAt);
       if (status !== 200) one.failed += 1;
     }
-    // oxlint-disable-next-line no-await-in-loop
     await sleep(everyMs);
   }
   for (const { what, takenMs, failed } of probes) {

@@ -16,7 +16,6 @@ const batchMs = 100;
 export async function run(): Promise<void> {
   for (const listeners of [1, 100, 1_000]) {
     // One after the other: they would disturb each other.
-    // oxlint-disable-next-line no-await-in-loop
     await measure(listeners);
   }
 }

@@ -130,7 +130,6 @@ test('every odd answer has the documented outcome, and costs neither memory nor 
   const originOf = (name: string) => (name === 'reset_when_reused' ? forgetful : receiver).url;
   const paths = new Map<string, string>();
   for (const name of Object.keys(outcomes))
-    // oxlint-disable-next-line no-await-in-loop
     paths.set(name, await stage.subscribe(new URL(`/${name}`, originOf(name)).href));
   for (const round of [1, 2]) {
     // oxlint-disable no-await-in-loop
@@ -155,7 +154,6 @@ test('every odd answer has the documented outcome, and costs neither memory nor 
   const shown = async (name: string) => stage.show(paths.get(name) ?? '');
   expect(await shown('gone')).toMatchObject({ state: 'disabled', nextAttemptAt: null, lag: 20 });
   for (const name of ['endless_pause', 'pause_until']) {
-    // oxlint-disable-next-line no-await-in-loop
     const restsMs = Date.parse((await shown(name)).nextAttemptAt ?? '') - Date.now();
     expect(restsMs).toBeGreaterThan(3_500_000);
     expect(restsMs).toBeLessThanOrEqual(3_600_000);

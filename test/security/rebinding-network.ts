@@ -59,7 +59,6 @@ await using daemon = await startDaemonProcess({
 const { api } = daemon;
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop
   while (!(await isSo())) await sleep(50);
 }
 

@@ -101,7 +101,6 @@ async function scan(
   let position = from;
   for (let scanned = 0; scanned < scannedMax;) {
     // Each batch begins at the end of the one before.
-    // oxlint-disable-next-line no-await-in-loop
     const batch = await read(position.position, batchSize);
     for (const entry of batch) {
       if (matchesFilter(filter, entry)) {

@@ -67,7 +67,6 @@ async function* streamText(
   yield Buffer.from(`retry: 3000\nid: ${checkpointCursor(start)}\n\n`);
   for (let after = start; ;) {
     // Each step begins where the one before ended.
-    // oxlint-disable-next-line no-await-in-loop
     const step = await followed.next(after, heartbeatMs, signal);
     if (step === null || signal.aborted) return;
     const wanted = step.entries.filter((entry) => matchesFilter(filter, entry));

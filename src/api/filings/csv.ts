@@ -32,7 +32,6 @@ export async function* filingsCsv(
   let after: string | null = null;
   do {
     // Each page begins where the one before ended.
-    // oxlint-disable-next-line no-await-in-loop
     const page: FilingPage = await filings.list(account, status, after, pageFilings);
     yield head + page.filings.map((filing) => line(filingView(filing))).join('');
     head = '';

@@ -70,11 +70,9 @@ function timeOf(input: Input, option: string): string | null {
 
 async function untilFinished(client: ApiClient, path: string, context: Context): Promise<Progress> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop
     const progress = await client.get<Progress>(path);
     context.progress(progressBar(progress));
     if (progress.state === 'finished') return progress;
-    // oxlint-disable-next-line no-await-in-loop
     await delay(lookMs, undefined, { signal: context.signal });
   }
 }

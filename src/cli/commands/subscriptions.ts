@@ -61,7 +61,6 @@ async function listAll(client: ApiClient): Promise<Subscription[]> {
   for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
     const path: string = `/subscriptions${query({ limit: '100', cursor })}`;
     // Each page's cursor comes from the page before.
-    // oxlint-disable-next-line no-await-in-loop
     const page: { items: Subscription[]; nextCursor: string | null } = await client.get(path);
     found.push(...page.items);
     cursor = page.nextCursor;

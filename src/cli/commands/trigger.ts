@@ -97,7 +97,6 @@ async function chooseFiling(
   if (type === 'filing.created') return { id: `f_${Date.now().toString(36)}`, status: null };
   for (const status of change?.from ?? ['PENDING', 'PAID', 'UNPAID', 'REJECTED', 'COMPLETED']) {
     // The first status that any filing has.
-    // oxlint-disable-next-line no-await-in-loop
     const { items } = (await sandbox.call('GET', `?status=${status}&limit=1`)) as { items: Filing[] };
     if (items[0] !== undefined) return items[0];
   }

@@ -81,7 +81,6 @@ export function createCarefulReads(
       const absences = reader.collectAbsences();
       if (guard.holdsRemovals()) return;
       for (let from = 0; from < absences.length; from += removedAtOnce)
-        // oxlint-disable-next-line no-await-in-loop
         await allEnded(absences.slice(from, from + removedAtOnce).map(remove));
     },
   };

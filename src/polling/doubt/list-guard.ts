@@ -107,7 +107,6 @@ export function createListGuard(
     kept = [];
     keptFilings = 0;
     // Filings are announced in the order of the pages.
-    // oxlint-disable-next-line no-await-in-loop
     for (const announce of announced) await announce();
   }
 

@@ -84,7 +84,6 @@ export async function readAgain(
 ): Promise<void> {
   for (const id of ids) {
     // Few, and after a failover only.
-    // oxlint-disable-next-line no-await-in-loop
     await polling.setMissedRead(account, generation, id, missedByRequest(now()));
   }
 }

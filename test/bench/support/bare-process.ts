@@ -44,7 +44,6 @@ async function postAll({ urls, bodies, inFlight }: Order): Promise<number> {
     urls.map(async (url) => {
       const queue = bodies.entries();
       const work = async () => {
-        // oxlint-disable-next-line no-await-in-loop
         for (const [i, body] of queue) await post(url, i, body);
       };
       await Promise.all(Array.from({ length: inFlight }, work));

@@ -96,7 +96,6 @@ async function fillLog(
     fields.push(id, eventType, filingId, 'TX', Date.now(), body);
     if (filled.length % atOnce !== 0 && position < head + events) continue;
     // In the order of the log.
-    // oxlint-disable-next-line no-await-in-loop
     await appendScript.run(redis, written, fields);
     fields = [];
   }

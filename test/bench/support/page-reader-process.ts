@@ -53,7 +53,6 @@ async function fetchAndParse(baseUrl: string, filings: number): Promise<void> {
   const http = createPartnerHttp({ baseUrl, partnerKey: 'k', timeoutMs: 10_000, clock: { now: Date.now } });
   const { signal } = new AbortController();
   for (let offset = 0; offset < filings; offset += 100) {
-    // oxlint-disable-next-line no-await-in-loop
     const { text } = await http.get('filings', `partner/filings?offset=${offset}&limit=100`, signal);
     JSON.parse(text());
   }

@@ -91,11 +91,9 @@ if (isChild(import.meta.url)) {
   const wanted = Number(count);
   for (let i = 0; i < wanted; i += 1) {
     drip(order, i % 2 === 0);
-    // oxlint-disable-next-line no-await-in-loop
     if (i % openAtOnce === openAtOnce - 1) await sleep(20);
   }
   while (order.sockets.size < wanted * 0.98) {
-    // oxlint-disable-next-line no-await-in-loop
     await sleep(50);
   }
   for (let i = 0; i < largeBodies; i += 1) void sendLargeBodies(order);

@@ -113,7 +113,6 @@ test('an account shows its filings by status and how polling stands', async () =
 
 test('accounts are listed by name, page by page', async () => {
   for (const name of ['page-c', 'page-a', 'page-b']) {
-    // oxlint-disable-next-line no-await-in-loop
     await api.createAccount(name);
   }
   const { items } = await api.listAll<{ account: string }>('/v1/accounts', { limit: '1' });

@@ -42,7 +42,6 @@ async function settleSome(): Promise<void> {
       at: attempt * 1000,
     };
     // One after the other: their order is the list's.
-    // oxlint-disable-next-line no-await-in-loop
     await client.xadd(own.attempts, '*', 'a', JSON.stringify(written));
   }
   const deadLetter = { ...event, position: 1, attempts: 3, lastOutcome: 'http_error', events: 1, at: 3000 };

@@ -103,7 +103,6 @@ test('a filter that excludes thousands still reaches the end, a bounded step at 
     type: 'filing.paid',
   }));
   for (let i = 0; i < many.length; i += 500) {
-    // oxlint-disable-next-line no-await-in-loop
     await api.putFilings('rare', many.slice(i, i + 500));
   }
   await api.putFilings('rare', [{ id: 'x', status: 'REJECTED', type: 'filing.rejected' }]);

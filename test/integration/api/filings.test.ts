@@ -29,7 +29,6 @@ async function fill(account: string, count: number, status: (i: number) => strin
     status: status(i),
   }));
   for (let i = 0; i < filings.length; i += 500) {
-    // oxlint-disable-next-line no-await-in-loop
     await api.putFilings(account, filings.slice(i, i + 500));
   }
   return filings.map(({ id }) => id);
@@ -93,12 +92,10 @@ test.each([3, 100, 1500])('every one of %i filings is listed once, whatever the 
   const account = `many-${count}`;
   const ids = await fill(account, count, (i) => statuses[i % 3] ?? '');
   for (const limit of ['1', '7', '100'].slice(count > 1000 ? 1 : 0)) {
-    // oxlint-disable-next-line no-await-in-loop
     const { ids: listed } = await listAll(account, { limit });
     expect(listed.toSorted()).toEqual(ids);
   }
   for (const [i, status] of statuses.entries()) {
-    // oxlint-disable-next-line no-await-in-loop
     const { ids: listed } = await listAll(account, { limit: '10', status });
     expect(listed.toSorted()).toEqual(ids.filter((_, at) => at % 3 === i));
   }

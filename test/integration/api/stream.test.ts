@@ -54,7 +54,6 @@ async function listen(account: string, query = '', headers: Record<string, strin
   const blocks = readBlocks(response);
   async function next(wanted: (block: string) => boolean): Promise<string> {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop
       const { value, done } = await blocks.next();
       if (done === true) throw new Error('the stream has ended');
       if (wanted(value)) return value;
@@ -179,7 +178,6 @@ test('from=earliest begins with the oldest event, however many there are', async
   await api.putFilings('earliest', filings);
   const stream = await listen('earliest', '?from=earliest');
   for (const { id } of filings) {
-    // oxlint-disable-next-line no-await-in-loop
     expect((await stream.message()).data?.data.filingId).toBe(id);
   }
   stream.close();
@@ -217,7 +215,6 @@ test('a quiet stream is kept open by comments', async () => {
   const stream = await listen('quiet');
   const since = performance.now();
   for (let i = 0; i < 25; i += 1) {
-    // oxlint-disable-next-line no-await-in-loop
     await stream.comment();
   }
   // Longer than the idle time after which a silent connection would be cut.
@@ -274,7 +271,6 @@ test('a listener that does not read is dropped, and not sent more than the buffe
   await api.createAccount('slow');
   const document = { text: 'x'.repeat(100_000) };
   for (let i = 0; i < 200; i += 1) {
-    // oxlint-disable-next-line no-await-in-loop
     await api.putFilings('slow', [{ id: `f_${i}`, status: 'PAID', type: 'filing.paid', document }]);
   }
   const { promise: dropped, resolve: drop } = Promise.withResolvers<number>();

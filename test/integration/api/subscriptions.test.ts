@@ -303,7 +303,6 @@ test('the list shows all of them once, oldest first, however it is paged', async
   const ids: string[] = [];
   for (let i = 0; i < 5; i += 1) {
     // In order, so that their ages differ as their numbers do.
-    // oxlint-disable-next-line no-await-in-loop
     ids.push(String((await register({ description: String(i) }))['id']));
   }
   const { items, lengths } = await api.listAll<{ id: string; createdAt: string }>(path, { limit: '2' });

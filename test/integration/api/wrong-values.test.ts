@@ -240,7 +240,6 @@ describe('bodies', () => {
   test.each(Object.keys(bodies))('%s refuses what is not an object', async (operation) => {
     for (const body of ['[]', 'null', '"text"', '5']) {
       // One after the other: the answers are compared with the document of one route.
-      // oxlint-disable-next-line no-await-in-loop
       const answer = await api.call(...split(operation), body, {
         headers: { 'content-type': 'application/json' },
       });

@@ -129,7 +129,6 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
 
   async function append(...filings: readonly string[]): Promise<number[]> {
     const positions: number[] = [];
-    // oxlint-disable-next-line no-await-in-loop
     for (const filingId of filings) positions.push(await appendOne(filingId));
     return positions;
   }

@@ -32,7 +32,6 @@ async function readThrough(): Promise<number> {
   let events = 0;
   let [at, more]: [Checkpoint, boolean] = [logBeginning, true];
   while (more) {
-    // oxlint-disable-next-line no-await-in-loop
     const read = way === 'drain' ? await log.readAfter(account, at, 40) : await list(at);
     events += read.entries.length;
     at = read.entries.at(-1) ?? at;
@@ -57,9 +56,7 @@ const before = usedMiB();
 const events = await readThrough();
 const afterwards = usedMiB() - before;
 const startedAt = performance.now();
-while (usedMiB() - before > Number(keptMax) && performance.now() - startedAt < patienceMs)
-  // oxlint-disable-next-line no-await-in-loop
-  await sleep(100);
+while (usedMiB() - before > Number(keptMax) && performance.now() - startedAt < patienceMs) await sleep(100);
 const ms = performance.now() - startedAt;
 process.send?.({ events, afterwards, kept: usedMiB() - before, ms } satisfies ReadThrough);
 redis.disconnect();

@@ -113,7 +113,6 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     do {
       const parameters = new URLSearchParams({ ...query, ...(cursor === null ? {} : { cursor }) });
       // Each page's cursor comes from the page before.
-      // oxlint-disable-next-line no-await-in-loop
       const page = (await ok('GET', `${url}?${parameters.toString()}`)) as unknown as Page<T>;
       items.push(...page.items);
       lengths.push(page.items.length);

@@ -88,7 +88,6 @@ export async function startStage(
     do {
       const query: string = cursor === null ? '?limit=100' : `?limit=100&cursor=${cursor}`;
       // Each page's cursor comes from the page before.
-      // oxlint-disable-next-line no-await-in-loop
       const page: { items: T[]; nextCursor: string | null } = await daemon.api.ok('GET', path + query);
       items.push(...page.items);
       cursor = page.nextCursor;

@@ -172,7 +172,6 @@ async function answer(
     for (let at = 0; at < body.length && !response.destroyed; at += 1) {
       response.write(body.subarray(at, at + 1));
       // Slowness is the point.
-      // oxlint-disable-next-line no-await-in-loop
       await delay(odd.dripMs);
     }
     response.end();
@@ -182,7 +181,6 @@ async function answer(
     const chunk = Buffer.alloc(65_536, ' ');
     const closed = once(response, 'close');
     for (let sent = 0; sent < odd.floodBytes && !response.destroyed; sent += chunk.length) {
-      // oxlint-disable-next-line no-await-in-loop
       if (!response.write(chunk)) await Promise.race([drained(response), closed]);
     }
     response.end();

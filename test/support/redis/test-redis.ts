@@ -39,9 +39,7 @@ async function removeKeys(redis: Redis, prefix: string): Promise<void> {
   let cursor = '0';
   do {
     // Each page's cursor comes from the page before.
-    // oxlint-disable-next-line no-await-in-loop
     const [next, keys] = await redis.scan(cursor, 'MATCH', `*${prefix}*`, 'COUNT', 1000);
-    // oxlint-disable-next-line no-await-in-loop
     if (keys.length > 0) await redis.unlink(keys);
     cursor = next;
   } while (cursor !== '0');

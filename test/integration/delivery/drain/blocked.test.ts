@@ -44,7 +44,6 @@ describe('a subscription that cannot be opened', () => {
     const { harness, id } = blocked;
     const waits: number[] = [];
     for (let i = 0; i < 11; i += 1) {
-      // oxlint-disable-next-line no-await-in-loop
       const { wakeAt } = await harness.drain(id);
       waits.push((wakeAt ?? 0) - now);
       now = wakeAt ?? 0;

@@ -263,7 +263,6 @@ describe('a failed attempt', () => {
     const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*', 'filing.*'] });
     for (const n of [1, 2]) {
       const event = { id: `evt_${n}`, type: 'account.stale', filingId: '', state: '', body: '{}' };
-      // oxlint-disable-next-line no-await-in-loop
       await appendEvent(harness.redis, harness.keys, event, Date.now());
     }
     await harness.append('a');

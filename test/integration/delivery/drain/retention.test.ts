@@ -129,7 +129,6 @@ test('attempts are kept for the retention and listed page by page, newest first,
   let before: string | null = null;
   do {
     // Each page begins where the one before ended.
-    // oxlint-disable-next-line no-await-in-loop
     const page = await harness.delivery.attempts(harness.account, id, before, 100);
     listed.push(...page.items.map(({ eventId }) => eventId));
     before = page.next;
@@ -146,7 +145,6 @@ test('attempts older than the retention go', async () => {
   const old = Date.now() - 120_000;
   // Redis trims whole nodes of a hundred entries.
   for (const i of Array.from({ length: 300 }).keys())
-    // oxlint-disable-next-line no-await-in-loop
     await harness.redis.xadd(attempts, `${old}-${i}`, 'a', '{}');
   await harness.append('a');
   await harness.drain(id);

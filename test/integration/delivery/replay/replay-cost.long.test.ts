@@ -84,7 +84,6 @@ describe('the half of a replay that fails', () => {
     const { read } = await bytesOf(client, async () => {
       for (; wakeAt !== null; drains += 1) {
         clock = wakeAt;
-        // oxlint-disable-next-line no-await-in-loop
         ({ wakeAt } = await harness.drain(id));
       }
     });
