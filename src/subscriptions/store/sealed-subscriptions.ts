@@ -43,7 +43,7 @@ async function listOfAccount(redis: RedisClient, keys: Keys, account: string): P
 }
 
 async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord | null> {
-  const account = /\{([^}]+)\}/.exec(key)?.[1];
+  const account = /\{([^{}]+)\}/.exec(key)?.[1];
   const text = await redis
     .get(key)
     .catch((error: unknown) => (toUnreadable(error) === null ? Promise.reject(error) : null));
