@@ -102,7 +102,8 @@ function changeHeaders(
   const at = wholeNumber(random, 0, Math.max(0, headers.length - 1));
   const [name, value] = headers[at] ?? ['x-a', ''];
   const roll = random();
-  if (roll < 0.3) return [...headers, [pick(random, headerNames), pick(random, [...words, ...pieces])]];
+  if (roll < 0.3)
+    return [...headers, [pick(random, headerNames), plain(pick(random, [...words, ...pieces]), '')]];
   if (roll < 0.35) return headers.filter((_, index) => index !== at);
   if (roll < 0.45) {
     const copies = Math.min(1_900, Math.floor((room * random()) / (name.length + value.length + 4)));
