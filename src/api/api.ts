@@ -25,7 +25,6 @@ import { addSubscriptionRoutes } from './subscriptions/routes.ts';
 import { addTokenRoutes } from './tokens/routes.ts';
 
 const nestingMax = 20;
-const fieldErrorsMax = 100;
 
 /**
  * The API as a Fastify instance that does not listen yet: `listen` or `inject` it. `close` ends the event
@@ -96,6 +95,9 @@ function refuseDeepBody(body: unknown): void {
 // A route without a body would silently ignore one, such as `{"mode":"sweep"}` where the mode belongs in the
 // query.
 function refuseBody(body: unknown): void {
-  const fields = Object.keys(body ?? {}).slice(0, fieldErrorsMax);
+  const isList = typeof body === 'string' || Array.isArray(body);
+  if (isList && body.length > 0) throw invalidRequest([{ path: '', message: 'This request takes no body' }]);
+  if (isList || typeof body !== 'object' || body === null) return;
+  const fields = Object.keys(body);
   if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message: 'is not known' })));
 }
