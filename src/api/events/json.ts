@@ -14,7 +14,9 @@ export function eventJson({ id, body }: Pick<LogEntry, 'id' | 'body'>): string {
   return `{"id":${JSON.stringify(id)},${body.toString().slice(1)}`;
 }
 
-/** As `eventJson`, but in bytes: the body of an event may have a quarter of a megabyte, and is only copied. */
+/**
+ * As `eventJson`, but in bytes: the body of an event may have a quarter of a megabyte, and is only copied.
+ */
 export function eventParts({ id, body }: Pick<LogEntry, 'id' | 'body'>): readonly Buffer[] {
   return [Buffer.from(`{"id":${JSON.stringify(id)},`), body.subarray(1)];
 }
