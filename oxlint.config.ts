@@ -58,6 +58,7 @@ const folders: Readonly<Record<string, Folder>> = {
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
   'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
   'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/list': { may: polling, own: [], pure: true },

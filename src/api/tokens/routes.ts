@@ -4,6 +4,7 @@ import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { callerOf } from '../access/auth.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../subscriptions/find.ts';
@@ -33,8 +34,9 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   app.get(
     '/accounts/:account/tokens',
     { schema: listTokens },
-    async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
+    async ({ method, params: { account }, query: { limit = pageLimit, cursor } }, reply) => {
       const after = decodeCursor('tokens', cursor) ?? '';
+      if (method === 'HEAD') return headersOnly(reply);
       const following = (await tokens.list(account)).filter((token) => ageKey(token) > after);
       const page = following.slice(0, limit);
       const last = following.length > limit ? page.at(-1) : undefined;
