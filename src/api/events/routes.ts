@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { EventLog, LogEntry } from '../../events/event-log.ts';
 import { logBeginning } from '../../events/timeline.ts';
 import type { Api } from '../server/api-instance.ts';
@@ -13,7 +14,7 @@ import { parseTypes } from './schema.ts';
 export function addEventRoutes(app: Api, { log }: ApiDeps): void {
   app.get(
     '/accounts/:account/events',
-    { schema: listEvents },
+    { config: { dear: { kind: 'scans', when: isFiltered } }, schema: listEvents },
     async ({ params: { account }, query: { limit = pageLimit, cursor, types, filingId, order } }, reply) => {
       const filter = { types: parseTypes(types), filingId: filingId ?? null };
       const list = order === 'newest' ? listNewest : listOldest;
@@ -23,6 +24,12 @@ export function addEventRoutes(app: Api, { log }: ApiDeps): void {
       return `{"items":[${entries.map(eventJson).join(',')}],${tail}`;
     },
   );
+}
+
+// A filter may pass over thousands of events for each one that it finds.
+function isFiltered({ query }: FastifyRequest): boolean {
+  const { types, filingId } = query as { readonly types?: string; readonly filingId?: string };
+  return types !== undefined || filingId !== undefined;
 }
 
 type List = (

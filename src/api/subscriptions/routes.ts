@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
@@ -84,6 +85,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id',
     {
       attachValidation: true,
+      config: { dear: { kind: 'scans', when: isReplay } },
       handlerTimeout: replaySearchMs,
       preHandler: checkInput,
       schema: updateSubscription,
@@ -125,6 +127,11 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
     },
   );
+}
+
+// A change of `from` may replay the whole log.
+function isReplay({ body }: FastifyRequest): boolean {
+  return (body as { readonly from?: string }).from === 'earliest';
 }
 
 // A subscription with an unreadable delivery state is shown without attempts.
