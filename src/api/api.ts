@@ -6,6 +6,7 @@ import { limitDearRequests } from './access/dear-requests.ts';
 import { addAccountRoutes } from './accounts/routes.ts';
 import type { Api } from './server/api-instance.ts';
 import { addAccountCheck, addAuth } from './access/auth.ts';
+import { addIdCheck } from './access/path-ids.ts';
 import { createInstance } from './server/create-instance.ts';
 import { addDeliveryRoutes } from './delivery/routes.ts';
 import type { ApiDeps } from './deps.ts';
@@ -65,6 +66,7 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   chargeResponses(app);
   limitDearRequests(app, { ...defaultLimits, ...deps.limits });
   addAuth(app, deps);
+  addIdCheck(app);
   addAccountCheck(app, deps);
   app.addHook('preValidation', async (request) => {
     const { config, schema } = request.routeOptions;
