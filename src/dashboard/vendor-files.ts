@@ -39,7 +39,7 @@ const sources: readonly Source[] = [
 export function readVendorFiles(): Promise<Asset[]> {
   return Promise.all(
     sources.map(async ({ name, locate, adapt }) => {
-      const text = adapt(await readFile(locate(), 'utf8')).replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
+      const text = adapt(await readFile(locate(), 'utf8')).replace(/\n\/\/# sourceMappingURL=\S*\s*$/, '\n');
       return createAsset(`/assets/vendor/${name}`, mediaType(name) ?? '', text);
     }),
   );
