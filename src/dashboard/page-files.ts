@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { createAsset, mediaType } from './asset.ts';
-import type { Asset } from './asset.ts';
+import { createAsset, mediaType } from '../http/asset.ts';
+import type { Asset } from '../http/asset.ts';
 
 const folder = new URL('public/', import.meta.url);
 
