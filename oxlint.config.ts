@@ -15,7 +15,7 @@ interface Folder {
 
 const fastify = ['fastify', '@fastify/*', '@scalar/*'];
 // Libraries that may be imported only in the folders that have them.
-const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
+const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'negotiator', 'undici'];
 const io = [
   'p-queue',
   'pino',
@@ -43,6 +43,7 @@ const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'random.ts', 'sandb
 // Of several entries that match a file the last one applies: folders stand before the folders in them.
 const folders: Readonly<Record<string, Folder>> = {
   json: { may: [] },
+  http: { may: [], pure: true, has: ['negotiator'] },
   memory: { may: [], pure: true },
   waiting: { may: [], pure: true },
   secrets: { may: [] },
@@ -95,8 +96,8 @@ const folders: Readonly<Record<string, Folder>> = {
   },
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records', 'tracing/tracing.ts'] },
   'monitoring/due-work': { may: ['redis'] },
-  api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
-  dashboard: { may: ['events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
+  api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress', 'http'], has: fastify },
+  dashboard: { may: ['http', 'events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },
   // routes → lists → faults → server → filings ← simulation.
   'sandbox/filings': { may: [], own: sandbox },

@@ -30,7 +30,7 @@ export async function createParts(
   overrides: Overrides = {},
 ) {
   const store = await openStore(config, deps, stack, overrides);
-  const { connections, redis, keys, clock, observer, sealer, onError, onUnreadable } = store;
+  const { connections, redis, keys, clock, observer, onError, onUnreadable } = store;
 
   const journal = createCommitJournal(redis, keys, onUnreadable);
   async function catchUp(account: string, generation: string, restated: readonly string[]): Promise<void> {
@@ -49,7 +49,7 @@ export async function createParts(
     },
   });
   const sealedSubscriptions = (accounts: readonly string[]) => listSealedSubscriptions(redis, keys, accounts);
-  const secretDeps = { ...config, ...deps, ...stores, sealedSubscriptions, sealer };
+  const secretDeps = { ...config, ...deps, ...store, ...stores, sealedSubscriptions };
   const secrets = stack.use(await startSecretUpkeep(secretDeps, onError));
 
   const closing: Part[] = [];
