@@ -21,7 +21,12 @@ const againMs = 60_000;
  */
 export function careForConnections(
   app: Api,
-  { timing, limits, trustedProxies = [], door }: Pick<ApiDeps, 'timing' | 'limits' | 'trustedProxies' | 'door'>,
+  {
+    timing,
+    limits,
+    trustedProxies = [],
+    door,
+  }: Pick<ApiDeps, 'timing' | 'limits' | 'trustedProxies' | 'door'>,
 ): (socket: Socket) => boolean {
   const { unreadMs, answerMs, heartbeatMs } = { ...defaultTiming, ...timing };
   const { connections: max } = { ...defaultLimits, ...limits };

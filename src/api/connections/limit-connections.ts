@@ -1,7 +1,13 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
-import { hasWholeRequest, isStream, lookAt, type Connection, type OpenConnections } from './open-connections.ts';
+import {
+  hasWholeRequest,
+  isStream,
+  lookAt,
+  type Connection,
+  type OpenConnections,
+} from './open-connections.ts';
 import { whoMakesWay, type Claim } from './who-makes-way.ts';
 
 /** Callers as they become known, so that the operator keeps a place. */
@@ -40,7 +46,13 @@ export function limitConnections(
 
   function claim(connection: Connection, now: number): Claim<Connection> {
     const { address, account } = connection;
-    return { of: connection, address, account, operator: operatorOf(connection, now), ...state(connection, now) };
+    return {
+      of: connection,
+      address,
+      account,
+      operator: operatorOf(connection, now),
+      ...state(connection, now),
+    };
   }
 
   function operatorOf({ operatorAt, address }: Connection, now: number): Claim<Connection>['operator'] {

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
+import { markAnswer } from '../../http/answer-kind.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { EventLog } from '../../events/event-log.ts';
 import type { Api } from '../server/api-instance.ts';
+import { exportMs } from '../connections/answer-deadlines.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
@@ -15,20 +17,19 @@ import { listFilings, getFiling } from './schema.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 
 const eventsMax = 100;
-// Milliseconds for the response with a list: a table of a million filings takes a while to send.
-const listMs = 600_000;
 
 /** The filings of an account as the daemon last saw them. */
 export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    { schema: listFilings, handlerTimeout: listMs },
+    { schema: listFilings, handlerTimeout: exportMs },
     async ({ params: { account }, query, headers }, reply) => {
       const { limit = pageLimit, cursor, status = null } = query;
       void reply.header('vary', 'accept');
       if (wantsCsv(headers.accept)) {
         void reply.type('text/csv; charset=utf-8; header=present');
         void reply.header('content-disposition', 'attachment; filename="filings.csv"');
+        markAnswer(reply.raw, 'export');
         return reply.send(Readable.from(filingsCsv(filings, account, status)));
       }
       const newestOf = query.order === 'newest' ? statusOfNewest(status) : null;
