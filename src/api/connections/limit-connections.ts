@@ -113,5 +113,5 @@ function state(connection: Connection, now: number): Pick<Claim<Connection>, 'do
   lookAt(connection, now);
   const { unread } = connection;
   if (unread !== null) return { doing: 'waiting', waitedMs: Math.max(0, unread.waitedMs) };
-  return { doing: isStream(connection) ? 'streaming' : 'working', waitedMs: 0 };
+  return { doing: isStream(connection) ? 'streaming' : 'working', waitedMs: now - connection.activeAt };
 }

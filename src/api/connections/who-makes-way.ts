@@ -8,7 +8,7 @@ export type Doing = 'waiting' | 'working' | 'streaming';
 export interface Claim<T> {
   readonly of: T;
   readonly doing: Doing;
-  /** Milliseconds for which the client has been waited for. */
+  /** Milliseconds for which the client has been waited for, or its request been worked on. */
   readonly waitedMs: number;
   /** The key of the client's address; null where it is not known. */
   readonly address: string | null;
@@ -18,13 +18,15 @@ export interface Claim<T> {
   readonly operator: 'here' | 'near' | null;
 }
 
-/** Milliseconds in which a new connection may bring its request before those at work make way. */
+// Milliseconds in which a new connection may bring its request before long requests make way.
 const freshMs = 250;
+// Milliseconds of work on a request after which it may make way; nearly all take fewer.
+const longMs = 1_000;
 
 /**
  * The connections that may be cut to make room, the first to go first; pure. Those whose client is waited for
  * go first: of them those of the address or account with the most, and there the one that has waited longest.
- * Then requests of an address or account that has a quarter of all, then connections that have just begun. A
+ * Then long requests of an address or account that has a quarter of all, then connections that have just begun. A
  * reserve of the operator's goes last. Streams and other requests stay.
  */
 export function whoMakesWay<T>(claims: readonly Claim<T>[], reserve: number): T[] {
@@ -33,8 +35,8 @@ export function whoMakesWay<T>(claims: readonly Claim<T>[], reserve: number): T[
   const busy = crowds(claims);
   const rank = (claim: Claim<T>) => {
     if (claim.doing === 'waiting') return (claim.waitedMs < freshMs ? 2 : 0) + (kept.has(claim) ? 3 : 0);
-    const isCrowd = claim.doing === 'working' && busy(claim) > claims.length / 4;
-    return isCrowd && !kept.has(claim) ? 1 : null;
+    const isLong = claim.doing === 'working' && claim.waitedMs >= longMs;
+    return isLong && busy(claim) > claims.length / 4 && !kept.has(claim) ? 1 : null;
   };
   return claims
     .map((claim) => ({ claim, rank: rank(claim), crowd: waiting(claim) }))
