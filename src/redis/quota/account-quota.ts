@@ -29,7 +29,7 @@ export type ReadQuota = (account: string) => Promise<number>;
 export function createQuotaReader(redis: RedisClient, keys: Keys): ReadQuota {
   const script = loadScript(new URL('read-quota.lua', import.meta.url));
   return async (account) => {
-    const { quota, subscriptions, registrations, tokens } = keys.account(account);
-    return Number(await script.run(redis, [quota, subscriptions, registrations, tokens], []));
+    const { quota, subscriptions, registrations, tokens, incarnation } = keys.account(account);
+    return Number(await script.run(redis, [quota, subscriptions, registrations, tokens, incarnation], []));
   };
 }
