@@ -43,8 +43,13 @@ export interface ApiDeps {
   readonly now: () => number;
   /** Without a logger nothing is logged. */
   readonly logger?: Logger;
-  /** Whether callbacks may go to a URL; `problem` is a sentence for the client that sent the URL. */
-  readonly checkUrl: (url: string) => UrlVerdict | Promise<UrlVerdict>;
+  /**
+   * Whether callbacks may go to a URL, as it is written; `problem` is a sentence for the client that sent the
+   * URL.
+   */
+  readonly checkUrl: (url: string) => UrlVerdict;
+  /** The same after a look at where the name in the URL leads, for a URL that `checkUrl` permits. */
+  readonly checkHost: (url: string, account: string) => Promise<UrlVerdict>;
   /** Whether the daemon can keep its promise now; a rejection counts as not ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
   /** Whether restarting the process would help. */

@@ -5,7 +5,7 @@ import { createAccessLimits } from './access-limits.ts';
 import { addCostDecorator, beginCost } from './cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../subscriptions/find.ts';
+import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 
 declare module 'fastify' {

@@ -151,6 +151,8 @@ describe('a sealed text that must not open', () => {
   test('one whose key id was swapped for another known one', () => {
     const swapped = sealed.replace('2026-06', '2026-03');
     expect(() => sealer.open(swapped, place)).toThrow(SealError);
+    const twice = createSealer([june, { ...june, id: '2026-09' }]);
+    expect(() => twice.open(sealed.replace('2026-06', '2026-09'), place)).toThrow(SealError);
   });
 
   test('one of a key that is not configured, with the way out in the message and no key or text', () => {
