@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import type { Attempt, DeadLetter } from '../../delivery/store/delivery-records.ts';
+import { seesReceivers } from '../access/auth.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
@@ -18,16 +19,15 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   const { delivery, hooks } = deps;
   const underTest = new Set<string>();
 
-  app.get(
-    '/accounts/:account/subscriptions/:id/attempts',
-    { schema: listAttempts },
-    async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
-      const before = decodeCursor('attempts', cursor);
-      await requireSubscription(deps, account, id);
-      const { items, next } = await delivery.attempts(account, id, before, limit);
-      return { items: items.map(attemptView), nextCursor: nextCursor('attempts', next) };
-    },
-  );
+  app.get('/accounts/:account/subscriptions/:id/attempts', { schema: listAttempts }, async (request) => {
+    const { account, id } = request.params;
+    const { limit = pageLimit, cursor } = request.query;
+    const before = decodeCursor('attempts', cursor);
+    await requireSubscription(deps, account, id);
+    const { items, next } = await delivery.attempts(account, id, before, limit);
+    const shown = items.map(seesReceivers(request) ? attemptView : withoutResponse);
+    return { items: shown, nextCursor: nextCursor('attempts', next) };
+  });
 
   app.get(
     '/accounts/:account/subscriptions/:id/dead-letters',
@@ -91,6 +91,10 @@ function attemptView({
     response,
     at: new Date(at).toISOString(),
   };
+}
+
+function withoutResponse(attempt: Attempt) {
+  return { ...attemptView(attempt), response: null };
 }
 
 function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, events, at }: DeadLetter) {

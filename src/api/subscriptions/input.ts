@@ -9,6 +9,7 @@ import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
+import { isHiddenUrl } from './hidden-url.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
 /** Body of a registration, checked. */
@@ -80,6 +81,8 @@ function schemaErrors(error: unknown): readonly FieldError[] {
   throw error;
 }
 
+const hiddenUrlProblem = 'is as a read-only token shows it, without its path; give the URL itself';
+
 async function urlErrors(
   checkUrl: ApiDeps['checkUrl'],
   body: unknown,
@@ -87,6 +90,7 @@ async function urlErrors(
 ): Promise<FieldError[]> {
   const { url } = (body ?? {}) as { url?: unknown };
   if (typeof url !== 'string' || known.some(({ path }) => path === 'url')) return [];
+  if (isHiddenUrl(url)) return [{ path: 'url', message: hiddenUrlProblem }];
   const verdict = await checkUrl(url);
   return verdict.ok ? [] : [{ path: 'url', message: `is refused: ${verdict.problem.replace(/\.$/, '')}` }];
 }
