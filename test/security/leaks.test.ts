@@ -224,7 +224,7 @@ describe('after a run in which every secret was used', () => {
     expect(attempts.length).toBeGreaterThan(0);
     expectNone(attempts, (attempt) => !('response' in attempt) || attempt.response !== null, 'responses');
     const copied = await call('PATCH', ids[0] ?? '', { url: items[0]?.url });
-    expect(copied).toMatchObject({ status: 400, body: { errors: [{ path: 'url' }] } });
+    expect(copied).toMatchObject({ status: 422, body: { errors: [{ path: 'url' }] } });
     const given = (await call('GET', ids[0] ?? '')).body['url'];
     expect(given).toBe(`${receiver.url}?${wordOfUrl}`);
   });
