@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { createCommitJournal } from '../filings/commit/commit-journal.ts';
+import { createHostLookup } from '../names/host-lookup.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
 import { createAccountRecords } from '../records/account-records.ts';
 import { createAofRewriter } from '../redis/durability/aof-rewriter.ts';
@@ -58,7 +59,8 @@ export async function createParts(
   const tracing = await startTracing(config, deps.version, onError);
   closing.push({ name: 'tracing', deadlineMs: clientEndMs, needsRedis: false, stop: tracing.close });
   const records = createAccountRecords({ ...store, ...stores });
-  const above = { ...store, stores, records, tracing };
+  const lookup = createHostLookup();
+  const above = { ...store, stores, records, tracing, lookup };
   const delivery = createDeliveryParts(config, above, closing, overrides);
   const polling = createPollingParts(config, { ...above, ...delivery }, closing);
 

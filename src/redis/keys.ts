@@ -15,6 +15,7 @@
  * | `P:{a}:incarnation`           | string | a day longer than the account | account store                 | polling, API       |
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
+ * | `P:{a}:newest`                | zset   | once asked for                | API, commit-changes.lua       | API                |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:count-history`         | stream | a week                        | after polls                   | API                |
@@ -73,6 +74,11 @@ export interface AccountKeys {
   readonly incarnation: string;
   readonly filings: string;
   readonly index: string;
+  /**
+   * The filings of the index once more, with `<status>\0<rank> <id>` for each, ranked by age in the status
+   * (src/filings/detection/newest.ts); and '' while it is whole, or '\0' while it is being made.
+   */
+  readonly newest: string;
   readonly details: string;
   readonly counts: string;
   readonly countHistory: string;
@@ -133,6 +139,7 @@ function accountKeys(base: string): AccountKeys {
     incarnation: `${base}:incarnation`,
     filings: `${base}:filings`,
     index: `${base}:index`,
+    newest: `${base}:newest`,
     details: `${base}:details`,
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,

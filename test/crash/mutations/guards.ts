@@ -7,7 +7,7 @@ import type { Mutation } from './mutations.ts';
 export const guards: readonly Mutation[] = [
   {
     name: 'a name that leads inside is dialled',
-    file: 'src/egress/host-lookup.ts',
+    file: 'src/egress/vetted-lookup.ts',
     find: '!addresses.every(({ address }) => deps.policy.isAllowed(address))',
     replace: '!addresses.some(({ address }) => deps.policy.isAllowed(address))',
     project: 'security',
