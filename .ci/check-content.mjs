@@ -65,7 +65,6 @@ refuse(
   expected.filter((path) => !installed.includes(path)),
   'is missing',
 );
-if (ours.length < 1000) wrong.push(`only ${ours.length} files were read`);
 
 const secret = /(?:API_TOKEN|ENCRYPTION_KEY|REDIS_PASSWORD|PARTNER_KEY|_authToken|PASSWORD)\s*[=:]/i.exec(
   readFileSync(historyFile, 'utf8'),
