@@ -32,9 +32,9 @@ const io = [
 ];
 
 // Imports go one way: polling → filings → events ← subscriptions ← delivery → callbacks → egress, with redis,
-// secrets, http and json below all of them.
+// names, secrets, http and json below all of them.
 const below = ['redis', 'json', 'memory'];
-const polling = [...below, 'waiting', 'filings', 'events', 'partner', 'accounts'];
+const polling = [...below, 'names', 'waiting', 'filings', 'events', 'partner', 'accounts'];
 const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'waiting'];
 
 // Files of the sandbox that all of its folders share.
@@ -46,6 +46,7 @@ const folders: Readonly<Record<string, Folder>> = {
   http: { may: [], pure: true, has: ['negotiator'] },
   memory: { may: [], pure: true },
   waiting: { may: [], pure: true },
+  names: { may: ['memory'] },
   secrets: { may: [] },
   redis: { may: [], own: ['connection'], has: ['ioredis'] },
   'redis/connection': { may: [], own: [], has: ['ioredis'] },
@@ -53,11 +54,12 @@ const folders: Readonly<Record<string, Folder>> = {
   'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
   config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing'] },
   accounts: { may: [...below, 'secrets'] },
-  partner: { may: [...below, 'waiting'], has: ['got'] },
+  partner: { may: [...below, 'names', 'waiting'], has: ['got'] },
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
   'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
   'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/list': { may: polling, own: [], pure: true },
@@ -67,8 +69,11 @@ const folders: Readonly<Record<string, Folder>> = {
   'polling/schedule': { may: polling, own: ['store'], has: ['bullmq'] },
   'polling/reads': { may: polling, own: ['list', 'beliefs', 'doubt', 'store', 'schedule'] },
   subscriptions: { may: [...below, 'events', 'secrets'] },
-  egress: { may: [] },
-  callbacks: { may: ['egress', 'subscriptions', 'events', 'waiting', 'json', 'memory'], has: ['undici'] },
+  egress: { may: ['names'] },
+  callbacks: {
+    may: ['egress', 'names', 'subscriptions', 'events', 'waiting', 'json', 'memory'],
+    has: ['undici'],
+  },
   delivery: { may: delivery },
   'delivery/schedule': {
     may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],

@@ -4,7 +4,7 @@ import Negotiator from 'negotiator';
 const codingsLengthMax = 1_024;
 
 /**
- * Whether an `Accept-Encoding` header prefers gzip to the body as it is (RFC 9110 §12.5.3); pure. A request
+ * Whether an `Accept-Encoding` header prefers gzip to the body as it is (RFC 9110 §12.5.3). A request
  * without the header, or with one of more than 1 024 characters, gets the body as it is.
  */
 export function takesGzip(header: string | undefined): boolean {
@@ -15,7 +15,7 @@ export function takesGzip(header: string | undefined): boolean {
 
 /**
  * Whether an `If-None-Match` header names the weak tag `etag`, so the client's copy is current (RFC 9110
- * §13.1.2); pure. Tags are compared weakly (§8.8.3.2), and `*` names every tag.
+ * §13.1.2). Tags are compared weakly (§8.8.3.2), and `*` names every tag.
  */
 export function hasCurrentCopy(header: string | undefined, etag: string): boolean {
   return header !== undefined && (header.trim() === '*' || header.includes(etag.replace(/^W\//, '')));

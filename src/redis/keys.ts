@@ -6,6 +6,7 @@
  * | key                           | type   | lives                         | written by                    | read by            |
  * |-------------------------------|--------|-------------------------------|-------------------------------|--------------------|
  * | `P:store`                     | string | for ever                      | first start on an empty store | store watch        |
+ * | `P:seals`                     | string | for ever                      | secret upkeep                 | secret upkeep      |
  * | `P:probe`                     | string | a minute                      | readiness                     | none               |
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
@@ -14,6 +15,7 @@
  * | `P:{a}:incarnation`           | string | a day longer than the account | account store                 | polling, API       |
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
+ * | `P:{a}:newest`                | zset   | once asked for                | API, commit-changes.lua       | API                |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:count-history`         | stream | a week                        | after polls                   | API                |
@@ -44,6 +46,8 @@ export interface Keys {
   /** BullMQ's own prefix; `~` cannot start an account's name, so the two never meet. */
   readonly queues: string;
   readonly store: string;
+  /** Whether all seals are bound to their places (src/secrets/seal-stage.ts). */
+  readonly seals: string;
   readonly probe: string;
   /** Keys that are only written, one of them on each server of a cluster. */
   aofMark(n: number): string;
@@ -70,6 +74,11 @@ export interface AccountKeys {
   readonly incarnation: string;
   readonly filings: string;
   readonly index: string;
+  /**
+   * The filings of the index once more, with `<status>\0<rank> <id>` for each, ranked by age in the status
+   * (src/filings/detection/newest.ts); and '' while it is whole, or '\0' while it is being made.
+   */
+  readonly newest: string;
   readonly details: string;
   readonly counts: string;
   readonly countHistory: string;
@@ -113,6 +122,7 @@ export function createKeys(prefix: string): Keys {
     prefix,
     queues: `${prefix}:{~queues}`,
     store: `${prefix}:store`,
+    seals: `${prefix}:seals`,
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,
@@ -129,6 +139,7 @@ function accountKeys(base: string): AccountKeys {
     incarnation: `${base}:incarnation`,
     filings: `${base}:filings`,
     index: `${base}:index`,
+    newest: `${base}:newest`,
     details: `${base}:details`,
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,

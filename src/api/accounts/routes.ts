@@ -15,9 +15,10 @@ import {
 } from './operations.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../subscriptions/find.ts';
+import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 
 const hoursDefault = 24;
@@ -34,8 +35,9 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
       config: { operatorOnly: true },
       schema: listAccounts,
     },
-    async ({ query: { limit = pageLimit, cursor } }) => {
+    async ({ method, query: { limit = pageLimit, cursor } }, reply) => {
       const after = decodeCursor('accounts', cursor) ?? '';
+      if (method === 'HEAD') return headersOnly(reply);
       const [readable, broken] = await Promise.all([accounts.list(), accounts.unreadable()]);
       const following = [...readable, ...broken]
         .filter(({ account }) => account > after)
@@ -73,7 +75,8 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/accounts/:account/counts',
     { schema: getCounts },
-    async ({ params: { account }, query: { hours = hoursDefault } }) => {
+    async ({ method, params: { account }, query: { hours = hoursDefault } }, reply) => {
+      if (method === 'HEAD') return headersOnly(reply);
       const samples = await countHistory.read(account, now() - hours * 3_600_000);
       return {
         items: thinSamples(samples, samplesMax).map(({ at, counts }) => ({

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import type { Attempt, DeadLetter } from '../../delivery/store/delivery-records.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
 import { listAttempts, listDeadLetters, testSubscription } from './operations.ts';
@@ -21,9 +22,10 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/accounts/:account/subscriptions/:id/attempts',
     { schema: listAttempts },
-    async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
+    async ({ method, params: { account, id }, query: { limit = pageLimit, cursor } }, reply) => {
       const before = decodeCursor('attempts', cursor);
       await requireSubscription(deps, account, id);
+      if (method === 'HEAD') return headersOnly(reply);
       const { items, next } = await delivery.attempts(account, id, before, limit);
       return { items: items.map(attemptView), nextCursor: nextCursor('attempts', next) };
     },
@@ -32,9 +34,10 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/accounts/:account/subscriptions/:id/dead-letters',
     { schema: listDeadLetters },
-    async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
+    async ({ method, params: { account, id }, query: { limit = pageLimit, cursor } }, reply) => {
       const before = decodeCursor('dead-letters', cursor);
       await requireSubscription(deps, account, id);
+      if (method === 'HEAD') return headersOnly(reply);
       const { items, next } = await delivery.deadLetters(account, id, before, limit);
       return { items: items.map(deadLetterView), nextCursor: nextCursor('dead-letters', next) };
     },
@@ -43,6 +46,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/accounts/:account/subscriptions/:id/test',
     {
+      config: { dear: { kind: 'calls' } },
       handlerTimeout: pingMs,
       schema: testSubscription,
     },

@@ -1,19 +1,22 @@
 import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
 import { isIndexed } from '../../partner/filing-statuses.ts';
-import type { EventLog } from '../../events/event-log.ts';
+import type { EventLog, LogEntry } from '../../events/event-log.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { wantsCsv } from '../shared/csv.ts';
-import { eventJson } from '../events/json.ts';
+import { headersOnly } from '../shared/headers-only.ts';
+import { eventsJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
 import { filingView } from './view.ts';
 import { filingsCsv } from './csv.ts';
 import { listFilings, getFiling } from './schema.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 
+const csvType = 'text/csv; charset=utf-8; header=present';
 const eventsMax = 100;
 // Milliseconds for the response with a list: a table of a million filings takes a while to send.
 const listMs = 600_000;
@@ -22,18 +25,20 @@ const listMs = 600_000;
 export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    { schema: listFilings, handlerTimeout: listMs },
-    async ({ params: { account }, query, headers }, reply) => {
+    { config: { dear: { kind: 'scans', when: isLong } }, schema: listFilings, handlerTimeout: listMs },
+    async ({ method, params: { account }, query, headers }, reply) => {
       const { limit = pageLimit, cursor, status = null } = query;
       void reply.header('vary', 'accept');
       if (wantsCsv(headers.accept)) {
-        void reply.type('text/csv; charset=utf-8; header=present');
         void reply.header('content-disposition', 'attachment; filename="filings.csv"');
+        if (method === 'HEAD') return headersOnly(reply, csvType);
+        void reply.type(csvType);
         return reply.send(Readable.from(filingsCsv(filings, account, status)));
       }
       const newestOf = query.order === 'newest' ? statusOfNewest(status) : null;
       const kind: CursorKind = newestOf === null ? `filings:${status ?? ''}` : `newest-filings:${newestOf}`;
       const after = decodeCursor(kind, cursor);
+      if (method === 'HEAD') return headersOnly(reply);
       const page =
         newestOf === null
           ? await filings.list(account, status, after, limit)
@@ -53,9 +58,15 @@ export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
       if (filing === null) throw new Problem('filing_not_found', 'No poll of this account has seen it.');
       const events = await latestEvents(log, account, filingId);
       void reply.type('application/json; charset=utf-8');
-      return `${JSON.stringify(filingView(filing)).slice(0, -1)},"events":[${events.join(',')}]}`;
+      const head = Buffer.from(`${JSON.stringify(filingView(filing)).slice(0, -1)},"events":[`);
+      return reply.send(Buffer.concat([head, ...eventsJson(events), Buffer.from(']}')]));
     },
   );
+}
+
+// An export reads the whole list; the newest are found in all filings of a status.
+function isLong({ headers, query }: FastifyRequest): boolean {
+  return wantsCsv(headers.accept) || (query as { readonly order?: string }).order === 'newest';
 }
 
 // Lists of other statuses are too long to be sorted for each page.
@@ -64,7 +75,7 @@ function statusOfNewest(status: string | null): string {
   throw invalidRequest([{ path: 'order', message: 'newest goes with a status other than COMPLETED' }]);
 }
 
-async function latestEvents(log: EventLog, account: string, filingId: string): Promise<string[]> {
+async function latestEvents(log: EventLog, account: string, filingId: string): Promise<LogEntry[]> {
   const { entries } = await scanNewestEvents(log, account, null, { types: null, filingId }, eventsMax);
-  return entries.map(eventJson).toReversed();
+  return entries.toReversed();
 }

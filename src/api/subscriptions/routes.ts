@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
@@ -10,9 +11,11 @@ import type { DeliveryState, Subscription } from '../../subscriptions/subscripti
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound, requireSubscription, subscriptionNotFound } from './find.ts';
+import { requireSubscription } from './find.ts';
+import { accountNotFound, subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription } from './input.ts';
 import { everything, replaySearchMs, startReplay } from './start-replay.ts';
@@ -59,8 +62,9 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/accounts/:account/subscriptions',
     { schema: listSubscriptions },
-    async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
+    async ({ method, params: { account }, query: { limit = pageLimit, cursor } }, reply) => {
       const after = decodeCursor('subscriptions', cursor);
+      if (method === 'HEAD') return headersOnly(reply);
       const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
       const ids = page.map(({ subscription: { id } }) => id);
       const states = await subscriptions.deliveries(account, ids);
@@ -83,6 +87,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id',
     {
       attachValidation: true,
+      config: { dear: { kind: 'scans', when: isReplay } },
       handlerTimeout: replaySearchMs,
       preHandler: checkInput,
       schema: updateSubscription,
@@ -124,6 +129,11 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
     },
   );
+}
+
+// A change of `from` may replay the whole log.
+function isReplay({ body }: FastifyRequest): boolean {
+  return (body as { readonly from?: string }).from === 'earliest';
 }
 
 // A subscription with an unreadable delivery state is shown without attempts.

@@ -4,9 +4,10 @@ import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { callerOf } from '../access/auth.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../subscriptions/find.ts';
+import { accountNotFound, tokenNotFound } from '../shared/not-found.ts';
 import { instantMs } from '../shared/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { createToken, listTokens, deleteToken } from './schema.ts';
@@ -33,8 +34,9 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   app.get(
     '/accounts/:account/tokens',
     { schema: listTokens },
-    async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
+    async ({ method, params: { account }, query: { limit = pageLimit, cursor } }, reply) => {
       const after = decodeCursor('tokens', cursor) ?? '';
+      if (method === 'HEAD') return headersOnly(reply);
       const following = (await tokens.list(account)).filter((token) => ageKey(token) > after);
       const page = following.slice(0, limit);
       const last = following.length > limit ? page.at(-1) : undefined;
@@ -50,7 +52,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     { schema: deleteToken },
     async ({ params: { account, id } }, reply) => {
       if (await tokens.remove(account, id)) return reply.code(204).send(null);
-      throw new Problem('token_not_found', 'GET the list of tokens to see their ids.');
+      throw tokenNotFound();
     },
   );
 }
