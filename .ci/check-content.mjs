@@ -24,7 +24,7 @@ refuse(
 );
 refuse(
   ours
-    .filter(({ path, mode, owner }) => !owner.startsWith('0/') || (!mode.startsWith('l') && mode[8] === 'w'))
+    .filter(({ mode, owner }) => !owner.startsWith('0/') || (!mode.startsWith('l') && mode[8] === 'w'))
     .map(({ path }) => path),
   'may be changed by others than root',
 );
