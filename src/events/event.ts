@@ -40,16 +40,19 @@ export interface FilingChange {
   readonly notAfter: number;
   /** The filing as the partner service returned it; null when it returned none (removed). */
   readonly document: Readonly<Record<string, unknown>> | null;
+  /** Bytes of a filing that was too large to be read as a whole, so that `document` is a part of it. */
+  readonly heavyBytes?: number;
 }
 
 /**
  * Builds the event of a filing's change (docs/webhooks.md#event-types). The same change gives the same id. A
- * filing of more than `filingBytesMax` bytes is left out of the body, and `omitted` is set.
+ * filing of more than `filingBytesMax` bytes, or with `heavyBytes`, is left out of the body, and `omitted` is
+ * set.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
-  const { account, filingId, after, before, document } = change;
-  const filingBytes = document === null ? 0 : Buffer.byteLength(JSON.stringify(document));
-  const isTooLarge = filingBytes > filingBytesMax;
+  const { account, filingId, after, before, document, heavyBytes } = change;
+  const filingBytes = heavyBytes ?? bytesOf(document);
+  const isTooLarge = heavyBytes !== undefined || filingBytes > filingBytesMax;
   const data = {
     account,
     filingId,
@@ -98,6 +101,10 @@ export function buildOperationalEvent(
     state: '',
     body: JSON.stringify({ type, timestamp: isoTime(at), data: { account, ...details } }),
   };
+}
+
+function bytesOf(document: FilingChange['document']): number {
+  return document === null ? 0 : Buffer.byteLength(JSON.stringify(document));
 }
 
 function sideParts(side: Side): readonly unknown[] {
