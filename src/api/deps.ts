@@ -18,6 +18,7 @@ import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Door } from './server/door.ts';
+import type { GateLimits } from './access/gate.ts';
 import type { Rate } from './access/rate-limit.ts';
 
 /** Everything that the API needs. The stores fail fast: a request waits for each of their replies. */
@@ -42,8 +43,13 @@ export interface ApiDeps {
   readonly now: () => number;
   /** Without a logger nothing is logged. */
   readonly logger?: Logger;
-  /** Whether callbacks may go to a URL; `problem` is a sentence for the client that sent the URL. */
-  readonly checkUrl: (url: string) => UrlVerdict | Promise<UrlVerdict>;
+  /**
+   * Whether callbacks may go to a URL, as it is written; `problem` is a sentence for the client that sent the
+   * URL.
+   */
+  readonly checkUrl: (url: string) => UrlVerdict;
+  /** The same after a look at where the name in the URL leads, for a URL that `checkUrl` permits. */
+  readonly checkHost: (url: string, account: string) => Promise<UrlVerdict>;
   /** Whether the daemon can keep its promise now; a rejection counts as not ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
   /** Whether restarting the process would help. */
@@ -108,8 +114,14 @@ export interface ApiLimits {
   readonly failures: Rate;
   /** Requests to routes that need no token, those for health left out, per address. */
   readonly open: Rate;
-  /** Requests with one account token. */
+  /** Points of the requests with one account token (src/api/access/cost.ts). */
   readonly token: Rate;
+  /** Points of the requests with all tokens of one account. */
+  readonly account: Rate;
+  /** Dear requests that read much of Redis. */
+  readonly scans: GateLimits;
+  /** Dear requests that wait for a receiver. */
+  readonly calls: GateLimits;
   /**
    * Maximum number of event streams of one account at once; all accounts together have at most half of the
    * connections.

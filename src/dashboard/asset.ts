@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { hasCurrentCopy, takesGzip } from '../http/negotiation.ts';
 
 /** A file for browsers, read once and held in memory: no path of a request ever leads to the disk. */
 export interface Asset {
@@ -42,14 +43,9 @@ export async function createAsset(path: string, type: string, text: string): Pro
 export function serveAsset(app: FastifyInstance, { path, type, body, gzipped, etag }: Asset): void {
   app.get(path, { schema: { hide: true } }, (request, reply) => {
     void reply.headers({ etag, 'cache-control': 'no-cache', vary: 'accept-encoding' }).type(type);
-    const { 'if-none-match': known = '', 'accept-encoding': encodings = '' } = request.headers;
-    if (known.includes(etag)) return reply.code(304).send();
+    const { 'if-none-match': known, 'accept-encoding': encodings } = request.headers;
+    if (hasCurrentCopy(known, etag)) return reply.code(304).send();
     if (!takesGzip(encodings)) return reply.send(body);
     return reply.header('content-encoding', 'gzip').send(gzipped);
   });
-}
-
-// Whether an `Accept-Encoding` header accepts gzip (RFC 9110 §12.5.3).
-function takesGzip(header: string): boolean {
-  return header.split(',').some((coding) => /^\s*gzip\s*(;\s*q=(1|0\.\d*[1-9])\S*\s*)?$/i.test(coding));
 }

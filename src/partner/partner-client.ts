@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import type { HostLookup } from '../names/host-lookup.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { kindOfStatus, meaningOf, PartnerError } from './partner-error.ts';
@@ -53,6 +54,10 @@ export interface PartnerClientDeps {
   readonly budget: RequestBudget;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: () => number;
+  /** Finds the addresses of the service's host; without one, the system's own lookup does. */
+  readonly lookup?: HostLookup;
+  /** The account whose lookups these are. */
+  readonly account?: string;
   /** Called once per request sent, retries included; `code` is the status or the kind of failure. */
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
 }

@@ -1,4 +1,6 @@
 import got, { RequestError, type Got } from 'got';
+import type { HostLookup } from '../names/host-lookup.ts';
+import { lookupFunction } from '../names/lookup-function.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { PartnerError } from './partner-error.ts';
@@ -29,6 +31,10 @@ export interface PartnerHttpDeps {
   /** Deadline of a whole request, body included. */
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, 'now'>;
+  /** Finds the addresses of the service's host; without one, the system's own lookup does. */
+  readonly lookup?: HostLookup;
+  /** The account whose lookups these are. */
+  readonly account?: string;
 }
 
 const bodyBytesMax = 16 * 1024 * 1024;
@@ -60,7 +66,13 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
   };
 }
 
-function createGot({ baseUrl, partnerKey, timeoutMs }: PartnerHttpDeps): Got<{ responseType: 'buffer' }> {
+function createGot({
+  baseUrl,
+  partnerKey,
+  timeoutMs,
+  lookup,
+  account = '',
+}: PartnerHttpDeps): Got<{ responseType: 'buffer' }> {
   return got.extend({
     prefixUrl: baseUrl,
     headers: { PartnerKey: partnerKey, accept: 'application/json', 'user-agent': 'filing-webhooks' },
@@ -70,6 +82,9 @@ function createGot({ baseUrl, partnerKey, timeoutMs }: PartnerHttpDeps): Got<{ r
     throwHttpErrors: false,
     retry: { limit: 0 },
     timeout: { request: timeoutMs },
+    ...(lookup === undefined
+      ? {}
+      : { dnsLookup: lookupFunction((hostname) => lookup(hostname, `polls ${account}`)) }),
   });
 }
 

@@ -2,6 +2,7 @@ import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { HostLookup } from '../names/host-lookup.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
@@ -35,6 +36,8 @@ export interface AccountPollerDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly partner: RequestLimits & { readonly timeoutMs: number };
+  /** Finds the addresses of a partner service's host. */
+  readonly lookup: HostLookup;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly doubtLimits: DoubtLimits;
@@ -197,12 +200,14 @@ export function createAccountPoller(
     return { connection, isNew: true };
   }
 
-  function connect({ incarnation, baseUrl, partnerKey }: KeyedAccount): Connection {
+  function connect({ account, incarnation, baseUrl, partnerKey }: KeyedAccount): Connection {
     let sent = 0;
     const budget = createRequestBudget(deps.partner);
     const client = createPartnerClient({
+      account,
       baseUrl,
       partnerKey,
+      lookup: deps.lookup,
       timeoutMs: deps.partner.timeoutMs,
       budget,
       clock: deps.clock,

@@ -6,6 +6,7 @@
  * | key                           | type   | lives                         | written by                    | read by            |
  * |-------------------------------|--------|-------------------------------|-------------------------------|--------------------|
  * | `P:store`                     | string | for ever                      | first start on an empty store | store watch        |
+ * | `P:seals`                     | string | for ever                      | secret upkeep                 | secret upkeep      |
  * | `P:probe`                     | string | a minute                      | readiness                     | none               |
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
@@ -45,6 +46,8 @@ export interface Keys {
   /** BullMQ's own prefix; `~` cannot start an account's name, so the two never meet. */
   readonly queues: string;
   readonly store: string;
+  /** Whether all seals are bound to their places (src/secrets/seal-stage.ts). */
+  readonly seals: string;
   readonly probe: string;
   /** Keys that are only written, one of them on each server of a cluster. */
   aofMark(n: number): string;
@@ -119,6 +122,7 @@ export function createKeys(prefix: string): Keys {
     prefix,
     queues: `${prefix}:{~queues}`,
     store: `${prefix}:store`,
+    seals: `${prefix}:seals`,
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,

@@ -2,9 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { AccountToken } from '../../accounts/token-store.ts';
 import { createAccessLimits } from './access-limits.ts';
+import { addCostDecorator, beginCost } from './cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../subscriptions/find.ts';
+import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 
 declare module 'fastify' {
@@ -55,9 +56,10 @@ export function bearerToken(header: string | undefined): string | null {
   return /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-/** Gives every request the field in which `addAuth` stores the caller. */
+/** Gives every request the fields in which `addAuth` stores the caller and the cost. */
 export function addCallerDecorator(app: Api): void {
   app.decorateRequest('caller', null);
+  addCostDecorator(app);
 }
 
 /** Passes only requests whose token permits them, before the body is read. */
@@ -93,7 +95,7 @@ export function addAuth(
   app.addHook('onRequest', async (request) => {
     const caller = await identify(request);
     request.setDecorator('caller', caller);
-    if (caller.kind === 'account') limits.useOf(caller.token.id);
+    if (caller.kind === 'account') beginCost(request, limits.useOf(caller.token));
     const access = accessOf(request);
     const refused = refusal(caller, access);
     if (refused !== null) throw refused;

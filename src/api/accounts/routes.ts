@@ -18,7 +18,7 @@ import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../subscriptions/find.ts';
+import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 
 const hoursDefault = 24;

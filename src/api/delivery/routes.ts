@@ -46,6 +46,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/accounts/:account/subscriptions/:id/test',
     {
+      config: { dear: { kind: 'calls' } },
       handlerTimeout: pingMs,
       schema: testSubscription,
     },

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { LogEntry } from '../../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import type { Api } from '../server/api-instance.ts';
@@ -12,7 +13,8 @@ import { parseTypes } from './schema.ts';
 
 /** The log of an account's events. */
 export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
-  app.get('/accounts/:account/events', { schema: listEvents }, async (request, reply) => {
+  const options = { config: { dear: { kind: 'scans', when: isFiltered } }, schema: listEvents } as const;
+  app.get('/accounts/:account/events', options, async (request, reply) => {
     const { account } = request.params;
     const { limit = pageLimit, cursor, types, filingId, order } = request.query;
     const from = decodeCheckpoint(order === 'newest' ? 'newest-events' : 'events', cursor);
@@ -26,6 +28,12 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
       Buffer.concat([Buffer.from('{"items":['), ...eventsJson(entries), Buffer.from(`],${tail}`)]),
     );
   });
+}
+
+// A filter may pass over thousands of events for each one that it finds.
+function isFiltered({ query }: FastifyRequest): boolean {
+  const { types, filingId } = query as { readonly types?: string; readonly filingId?: string };
+  return types !== undefined || filingId !== undefined;
 }
 
 type List = (

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defaultLimits } from '../access/access-limits.ts';
+import { chargeStreamed } from '../access/cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
@@ -35,13 +36,17 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       exposeHeadRoute: false,
       schema: streamEvents,
     },
-    async ({ params: { account }, query, headers }, reply) => {
+    async (request, reply) => {
+      const { params, query, headers } = request;
+      const { account } = params;
       const cursor = decodeCheckpoint('events', lastEventId(headers) ?? query.cursor);
       const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
       const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
       const filter = { types: parseTypes(query.types), filingId: query.filingId ?? null };
       using followed = follower.follow(account) ?? tooManyStreams();
-      await sendStream(reply, streamMs, (signal) => streamText(followed, after, filter, heartbeatMs, signal));
+      await sendStream(request, reply, streamMs, (signal) =>
+        streamText(followed, after, filter, heartbeatMs, signal),
+      );
     },
   );
 }
@@ -113,6 +118,7 @@ function eventBlock(entry: LogEntry): Buffer {
 }
 
 async function sendStream(
+  request: FastifyRequest,
   reply: FastifyReply,
   streamMs: number,
   text: (signal: AbortSignal) => AsyncGenerator<Buffer>,
@@ -128,10 +134,17 @@ async function sendStream(
     'x-accel-buffering': 'no', // nginx would hold events back
   });
   try {
-    await pipeline(Readable.from(text(over)), raw);
+    await pipeline(Readable.from(charged(request, text(over))), raw);
   } catch (error) {
     // The client or Redis went away; in both cases the client connects again with its last id.
     reply.log.debug({ error: String(error) }, 'stream.broken');
+  }
+}
+
+async function* charged(request: FastifyRequest, text: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of text) {
+    chargeStreamed(request, piece.length);
+    yield piece;
   }
 }
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import type { Api } from '../server/api-instance.ts';
@@ -24,7 +25,7 @@ const listMs = 600_000;
 export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    { schema: listFilings, handlerTimeout: listMs },
+    { config: { dear: { kind: 'scans', when: isLong } }, schema: listFilings, handlerTimeout: listMs },
     async ({ method, params: { account }, query, headers }, reply) => {
       const { limit = pageLimit, cursor, status = null } = query;
       void reply.header('vary', 'accept');
@@ -61,6 +62,11 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
       return reply.send(Buffer.concat([head, ...eventsJson(events), Buffer.from(']}')]));
     },
   );
+}
+
+// An export reads the whole list; the newest are found in all filings of a status.
+function isLong({ headers, query }: FastifyRequest): boolean {
+  return wantsCsv(headers.accept) || (query as { readonly order?: string }).order === 'newest';
 }
 
 // Lists of other statuses are too long to be sorted for each page.

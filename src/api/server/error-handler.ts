@@ -4,7 +4,7 @@ import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import { isStoreFailure } from '../../redis/store-failure.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
-import { Problem, problemBody, problemType } from '../shared/problem.ts';
+import { Problem, problemBody, problemType, shorten } from '../shared/problem.ts';
 import type { ProblemCode } from '../shared/problem.ts';
 
 // For these codes, Fastify's own messages say no more than the title.
@@ -13,6 +13,7 @@ const details: Partial<Record<ProblemCode, string>> = {
   unsupported_media_type: 'Send the body as application/json.',
 };
 
+// Maximum characters of Fastify's own messages, which repeat the path in full.
 const detailMax = 200;
 
 // Fastify's own failures, by its error code.
@@ -49,7 +50,7 @@ export function toProblem(error: unknown): Problem {
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
   if (known !== undefined)
-    return new Problem(known, details[known] ?? shorten(message ?? known), retryHeaders(known));
+    return new Problem(known, details[known] ?? shorten(message ?? known, detailMax), retryHeaders(known));
   return new Problem(
     'internal_error',
     'The daemon failed unexpectedly; its log says why. Trying again may help.',
@@ -120,11 +121,6 @@ function storeUnavailable(): Problem {
   const detail =
     'Redis does not answer or refuses writes. It is not known whether a change was made; try again.';
   return new Problem('store_unavailable', detail, retryHeaders('store_unavailable'));
-}
-
-// Fastify repeats the path in full, however long.
-function shorten(message: string): string {
-  return message.length > detailMax ? `${message.slice(0, detailMax)}…` : message;
 }
 
 function retryHeaders(code: ProblemCode): { headers: Record<string, string> } {

@@ -70,15 +70,32 @@ export class Problem extends Error {
   }
 }
 
-/** The response 422 for wrong values, all of them. */
-export function invalidRequest(errors: readonly FieldError[]): Problem {
+/** Maximum number of wrong values that a response names. */
+export const listedMax = 10;
+
+// Maximum characters of the path to a wrong value.
+const pathLengthMax = 200;
+
+/** The response 422 for wrong values: the first ten of them, and whether there are more. */
+export function invalidRequest(found: readonly FieldError[]): Problem {
+  const errors = found
+    .slice(0, listedMax)
+    .map(({ path, message }) => ({ path: shorten(path, pathLengthMax), message }));
+  return new Problem('invalid_request', summary(errors, found.length > listedMax), { errors });
+}
+
+function summary(errors: readonly FieldError[], hasMore: boolean): string {
   const [first = { path: '', message: '' }, ...others] = errors;
+  if (others.length === 0) return `${first.path} ${first.message.replace(/\.$/, '')}.`.trimStart();
   const fields = errors.map(({ path }) => path).join(', ');
-  const detail =
-    others.length === 0
-      ? `${first.path} ${first.message.replace(/\.$/, '')}.`.trimStart()
-      : `${errors.length} values are not valid: ${fields}. "errors" says what is wrong with each.`;
-  return new Problem('invalid_request', detail, { errors });
+  return hasMore
+    ? `More than ${listedMax} values are not valid; the first are: ${fields}. "errors" says what is wrong with each of these.`
+    : `${errors.length} values are not valid: ${fields}. "errors" says what is wrong with each.`;
+}
+
+/** A text, cut off after `lengthMax` characters with an ellipsis for the rest; pure. */
+export function shorten(text: string, lengthMax: number): string {
+  return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
 /** The body of an error response (RFC 9457 §3). */

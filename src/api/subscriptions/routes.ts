@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
@@ -13,7 +14,8 @@ import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound, requireSubscription, subscriptionNotFound } from './find.ts';
+import { requireSubscription } from './find.ts';
+import { accountNotFound, subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription } from './input.ts';
 import { everything, replaySearchMs, startReplay } from './start-replay.ts';
@@ -85,6 +87,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id',
     {
       attachValidation: true,
+      config: { dear: { kind: 'scans', when: isReplay } },
       handlerTimeout: replaySearchMs,
       preHandler: checkInput,
       schema: updateSubscription,
@@ -126,6 +129,11 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
     },
   );
+}
+
+// A change of `from` may replay the whole log.
+function isReplay({ body }: FastifyRequest): boolean {
+  return (body as { readonly from?: string }).from === 'earliest';
 }
 
 // A subscription with an unreadable delivery state is shown without attempts.

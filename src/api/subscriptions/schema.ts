@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { checkCustomHeaders } from '../../egress/header-policy.ts';
 import { parseSecret } from '../../subscriptions/signing-secret.ts';
+import { listedMax } from '../shared/problem.ts';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
@@ -217,7 +218,7 @@ function headersProblem(value: unknown): string | null {
   const problems = check.ok ? [] : [...check.problems];
   if (Object.values(texts).includes(maskedHeader))
     problems.push(`${maskedHeader} only hides a value; give the value itself.`);
-  return problems.length === 0 ? null : `are not valid: ${problems.join(' ')}`;
+  return problems.length === 0 ? null : `are not valid: ${problems.slice(0, listedMax).join(' ')}`;
 }
 
 function secretProblem(text: unknown): string | null {

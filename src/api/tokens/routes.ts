@@ -7,7 +7,7 @@ import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../subscriptions/find.ts';
+import { accountNotFound, tokenNotFound } from '../shared/not-found.ts';
 import { instantMs } from '../shared/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { createToken, listTokens, deleteToken } from './schema.ts';
@@ -52,7 +52,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     { schema: deleteToken },
     async ({ params: { account, id } }, reply) => {
       if (await tokens.remove(account, id)) return reply.code(204).send(null);
-      throw new Problem('token_not_found', 'GET the list of tokens to see their ids.');
+      throw tokenNotFound();
     },
   );
 }

@@ -1,8 +1,8 @@
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
-import { createHostLookup } from '../../egress/host-lookup.ts';
-import { checkCallbackUrl, resolveCallbackHost } from '../../egress/url-policy.ts';
+import { createHostCheck } from '../../egress/host-check.ts';
+import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { collectGauges } from '../../monitoring/gauges.ts';
 import { createReadiness } from '../../monitoring/readiness.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
@@ -17,13 +17,10 @@ const replayCountMax = 500_000;
 /** The dependencies of the API; its stores fail fast. */
 export function createApiDeps(config: Config, parts: Parts, overrides: Overrides = {}): ApiDeps {
   const { promptStores: stores, connections, watch, clock, pollQueue, drainQueue, drainer } = parts;
-  const lookup = overrides.lookup ?? createHostLookup();
-  async function checkUrl(text: string) {
-    const checked = checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy: parts.egress });
-    return checked.ok
-      ? resolveCallbackHost(checked.url, { policy: parts.egress, lookup, timeoutMs: resolveMs })
-      : checked;
-  }
+  const policy = parts.egress;
+  const checkUrl = (text: string) => checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy });
+  const lookup = overrides.lookup ?? parts.lookup;
+  const checkHost = createHostCheck({ policy, lookup, timeoutMs: resolveMs });
   const replayer = createReplayer({
     ...stores,
     queue: drainQueue,
@@ -38,6 +35,10 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     partnerMaxRps: config.polling.maxRps,
     now: clock.now,
     checkUrl,
+    async checkHost(text, account) {
+      const checked = checkUrl(text);
+      return checked.ok ? checkHost(checked.url, account) : checked;
+    },
     trustedProxies: config.trustedProxies,
     async storeProblem() {
       await watch.check();

@@ -1,12 +1,13 @@
-import { hash } from 'node:crypto';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { decodeRecord, isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
+import { isUnreadable } from '../../redis/unreadable-record.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
-import { openSubscription, parseStored, sealSubscription } from './stored-subscription.ts';
+import { keyDigest, recallRegistration, rememberRegistration } from './registration.ts';
+import type { Registration } from './registration.ts';
+import { parseStored, sealSubscription } from './stored-subscription.ts';
 import type { ReadSubscription, SubscriptionRecord } from './stored-subscription.ts';
 import { createSubscriptionReads } from './subscription-reads.ts';
 
@@ -41,10 +42,7 @@ export interface SubscriptionChange {
 /** The subscriptions of all accounts. */
 export interface SubscriptionStore {
   /** Registers a subscription with its cursor at `from`; atomic, once per idempotency key. */
-  create(
-    subscription: Subscription,
-    idempotency: { key: string; request: string } | null,
-  ): Promise<CreateResult>;
+  create(subscription: Subscription, idempotency: Registration | null): Promise<CreateResult>;
   /** Null when there is no such subscription. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
@@ -104,24 +102,17 @@ export function createSubscriptionStore(
       const { account, id, from = 'now' } = subscription;
       const key = keys.account(account);
       const text = sealSubscription(sealer, subscription);
-      const request = idempotency === null ? '' : hash('sha256', idempotency.request);
-      const remembered = key.idempotency(hash('sha256', idempotency?.key ?? ''));
-      const record = idempotency === null ? '' : JSON.stringify({ request, subscription: text });
+      const remembered = key.idempotency(keyDigest(idempotency?.key ?? ''));
+      const record = idempotency === null ? '' : rememberRegistration(sealer, subscription, idempotency);
       const first = await createScript.run(
         redis,
         [key.subscriptions, state(account, id), key.head, remembered, key.events, key.incarnation],
         [id, text, from, record, String(idempotencyMs), String(subscriptionsMax)],
       );
-      if (first === '') return { kind: 'created', subscription };
       if (first === 'gone' || first === 'full') return { kind: first };
-      const earlier = decodeRecord(remembered, null, String(first), (json) =>
-        parseShaped<{ request: string; subscription: string }>(json, {
-          request: 'string',
-          subscription: 'string',
-        }),
-      );
-      if (earlier.request !== request) return { kind: 'key_reused' };
-      return { kind: 'replayed', subscription: openSubscription(sealer, account, earlier.subscription) };
+      if (first === '' || idempotency === null) return { kind: 'created', subscription };
+      const earlier = recallRegistration(sealer, String(first), remembered, idempotency, subscription);
+      return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
     },
     get: reads.one,
     async list(account, after, limit) {

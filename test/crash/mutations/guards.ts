@@ -7,7 +7,7 @@ import type { Mutation } from './mutations.ts';
 export const guards: readonly Mutation[] = [
   {
     name: 'a name that leads inside is dialled',
-    file: 'src/egress/host-lookup.ts',
+    file: 'src/egress/vetted-lookup.ts',
     find: '!addresses.every(({ address }) => deps.policy.isAllowed(address))',
     replace: '!addresses.some(({ address }) => deps.policy.isAllowed(address))',
     project: 'security',
@@ -139,6 +139,24 @@ export const guards: readonly Mutation[] = [
     replace: '? {} : headers',
     project: 'security',
     test: 'test/security/leaks.test.ts',
+    title: '',
+  },
+  {
+    name: 'a seal opens at another subscription of its account',
+    file: 'src/secrets/seal.ts',
+    find: 'keyId, account, subscription, field, peer]',
+    replace: "keyId, account, '', field, peer]",
+    project: 'security',
+    test: 'test/security/bound-seals.test.ts',
+    title: '',
+  },
+  {
+    name: 'a seal kept from before the store was bound opens',
+    file: 'src/secrets/seal.ts',
+    find: "stage() === 'bound' && isFormer(sealed)",
+    replace: "stage() === 'former' && isFormer('')",
+    project: 'security',
+    test: 'test/security/bound-seals.test.ts',
     title: '',
   },
   {

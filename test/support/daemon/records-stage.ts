@@ -94,6 +94,7 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   prefix: 'no key',
   queues: "BullMQ's",
   store: 'tested below',
+  seals: 'tested in test/security/bound-seals.test.ts',
   probe: 'is only written',
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',

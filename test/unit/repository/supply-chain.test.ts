@@ -117,6 +117,14 @@ describe('containers', () => {
     expect((JSON.parse(command) as string[]).join(' ')).toBe(packageJson.scripts.start);
   });
 
+  test('of the daemon have a port for probes that is not the port of the API, as the image declares', () => {
+    const dockerfile = readText('Dockerfile');
+    const [, port, probes] = /PORT=(\d+) METRICS_PORT=(\d+)$/m.exec(dockerfile) ?? [];
+    expect(probes).not.toBe(port);
+    expect(dockerfile).toContain(`\nEXPOSE ${port} ${probes}\n`);
+    expect(services).toContain(`PORT: '${port}'\n      METRICS_PORT: '${probes}'\n`);
+  });
+
   test('are reached from this machine only, and Redis not at all', () => {
     expect([...services.matchAll(/- '([\d.:]+)'/g)].map(([, port]) => port)).toEqual(['127.0.0.1:3000:3000']);
   });
