@@ -50,6 +50,7 @@ const folders: Readonly<Record<string, Folder>> = {
   secrets: { may: [] },
   redis: { may: [], own: ['connection'], has: ['ioredis'] },
   'redis/connection': { may: [], own: [], has: ['ioredis'] },
+  'redis/quota': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/durability': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
   config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing'] },

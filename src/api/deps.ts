@@ -13,6 +13,7 @@ import type { LogSections } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { ReadQuota } from '../redis/quota/account-quota.ts';
 import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
@@ -28,6 +29,7 @@ export interface ApiDeps {
   readonly apiToken: string;
   readonly accounts: AccountStore;
   readonly tokens: TokenStore;
+  readonly quota: ReadQuota;
   readonly snapshot: SnapshotStore;
   readonly filings: FilingListStore;
   readonly countHistory: Pick<CountHistory, 'read'>;

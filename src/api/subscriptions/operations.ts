@@ -25,7 +25,7 @@ export const createSubscription = {
       location: 'Where it is.',
       'idempotency-replayed': '`true` when the key came before with the same request.',
     }),
-    ...problems(...bodyProblems),
+    ...problems(...bodyProblems, 409),
   },
 };
 
@@ -59,7 +59,7 @@ export const updateSubscription = {
     'endpoint did and try at once what waits; any other change keeps its pause, failures and next attempt.',
   params: subscriptionParams,
   body: subscriptionPatchSchema,
-  response: { 200: answer('Subscription', 'The subscription.'), ...problems(...bodyProblems) },
+  response: { 200: answer('Subscription', 'The subscription.'), ...problems(...bodyProblems, 409) },
 };
 
 /** Request and responses of DELETE /v1/accounts/{account}/subscriptions/{id}. */
@@ -79,5 +79,5 @@ export const rotateSecret = {
   description: 'Events that wait for their next attempt are tried at once.',
   params: subscriptionParams,
   body: rotationInputSchema,
-  response: { 200: rotationSchema, ...problems(...bodyProblems) },
+  response: { 200: rotationSchema, ...problems(...bodyProblems, 409) },
 };

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
-import { subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
+import { registrationsMax, subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
 import type { ReadSubscription } from '../../subscriptions/store/stored-subscription.ts';
 import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
@@ -50,6 +50,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       if (result.kind === 'key_reused') throw keyReused();
       if (result.kind === 'gone') throw accountNotFound();
       if (result.kind === 'full') throw tooManySubscriptions();
+      if (result.kind === 'keys') throw tooManyKeys();
       const { subscription } = result;
       if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
       const isBehind = subscription.from === 'earliest';
@@ -206,6 +207,13 @@ function tooManySubscriptions(): Problem {
   return new Problem(
     'too_many_subscriptions',
     `An account has at most ${subscriptionsMax} subscriptions: remove some.`,
+  );
+}
+
+function tooManyKeys(): Problem {
+  return new Problem(
+    'account_quota_exceeded',
+    `An account uses at most ${registrationsMax} idempotency keys in 24 hours: register without one, or wait.`,
   );
 }
 

@@ -12,6 +12,7 @@ import { createFilingListStore } from '../../filings/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
+import { createQuotaReader } from '../../redis/quota/account-quota.ts';
 import { createLagReader } from '../../subscriptions/lag.ts';
 import { createSubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 import { oldestKept } from '../upkeep/retention.ts';
@@ -31,6 +32,7 @@ export function createStores(
   const outline = createLogOutline(redis, keys);
   return {
     accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
+    quota: createQuotaReader(redis, keys),
     tokens: createTokenStore(redis, keys, onUnreadable),
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     filings: createFilingListStore(redis, keys, onUnreadable),
