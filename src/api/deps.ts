@@ -9,6 +9,7 @@ import type { ReplayProgress } from '../delivery/replay/start-replay.ts';
 import type { Sent } from '../callbacks/send-callback.ts';
 import type { ReadLags } from '../subscriptions/lag.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { LogSections } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
@@ -34,6 +35,7 @@ export interface ApiDeps {
   readonly countHistory: Pick<CountHistory, 'read'>;
   readonly polling: PollingStore;
   readonly log: EventLog;
+  readonly sections: LogSections;
   readonly subscriptions: SubscriptionStore;
   readonly delivery: DeliveryStore;
   readonly lags: ReadLags;
