@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HostLookup } from '../names/host-lookup.ts';
 import type { Clock } from '../redis/clock.ts';
 import { AnswerExcess, type Counted } from './body/answer-excess.ts';
