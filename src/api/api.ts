@@ -1,9 +1,12 @@
 import helmet from '@fastify/helmet';
 import { isNestedDeeper } from '../json/nesting.ts';
-import { limitOpenRoutes } from './access/access-limits.ts';
+import { defaultLimits, limitOpenRoutes } from './access/access-limits.ts';
+import { chargeResponses } from './access/cost.ts';
+import { limitDearRequests } from './access/dear-requests.ts';
 import { addAccountRoutes } from './accounts/routes.ts';
 import type { Api } from './server/api-instance.ts';
 import { addAccountCheck, addAuth } from './access/auth.ts';
+import { addIdCheck } from './access/path-ids.ts';
 import { createInstance } from './server/create-instance.ts';
 import { addDeliveryRoutes } from './delivery/routes.ts';
 import type { ApiDeps } from './deps.ts';
@@ -60,7 +63,10 @@ async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promi
 
 function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+  chargeResponses(app);
+  limitDearRequests(app, { ...defaultLimits, ...deps.limits });
   addAuth(app, deps);
+  addIdCheck(app);
   addAccountCheck(app, deps);
   app.addHook('preValidation', async (request) => {
     const { config, schema } = request.routeOptions;

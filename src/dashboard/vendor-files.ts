@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createAsset, mediaType } from './asset.ts';
-import type { Asset } from './asset.ts';
+import { createAsset, mediaType } from '../http/asset.ts';
+import type { Asset } from '../http/asset.ts';
 
 interface Source {
   /** Under `/assets/vendor/`. */
