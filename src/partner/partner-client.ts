@@ -69,7 +69,9 @@ export interface PartnerClientDeps {
   readonly account?: string;
   /** Room for large answers; one of its own where it is left out. */
   readonly rooms?: AnswerRooms;
-  /** Maximum bytes of a filing, as JSON, that its events carry; larger ones are not always read as a whole. */
+  /**
+   * Maximum bytes of a filing, as JSON, that its events carry; larger ones are not always read as a whole.
+   */
   readonly filingBytesMax?: number;
   /** Called once per request sent, retries included; `code` is the status or the kind of failure. */
   readonly onRequest: (endpoint: Endpoint, code: string) => void;

@@ -32,9 +32,9 @@ export interface Asked {
 /** GET requests with the account's key to the account's base address and to nothing else. */
 export interface PartnerHttp {
   /**
-   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no whole
-   * answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too large. An
-   * answer of more than a mebibyte waits for room; the deadline waits with it.
+   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no
+   * whole answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too
+   * large. An answer of more than a mebibyte waits for room; the deadline waits with it.
    */
   get(asked: Asked, signal: AbortSignal): Promise<PartnerAnswer>;
 }
