@@ -4,7 +4,12 @@ import { lookupFunction } from '../names/lookup-function.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { AnswerExcess } from './body/answer-excess.ts';
-import { bodyBytesMax, createBodyCollector, type AnswerBody, type BodyCollector } from './body/answer-body.ts';
+import {
+  bodyBytesMax,
+  createBodyCollector,
+  type AnswerBody,
+  type BodyCollector,
+} from './body/answer-body.ts';
 import type { AnswerRoom } from './body/answer-room.ts';
 import { PartnerError } from './partner-error.ts';
 
