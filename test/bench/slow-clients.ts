@@ -40,7 +40,7 @@ async function besideReaders(): Promise<void> {
   await using daemon = await startDaemonProcess(environment, 'daemon.started', openFiles);
   await ask(`${daemon.url}/docs/js/scalar.js`);
   const before = residentMiB(daemon.pid);
-  await using _readers = await startSlowReaders(daemon.url, readers);
+  await using slow = await startSlowReaders(daemon.url, readers);
   const takenMs: number[] = [];
   let answered = 0;
   let most = before;
@@ -55,6 +55,7 @@ async function besideReaders(): Promise<void> {
     await sleep((seconds * 1_000) / asked);
   }
   print(`beside ${readers} slow readers`, {
+    'slow open at the end': String(await slow.ask<number>('open')),
     'the operator answered': `${answered} of ${takenMs.length} (wanted: all)`,
     'p99 ms': percentile(takenMs, 0.99),
     'MiB before': before,
