@@ -6,6 +6,7 @@ import { createReplayStore } from '../../delivery/replay/replay-store.ts';
 import { createDeliveryStore } from '../../delivery/store/delivery-store.ts';
 import { createEventLog } from '../../events/event-log.ts';
 import { createLogOutline } from '../../events/log-outline.ts';
+import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
@@ -43,6 +44,7 @@ export function createStores(
     replays: createReplayStore(redis, keys),
     blocks: createBlockStore(redis, keys),
     outline,
+    sections: createLogSections(redis, keys, log),
     lags: createLagReader({ log, outline }),
   };
 }
