@@ -138,7 +138,7 @@ test('idempotency keys count until they expire, and there are so many at most', 
   const { id } = (await register(path, {}, 'first')).body;
   await api.call('DELETE', `${path}/subscriptions/${String(id)}`);
   expect(await used(path)).toBeGreaterThan(empty);
-  const [member = ''] = await client.zrange(registrations, 0, -1);
+  const [member = ''] = await client.zrange(registrations, 0, '-1');
   await client.zadd(registrations, '1', member);
   expect([await used(path), await client.zcard(registrations)]).toEqual([empty, 0]);
 
