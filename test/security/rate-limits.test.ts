@@ -127,6 +127,41 @@ test('an export is charged as it is sent', async () => {
   expect((await api.call('GET', path, undefined, { token })).status).toBe(429);
 });
 
+test('a stream that is far behind goes no further than it is paid for', async () => {
+  const limits = { account: { burst: 3, perSecond: 0.001 } };
+  api = await createApiFixture(redis.connect(), redis.prefix, { limits, timing: { heartbeatMs: 20 } });
+  await api.createAccount('behind');
+  const filings = Array.from({ length: 700 }, (_, i) => ({
+    id: `f_${i}`,
+    status: 'PAID',
+    type: 'filing.paid',
+  }));
+  await api.putFilings('behind', filings);
+  const token = String((await setUp.ok('POST', '/v1/accounts/behind/tokens', {}))['token']);
+  const url = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  const [paced, whole] = await Promise.all(
+    [token, operatorToken].map((by) => eventsUntilQuiet(`${url}/v1/accounts/behind/events/stream`, by)),
+  );
+  expect(whole).toBe(700);
+  expect(paced).toBeGreaterThanOrEqual(300);
+  expect(paced).toBeLessThan(500);
+});
+
+/** Number of events of a stream from the earliest, up to its third comment in a row. */
+async function eventsUntilQuiet(url: string, token: string): Promise<number> {
+  const end = new AbortController();
+  const headers = { authorization: `Bearer ${token}` };
+  const { body } = await fetch(`${url}?from=earliest`, { headers, signal: end.signal });
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (/(?:^: .*\n\n){3}$/m.test(text)) break;
+  }
+  end.abort();
+  return text.split('\ndata: ').length - 1;
+}
+
 test('what needs no token is limited per address, unknown paths included, and health is not', async () => {
   await start({ open: three });
   expect(await statuses(2, '/', null)).toEqual([200, 200]);

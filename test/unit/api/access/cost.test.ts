@@ -9,9 +9,10 @@ test.each([
   [[3, 0.5, 0.25], 2.75],
 ])('parts of %j are charged beyond the point of the request: %d', (parts, beyond) => {
   let charged = 0;
-  const cost = createRequestCost((points) => {
+  const debit = (points: number) => {
     charged += points;
-  });
+  };
+  const cost = createRequestCost(debit, () => 0);
   for (const part of parts) cost.add(part);
   expect(charged).toBe(beyond);
 });
