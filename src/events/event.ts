@@ -40,6 +40,8 @@ export interface FilingChange {
   readonly notAfter: number;
   /** The filing as the partner service returned it; null when it returned none (removed). */
   readonly document: Readonly<Record<string, unknown>> | null;
+  /** Bytes of a filing that was too large to be read as a whole, so that `document` is a part of it. */
+  readonly heavyBytes?: number;
 }
 
 // Maximum bytes of a body besides the filing; the longest reason that the partner service may give fits.
@@ -50,13 +52,13 @@ const cutTextMax = 1_000;
 
 /**
  * Builds the event of a filing's change (docs/webhooks.md#event-types). The same change gives the same id. A
- * filing of more than `filingBytesMax` bytes is left out of the body, and `omitted` is set. So it is where
- * the rest of the body would have more than 128 KiB, whose long texts are cut then: whatever was read, the
- * event can be stored and sent.
+ * filing of more than `filingBytesMax` bytes, or with `heavyBytes`, is left out of the body, and `omitted` is
+ * set. So it is where the rest of the body would have more than 128 KiB, whose long texts are cut then:
+ * whatever was read, the event can be stored and sent.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
-  const { account, filingId, after, before, document } = change;
-  const filingBytes = document === null ? 0 : Buffer.byteLength(JSON.stringify(document));
+  const { account, filingId, after, before, document, heavyBytes } = change;
+  const filingBytes = heavyBytes ?? bytesOf(document);
   const rest = {
     account,
     filingId,
@@ -70,7 +72,7 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     inferred: change.inferred,
   };
   const isCut = Buffer.byteLength(JSON.stringify(rest)) > otherBytesMax;
-  const isTooLarge = isCut || filingBytes > filingBytesMax;
+  const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
   const data = {
     ...(isCut ? cutTexts(rest) : rest),
     ...(isTooLarge ? { omitted: 'too_large' } : { filing: document }),
@@ -121,6 +123,10 @@ function cutTexts<T extends object>(members: T): T {
       : value,
   ]);
   return Object.fromEntries(cut) as T;
+}
+
+function bytesOf(document: FilingChange['document']): number {
+  return document === null ? 0 : Buffer.byteLength(JSON.stringify(document));
 }
 
 function sideParts(side: Side): readonly unknown[] {

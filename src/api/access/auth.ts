@@ -165,7 +165,8 @@ async function rememberUse(
   }
 }
 
-function unauthorized(given: boolean): Problem {
+/** The problem of a request without a valid token; `given` says whether it had one at all. */
+export function unauthorized(given: boolean): Problem {
   // RFC 6750 §3.1: no error code for a request without any credentials.
   const challenge = `Bearer realm="filing-webhooks"${given ? ', error="invalid_token"' : ''}`;
   return new Problem(

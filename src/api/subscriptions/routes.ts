@@ -2,14 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
-import { subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
+import { registrationsMax, subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
 import type { ReadSubscription } from '../../subscriptions/store/stored-subscription.ts';
 import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
-import { seesReceivers } from '../access/auth.ts';
+import { callerOf, seesReceivers } from '../access/auth.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
@@ -19,9 +19,10 @@ import { requireSubscription } from './find.ts';
 import { accountNotFound, subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 import { hideUrlPath } from './hidden-url.ts';
+import { leaveBehind, type LeftBehind } from './leave-behind.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription } from './input.ts';
 import { everything, replaySearchMs, startReplay } from './start-replay.ts';
-import { registeredView, subscriptionView } from './view.ts';
+import { changedView, registeredView, subscriptionView } from './view.ts';
 import {
   createSubscription,
   listSubscriptions,
@@ -52,6 +53,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       if (result.kind === 'key_reused') throw keyReused();
       if (result.kind === 'gone') throw accountNotFound();
       if (result.kind === 'full') throw tooManySubscriptions();
+      if (result.kind === 'keys') throw tooManyKeys();
       const { subscription } = result;
       if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
       const isBehind = subscription.from === 'earliest';
@@ -91,10 +93,19 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       preHandler: checkInput,
       schema: updateSubscription,
     },
-    async ({ params: { account, id }, body, log: logger }) => {
-      const updated = await change(deps, account, id, (found) => applyPatch(found, body, now()));
+    async (request) => {
+      const { account, id } = request.params;
+      const { body, log: logger } = request;
+      const newSecret = callerOf(request)?.kind === 'operator' ? null : generateSecret();
+      let dropped: readonly LeftBehind[] = [];
+      const updated = await change(deps, account, id, (found) => {
+        const complete = leaveBehind(found, body, newSecret);
+        ({ dropped } = complete);
+        return applyPatch(found, complete.patch, now());
+      });
       await wakeSoon(deps, updated.subscription, logger);
-      return view(deps, await beginFrom(deps, updated, body.from));
+      const shown = await view(deps, await beginFrom(deps, updated, body.from));
+      return changedView(shown, dropped, newSecret);
     },
   );
 
@@ -209,6 +220,13 @@ function tooManySubscriptions(): Problem {
   return new Problem(
     'too_many_subscriptions',
     `An account has at most ${subscriptionsMax} subscriptions: remove some.`,
+  );
+}
+
+function tooManyKeys(): Problem {
+  return new Problem(
+    'account_quota_exceeded',
+    `An account uses at most ${registrationsMax} idempotency keys in 24 hours: register without one, or wait.`,
   );
 }
 

@@ -181,6 +181,25 @@ export const registeredSchema = record(
   { $id: 'RegisteredSubscription' },
 );
 
+/** Response of PATCH …/subscriptions/{id}. */
+export const changedSchema = record(
+  {
+    ...shown,
+    dropped: Type.Optional(
+      Type.Array(oneOf(['headers', 'secret']), {
+        description:
+          'Only after a change of `url` to another origin: what was not given anew and is therefore gone.',
+      }),
+    ),
+    secret: Type.Optional(
+      Type.String({
+        description: 'Only with a dropped secret: the new one, shown only now; callbacks are signed with it.',
+      }),
+    ),
+  },
+  { $id: 'ChangedSubscription' },
+);
+
 /** Response of GET …/subscriptions. */
 export const subscriptionListSchema = listOf(
   Type.Unsafe({ $ref: 'Subscription#' }),
