@@ -25,7 +25,7 @@ export const createSubscription = {
       location: 'Where it is.',
       'idempotency-replayed': '`true` when the key came before with the same request.',
     }),
-    ...problems(...bodyProblems),
+    ...problems(...bodyProblems, 409),
   },
 };
 
@@ -62,7 +62,7 @@ export const updateSubscription = {
   body: subscriptionPatchSchema,
   response: {
     200: answer('ChangedSubscription', 'The subscription, and what it did not take along.'),
-    ...problems(...bodyProblems),
+    ...problems(...bodyProblems, 409),
   },
 };
 
@@ -83,5 +83,5 @@ export const rotateSecret = {
   description: 'Events that wait for their next attempt are tried at once.',
   params: subscriptionParams,
   body: rotationInputSchema,
-  response: { 200: rotationSchema, ...problems(...bodyProblems) },
+  response: { 200: rotationSchema, ...problems(...bodyProblems, 409) },
 };
