@@ -9,9 +9,11 @@ import type { ReplayProgress } from '../delivery/replay/start-replay.ts';
 import type { Sent } from '../callbacks/send-callback.ts';
 import type { ReadLags } from '../subscriptions/lag.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { LogSections } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { ReadQuota } from '../redis/quota/account-quota.ts';
 import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
@@ -27,11 +29,13 @@ export interface ApiDeps {
   readonly apiToken: string;
   readonly accounts: AccountStore;
   readonly tokens: TokenStore;
+  readonly quota: ReadQuota;
   readonly snapshot: SnapshotStore;
   readonly filings: FilingListStore;
   readonly countHistory: Pick<CountHistory, 'read'>;
   readonly polling: PollingStore;
   readonly log: EventLog;
+  readonly sections: LogSections;
   readonly subscriptions: SubscriptionStore;
   readonly delivery: DeliveryStore;
   readonly lags: ReadLags;
@@ -125,7 +129,7 @@ export interface ApiLimits {
    * connections.
    */
   readonly streams: number;
-  /** Maximum number of open connections, including streams and probes. */
+  /** Maximum number of open connections, including streams and probes. One more replaces another. */
   readonly connections: number;
 }
 
@@ -141,6 +145,10 @@ export interface ApiTiming {
   readonly requestMs: number;
   /** Milliseconds until a connection without traffic is cut, including streams whose client does not read. */
   readonly idleMs: number;
+  /** Milliseconds for which an answer waits for a client that takes it too slowly or not at all. */
+  readonly unreadMs: number;
+  /** Milliseconds until an answer must be taken whole; exports and streams may take longer. */
+  readonly answerMs: number;
 }
 
 /** The default times. */
@@ -150,4 +158,6 @@ export const defaultTiming: ApiTiming = {
   streamMs: 900_000,
   requestMs: 10_000,
   idleMs: 60_000,
+  unreadMs: 30_000,
+  answerMs: 300_000,
 };

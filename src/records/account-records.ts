@@ -125,6 +125,8 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'unreadable':
       case 'subscriptions':
       case 'resting':
+      case 'registrations':
+      case 'quota':
         if (accountKeyKinds[name].remedy === 'stand') return 'stands';
         await aside();
         return 'set_aside';

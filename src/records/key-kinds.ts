@@ -73,6 +73,8 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
     todo: restore('subscriptions have to be registered anew then'),
   },
   resting: { type: 'hash', kind: 'resting', remedy: 'forget', todo: '' },
+  registrations: { type: 'zset', kind: 'registrations', remedy: 'forget', todo: '' },
+  quota: { type: 'string', kind: 'quota', remedy: 'forget', todo: '' },
 };
 
 /** The keys of a subscription, by their name in `SubscriptionKeys`. */

@@ -31,6 +31,8 @@
  * | `P:{a}:unreadable`            | stream | a week                        | the process that finds it     | operators          |
  * | `P:{a}:unreadable:…`          | any    | a week                        | the process that finds it     | operators          |
  * | `P:{a}:subscriptions`         | hash   | with the account              | subscription store            | delivery, API      |
+ * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
+ * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
  * | `P:{a}:resting`               | hash   | while any rests               | settle, set-block, sub. store | waking             |
  * | `P:{a}:idempotency:<hash>`    | string | 24 hours                      | subscription store            | subscription store |
  * | `P:{a}:sub:<id>`              | hash   | with the subscription         | drain, subscription store     | drain, API         |
@@ -102,6 +104,10 @@ export interface AccountKeys {
   readonly unreadable: string;
   readonly subscriptions: string;
   readonly resting: string;
+  /** The idempotency keys in use, with the bytes of their records, by the time in ms at which they expire. */
+  readonly registrations: string;
+  /** The bytes that are stored through the API, without tokens (src/redis/quota/quota.lua). */
+  readonly quota: string;
   idempotency(hash: string): string;
   subscription(id: string): SubscriptionKeys;
 }
@@ -155,6 +161,8 @@ function accountKeys(base: string): AccountKeys {
     unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
     resting: `${base}:resting`,
+    registrations: `${base}:registrations`,
+    quota: `${base}:quota`,
     idempotency: (hash) => `${base}:idempotency:${hash}`,
     subscription: (id) => subscriptionKeys(`${base}:sub:${id}`),
   };

@@ -130,6 +130,15 @@ export function callerOf(request: FastifyRequest): Caller | null {
   return request.getDecorator<Caller | null>('caller');
 }
 
+/**
+ * Whether the caller may see what gives access to a receiver: the paths of callback URLs and the responses,
+ * which may repeat them. A read-only token is made for those who watch.
+ */
+export function seesReceivers(request: FastifyRequest): boolean {
+  const caller = callerOf(request);
+  return caller?.kind === 'operator' || caller?.token.readOnly === false;
+}
+
 /** The caller as the log shows it; `none` where no token was needed. */
 export function callerLabel(request: FastifyRequest): string {
   const caller = callerOf(request);
@@ -156,7 +165,8 @@ async function rememberUse(
   }
 }
 
-function unauthorized(given: boolean): Problem {
+/** The problem of a request without a valid token; `given` says whether it had one at all. */
+export function unauthorized(given: boolean): Problem {
   // RFC 6750 §3.1: no error code for a request without any credentials.
   const challenge = `Bearer realm="filing-webhooks"${given ? ', error="invalid_token"' : ''}`;
   return new Problem(

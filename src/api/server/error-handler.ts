@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { AccountQuotaError, quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import { isStoreFailure } from '../../redis/store-failure.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
@@ -41,6 +42,7 @@ const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isStoreFailure(error)) return storeUnavailable();
+  if (error instanceof AccountQuotaError) return quotaExceeded(error);
   // The messages of these errors say what to do and hold no stored data.
   if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
   if (error instanceof NewerFormatError) return new Problem('newer_format', error.message);
@@ -121,6 +123,14 @@ function storeUnavailable(): Problem {
   const detail =
     'Redis does not answer or refuses writes. It is not known whether a change was made; try again.';
   return new Problem('store_unavailable', detail, retryHeaders('store_unavailable'));
+}
+
+function quotaExceeded({ usedBytes }: AccountQuotaError): Problem {
+  return new Problem(
+    'account_quota_exceeded',
+    `The account stores ${usedBytes} of at most ${quotaBytesMax} bytes, and this would be more. Remove subscriptions, or shorten ` +
+      'their URLs, headers and descriptions. Idempotency keys count for 24 hours, and replays until newer ones replace them.',
+  );
 }
 
 function retryHeaders(code: ProblemCode): { headers: Record<string, string> } {

@@ -14,6 +14,7 @@ export const problemCodes = {
   replay_not_found: [404, 'No such replay'],
   method_not_allowed: [405, 'This path does not allow that method'],
   nothing_doubted: [409, 'Nothing is held back'],
+  account_quota_exceeded: [409, 'The account would store too much'],
   request_timeout: [408, 'The request took too long to arrive'],
   payload_too_large: [413, 'The body is too large'],
   uri_too_long: [414, 'The path is too long'],

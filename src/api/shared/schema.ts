@@ -93,7 +93,7 @@ const statusTexts = {
   401: 'No token, or one that is not valid.',
   403: 'The token may only read.',
   404: 'There is no such resource, or not for this token.',
-  409: 'Nothing of the account is held back.',
+  409: 'The account would store more than it may; for `accept`: nothing of it is held back.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not declared as JSON.',
   422: 'Values are not valid; `errors` lists the first ten.',

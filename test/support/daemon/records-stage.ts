@@ -72,6 +72,12 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
     waits: nobodyWaits,
     silent: ['garbage'],
   },
+  registrations: {
+    garbage: (redis, key) => redis.zadd(key, 0, 'garbage'),
+    waits: nobodyWaits,
+    silent: ['garbage'],
+  },
+  quota: { garbage: spoilText, waits: nobodyWaits, silent: ['garbage'] },
   idempotency: { garbage: spoilText, waits: nobodyWaits, silent: ['garbage', 'wrongType'] },
 };
 
