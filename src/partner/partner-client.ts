@@ -159,7 +159,11 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     return { endpoint: 'filings', path, shape: 'page', room, limit };
   }
 
-  async function readPage(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer> {
+  async function readPage(
+    query: ListQuery,
+    signal: AbortSignal,
+    onArrival?: () => void,
+  ): Promise<PageAnswer> {
     const understand = kept(async (answer) => {
       const page = await toPage(answer, wholeBytesMax, onArrival);
       return { page, bytes: answer.body.bytes.length, release: answer.release };
