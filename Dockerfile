@@ -1,21 +1,24 @@
 # The daemon, without a build: Node runs the TypeScript sources as they are (docs/adr/0004). The demo's sandbox and receiver are
-# in the same image. `.ci/container-install` runs the install and start commands below in an empty folder.
+# in the same image. `.ci/image` builds and runs it, `.ci/container-install` does so without Docker, in an empty folder.
+# `.ci/pin-images` adds the digest of the base.
 
-FROM node:24.21-slim AS dependencies
+ARG NODE_IMAGE=node:24.21-slim
+
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Optional dependencies are the pinned Node for developers, which the image brings itself, and native speed-ups that are not needed.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
-FROM node:24.21-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 METRICS_PORT=3000
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 METRICS_PORT=9464
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY src ./src
 USER node
-EXPOSE 3000
-# The port for health and metrics in any role; with the role api, the API serves them.
+EXPOSE 3000 9464
+# Probes have a port of their own, in any role: clients of the API cannot take its places.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.METRICS_PORT + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # The options of `npm start` (docs/operations.md, Memory).

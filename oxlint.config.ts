@@ -15,7 +15,7 @@ interface Folder {
 
 const fastify = ['fastify', '@fastify/*', '@scalar/*'];
 // Libraries that may be imported only in the folders that have them.
-const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'undici'];
+const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'negotiator', 'undici'];
 const io = [
   'p-queue',
   'pino',
@@ -32,9 +32,9 @@ const io = [
 ];
 
 // Imports go one way: polling → filings → events ← subscriptions ← delivery → callbacks → egress, with redis,
-// secrets, http and json below all of them.
+// names, secrets, http and json below all of them.
 const below = ['redis', 'json', 'memory'];
-const polling = [...below, 'waiting', 'filings', 'events', 'partner', 'accounts'];
+const polling = [...below, 'names', 'waiting', 'filings', 'events', 'partner', 'accounts'];
 const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'waiting'];
 
 // Files of the sandbox that all of its folders share.
@@ -43,20 +43,24 @@ const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'random.ts', 'sandb
 // Of several entries that match a file the last one applies: folders stand before the folders in them.
 const folders: Readonly<Record<string, Folder>> = {
   json: { may: [] },
+  http: { may: [], has: ['negotiator', 'fastify'] },
   memory: { may: [], pure: true },
   waiting: { may: [], pure: true },
+  names: { may: ['memory'] },
   secrets: { may: [] },
   redis: { may: [], own: ['connection'], has: ['ioredis'] },
   'redis/connection': { may: [], own: [], has: ['ioredis'] },
+  'redis/quota': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/durability': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
   config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing'] },
   accounts: { may: [...below, 'secrets'] },
-  partner: { may: [...below, 'waiting'], has: ['got'] },
+  partner: { may: [...below, 'names', 'waiting'], has: ['got'] },
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
   'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
   'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/list': { may: polling, own: [], pure: true },
@@ -66,8 +70,11 @@ const folders: Readonly<Record<string, Folder>> = {
   'polling/schedule': { may: polling, own: ['store'], has: ['bullmq'] },
   'polling/reads': { may: polling, own: ['list', 'beliefs', 'doubt', 'store', 'schedule'] },
   subscriptions: { may: [...below, 'events', 'secrets'] },
-  egress: { may: [] },
-  callbacks: { may: ['egress', 'subscriptions', 'events', 'waiting', 'json', 'memory'], has: ['undici'] },
+  egress: { may: ['names'] },
+  callbacks: {
+    may: ['egress', 'names', 'subscriptions', 'events', 'waiting', 'json', 'memory'],
+    has: ['undici'],
+  },
   delivery: { may: delivery },
   'delivery/schedule': {
     may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],
@@ -95,8 +102,8 @@ const folders: Readonly<Record<string, Folder>> = {
   },
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records', 'tracing/tracing.ts'] },
   'monitoring/due-work': { may: ['redis'] },
-  api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress'], has: fastify },
-  dashboard: { may: ['events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
+  api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress', 'http'], has: fastify },
+  dashboard: { may: ['http', 'events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },
   // routes → lists → faults → server → filings ← simulation.
   'sandbox/filings': { may: [], own: sandbox },

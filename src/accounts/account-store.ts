@@ -3,6 +3,7 @@ import type { Keys } from '../redis/keys.ts';
 import { replaceField } from '../redis/replace-field.ts';
 import type { OnUnreadable, UnreadableError } from '../redis/unreadable-record.ts';
 import type { Sealer } from '../secrets/seal.ts';
+import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import { createAccountChanges } from './account-changes.ts';
 import { parseAccount, tryParseAccount, type StoredAccount } from './stored-account.ts';
@@ -134,8 +135,7 @@ export function createAccountStore({
 
   function sealedRecord(account: string, text: string, record: StoredAccount): SealedRecord {
     return {
-      context: sealContext(account),
-      texts: [record.sealedKey],
+      texts: [{ text: record.sealedKey, place: partnerKeyPlace(account, record.baseUrl) }],
       replace: ([sealedKey = record.sealedKey]) => {
         const value = JSON.stringify({ ...record, sealedKey });
         return replaceField(redis, keys.accounts, account, { expected: text, value });
@@ -160,7 +160,7 @@ export function createAccountStore({
     async getKeyed(account) {
       const found = await find(account);
       if (found === null) return null;
-      const partnerKey = sealer.open(found.sealedKey, sealContext(account));
+      const partnerKey = sealer.open(found.sealedKey, partnerKeyPlace(account, found.baseUrl));
       return { ...toAccount(account, found), partnerKey };
     },
     async sealedRecords() {
@@ -173,7 +173,7 @@ export function createAccountStore({
       return text !== null && tryParse(account, text) !== null;
     },
     async put(account, { partnerKey, ...settings }, now) {
-      const sealedKey = sealer.seal(partnerKey, sealContext(account));
+      const sealedKey = sealer.seal(partnerKey, partnerKeyPlace(account, settings.baseUrl));
       return { created: await changes.put(account, { v: 1, ...settings, sealedKey, updatedAt: now }) };
     },
     remove: changes.remove,
@@ -183,8 +183,4 @@ export function createAccountStore({
         if (tryParse(account, text) === null) await changes.finishRemoval(account, text);
     },
   };
-}
-
-function sealContext(account: string): string {
-  return `account:${account}`;
 }

@@ -10,7 +10,7 @@ import {
   UnreadableRecordError,
   type OnUnreadable,
 } from '../redis/unreadable-record.ts';
-import { defineScript } from '../redis/scripts.ts';
+import { loadScript } from '../redis/scripts.ts';
 
 /** A token of an account, without its text. Times are milliseconds on Redis's clock. */
 export interface AccountToken {
@@ -24,26 +24,35 @@ export interface AccountToken {
   readonly expiresAt: number | null;
   /** To within five minutes; null = not yet. */
   readonly lastUsedAt: number | null;
+  /** The id of the token that made it; null = the operator, or a version that did not note it. */
+  readonly parent: string | null;
 }
 
-/** The settings of a token. */
-export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'>;
+/** The settings of a token; a parent expires no earlier than the tokens that it makes. */
+export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'> &
+  Partial<Pick<AccountToken, 'parent'>>;
+
+/** The result of making a token. */
+export type MadeToken =
+  | { readonly kind: 'made'; readonly text: string; readonly token: AccountToken }
+  | { readonly kind: 'gone' } // the account was removed meanwhile
+  | { readonly kind: 'revoked' } // the token that makes it was revoked meanwhile
+  | { readonly kind: 'full' }; // the account has as many as it may have
+
+/** Maximum number of tokens of an account, expired ones included. */
+export const tokensMax = 1_000;
 
 /** The tokens of all accounts. Only digests are stored. */
 export interface TokenStore {
-  /**
-   * Creates a token with 256 random bits and returns its text, which is not stored. Null when the account was
-   * removed meanwhile.
-   */
-  create(
-    account: string,
-    settings: TokenSettings,
-    now: number,
-  ): Promise<{ text: string; token: AccountToken } | null>;
+  /** Creates a token with 256 random bits and returns its text, which is not stored. Atomic. */
+  create(account: string, settings: TokenSettings, now: number): Promise<MadeToken>;
   /** All tokens of an account, oldest first, expired ones included. */
   list(account: string): Promise<AccountToken[]>;
-  /** Revokes a token at once. False when there was none. */
-  remove(account: string, id: string): Promise<boolean>;
+  /**
+   * Revokes a token at once, with all that were made with it and with those; atomic. False when there was
+   * none. With `keep` those that it made stay, as made by the token that made it.
+   */
+  remove(account: string, id: string, children: 'revoke' | 'keep'): Promise<boolean>;
   /** The token with this text, of any account; null when it is unknown, revoked or expired. */
   find(text: string, now: number): Promise<AccountToken | null>;
   /**
@@ -53,9 +62,11 @@ export interface TokenStore {
   touch(token: AccountToken, now: number): Promise<void>;
 }
 
-interface StoredToken extends Omit<AccountToken, 'id' | 'account'> {
+interface StoredToken extends Omit<AccountToken, 'id' | 'account' | 'parent'> {
   readonly v: 1;
   readonly hash: string;
+  /** Missing where a former version wrote it. */
+  readonly parent?: string | null;
 }
 
 // Hexadecimal digits of a SHA-256.
@@ -68,20 +79,14 @@ const touchEveryMs = 5 * 60_000;
 // wrong one without a search.
 const textPattern = /^fwa_[A-Za-z0-9_-]{43}\.([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 
-// KEYS   1 tokens  2 incarnation
-// ARGV   1 id  2 token
-// Reply  1, or 0 when the account is removed
-const addScript = defineScript(`
-if string.match(redis.call('GET', KEYS[2]) or '', '^closed ') then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-return 1`);
-
 /** Tokens in one Redis hash per account, so that they go with it. */
 export function createTokenStore(
   redis: RedisClient,
   keys: Keys,
   onUnreadable: OnUnreadable = () => undefined,
 ): TokenStore {
+  const addScript = loadScript(new URL('add-token.lua', import.meta.url));
+  const removeScript = loadScript(new URL('remove-token.lua', import.meta.url));
   const tokensOf = (account: string) => keys.account(account).tokens;
   const parse = (account: string, id: string, text: string) => parseToken(tokensOf(account), id, text);
 
@@ -105,19 +110,25 @@ export function createTokenStore(
   }
 
   return {
-    async create(account, { name, readOnly, expiresAt }, now) {
+    async create(account, settings, now) {
       const text = `fwa_${randomBytes(32).toString('base64url')}.${account}`;
       const hash = digest('sha256', text);
-      const stored: StoredToken = { v: 1, hash, name, readOnly, createdAt: now, expiresAt, lastUsedAt: null };
+      const stored: StoredToken = { v: 1, hash, ...settings, createdAt: now, lastUsedAt: null };
       const { tokens, incarnation } = keys.account(account);
-      const added = await addScript.run(redis, [tokens, incarnation], [idOf(hash), JSON.stringify(stored)]);
-      return added !== 1 ? null : { text, token: toToken(account, stored) };
+      const added = await addScript.run(
+        redis,
+        [tokens, incarnation],
+        [idOf(hash), JSON.stringify(stored), settings.parent ?? '', tokensMax],
+      );
+      if (added === 'gone' || added === 'revoked' || added === 'full') return { kind: added };
+      return { kind: 'made', text, token: toToken(account, stored) };
     },
     async list(account) {
       const all = Object.entries<string>(await redis.hgetall(tokensOf(account)));
       return all.flatMap(([id, text]) => readListed(account, id, text)).toSorted(byAge);
     },
-    remove: async (account, id) => (await redis.hdel(tokensOf(account), id)) === 1,
+    remove: async (account, id, children) =>
+      (await removeScript.run(redis, [tokensOf(account)], [id, children === 'keep' ? '1' : ''])) !== 0,
     async find(text, now) {
       const account = textPattern.exec(text)?.[1];
       if (account === undefined) return null;
@@ -140,9 +151,9 @@ export function createTokenStore(
 
 function toToken(
   account: string,
-  { hash, name, readOnly, createdAt, expiresAt, lastUsedAt }: StoredToken,
+  { hash, name, readOnly, createdAt, expiresAt, lastUsedAt, parent = null }: StoredToken,
 ): AccountToken {
-  return { id: idOf(hash), account, name, readOnly, createdAt, expiresAt, lastUsedAt };
+  return { id: idOf(hash), account, name, readOnly, createdAt, expiresAt, lastUsedAt, parent };
 }
 
 function parseToken(key: string, id: string, text: string): StoredToken {

@@ -1,9 +1,12 @@
 import helmet from '@fastify/helmet';
 import { isNestedDeeper } from '../json/nesting.ts';
-import { limitOpenRoutes } from './access/access-limits.ts';
+import { defaultLimits, limitOpenRoutes } from './access/access-limits.ts';
+import { chargeResponses } from './access/cost.ts';
+import { limitDearRequests } from './access/dear-requests.ts';
 import { addAccountRoutes } from './accounts/routes.ts';
 import type { Api } from './server/api-instance.ts';
 import { addAccountCheck, addAuth } from './access/auth.ts';
+import { addIdCheck } from './access/path-ids.ts';
 import { createInstance } from './server/create-instance.ts';
 import { addDeliveryRoutes } from './delivery/routes.ts';
 import type { ApiDeps } from './deps.ts';
@@ -23,7 +26,6 @@ import { addSubscriptionRoutes } from './subscriptions/routes.ts';
 import { addTokenRoutes } from './tokens/routes.ts';
 
 const nestingMax = 20;
-const fieldErrorsMax = 100;
 
 /**
  * The API as a Fastify instance that does not listen yet: `listen` or `inject` it. `close` ends the event
@@ -61,7 +63,10 @@ async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promi
 
 function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+  chargeResponses(app);
+  limitDearRequests(app, { ...defaultLimits, ...deps.limits });
   addAuth(app, deps);
+  addIdCheck(app);
   addAccountCheck(app, deps);
   app.addHook('preValidation', async (request) => {
     const { config, schema } = request.routeOptions;
@@ -92,6 +97,9 @@ function refuseDeepBody(body: unknown): void {
 // A route without a body would silently ignore one, such as `{"mode":"sweep"}` where the mode belongs in the
 // query.
 function refuseBody(body: unknown): void {
-  const fields = Object.keys(body ?? {}).slice(0, fieldErrorsMax);
+  const isList = typeof body === 'string' || Array.isArray(body);
+  if (isList && body.length > 0) throw invalidRequest([{ path: '', message: 'This request takes no body' }]);
+  if (isList || typeof body !== 'object' || body === null) return;
+  const fields = Object.keys(body);
   if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message: 'is not known' })));
 }

@@ -9,14 +9,17 @@ import type { ReplayProgress } from '../delivery/replay/start-replay.ts';
 import type { Sent } from '../callbacks/send-callback.ts';
 import type { ReadLags } from '../subscriptions/lag.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { LogSections } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { ReadQuota } from '../redis/quota/account-quota.ts';
 import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Door } from './server/door.ts';
+import type { GateLimits } from './access/gate.ts';
 import type { Rate } from './access/rate-limit.ts';
 
 /** Everything that the API needs. The stores fail fast: a request waits for each of their replies. */
@@ -26,11 +29,13 @@ export interface ApiDeps {
   readonly apiToken: string;
   readonly accounts: AccountStore;
   readonly tokens: TokenStore;
+  readonly quota: ReadQuota;
   readonly snapshot: SnapshotStore;
   readonly filings: FilingListStore;
   readonly countHistory: Pick<CountHistory, 'read'>;
   readonly polling: PollingStore;
   readonly log: EventLog;
+  readonly sections: LogSections;
   readonly subscriptions: SubscriptionStore;
   readonly delivery: DeliveryStore;
   readonly lags: ReadLags;
@@ -40,8 +45,13 @@ export interface ApiDeps {
   readonly now: () => number;
   /** Without a logger nothing is logged. */
   readonly logger?: Logger;
-  /** Whether callbacks may go to a URL; `problem` is a sentence for the client that sent the URL. */
-  readonly checkUrl: (url: string) => UrlVerdict | Promise<UrlVerdict>;
+  /**
+   * Whether callbacks may go to a URL, as it is written; `problem` is a sentence for the client that sent the
+   * URL.
+   */
+  readonly checkUrl: (url: string) => UrlVerdict;
+  /** The same after a look at where the name in the URL leads, for a URL that `checkUrl` permits. */
+  readonly checkHost: (url: string, account: string) => Promise<UrlVerdict>;
   /** Whether the daemon can keep its promise now; a rejection counts as not ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
   /** Whether restarting the process would help. */
@@ -106,14 +116,20 @@ export interface ApiLimits {
   readonly failures: Rate;
   /** Requests to routes that need no token, those for health left out, per address. */
   readonly open: Rate;
-  /** Requests with one account token. */
+  /** Points of the requests with one account token (src/api/access/cost.ts). */
   readonly token: Rate;
+  /** Points of the requests with all tokens of one account. */
+  readonly account: Rate;
+  /** Dear requests that read much of Redis. */
+  readonly scans: GateLimits;
+  /** Dear requests that wait for a receiver. */
+  readonly calls: GateLimits;
   /**
    * Maximum number of event streams of one account at once; all accounts together have at most half of the
    * connections.
    */
   readonly streams: number;
-  /** Maximum number of open connections, including streams and probes. */
+  /** Maximum number of open connections, including streams and probes. One more replaces another. */
   readonly connections: number;
 }
 
@@ -129,6 +145,10 @@ export interface ApiTiming {
   readonly requestMs: number;
   /** Milliseconds until a connection without traffic is cut, including streams whose client does not read. */
   readonly idleMs: number;
+  /** Milliseconds for which an answer waits for a client that takes it too slowly or not at all. */
+  readonly unreadMs: number;
+  /** Milliseconds until an answer must be taken whole; exports and streams may take longer. */
+  readonly answerMs: number;
 }
 
 /** The default times. */
@@ -138,4 +158,6 @@ export const defaultTiming: ApiTiming = {
   streamMs: 900_000,
   requestMs: 10_000,
   idleMs: 60_000,
+  unreadMs: 30_000,
+  answerMs: 300_000,
 };

@@ -61,7 +61,8 @@ function toCloudEvent(account: string, entry: Pick<LogEntry, 'id' | 'filingId'>,
   };
 }
 
-// Slack's incoming webhooks: `text` in mrkdwn, in which &, < and > are control characters.
+// Slack's incoming webhooks: `text` in mrkdwn. What others wrote stays on its line, or in its quotation, and
+// marks up nothing.
 function toSlackMessage({ type, data }: EventBody): unknown {
   const [before, after] = [text(data['previousStatus']), text(data['status'])];
   const line = [
@@ -70,8 +71,8 @@ function toSlackMessage({ type, data }: EventBody): unknown {
     before === '' || before === after ? '' : `(${escapeMrkdwn(`${before} → ${after}`)})`,
   ];
   const reason = text(data['rejectionReason'] ?? data['reason'] ?? data['lastError']);
-  const quoted = reason === '' ? '' : `\n> ${escapeMrkdwn(reason).replaceAll(/\r\n|[\r\n]/g, '\n> ')}`;
-  return { text: line.filter((part) => part !== '').join(' ') + quoted };
+  const quoted = reason === '' ? [] : reason.split(lineBreak).map((each) => `\n> ${escapeMrkdwn(each)}`);
+  return { text: [line.filter((part) => part !== '').join(' '), ...quoted].join('') };
 }
 
 // The names by which people know the filing, or else the most specific id of the event.
@@ -88,6 +89,28 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
+const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+
+// Control characters, and those that turn the direction of the text behind them.
+const unseen = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+const zeroWidthSpace = '\u200b';
+
+// Signs that look the same and mark up nothing: Slack has no escape for its own.
+const lookAlikes: Readonly<Record<string, string>> = { '*': '∗', '~': '∼', '`': 'ˋ', _: '＿' };
+
+/**
+ * Text as Slack shows it: `<!channel>`, links, emphasis and emoji stay the characters that they are. An
+ * underscore within a word emphasises nothing and stays.
+ */
 function escapeMrkdwn(raw: string): string {
-  return raw.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return raw
+    .split(lineBreak)
+    .join(' ')
+    .replaceAll(unseen, '')
+    .replaceAll(/[*~`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (sign) => lookAlikes[sign] ?? sign)
+    .replaceAll(/:(?=\/\/|[\w+'-]+:)/g, `:${zeroWidthSpace}`)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
 }

@@ -1,10 +1,11 @@
+import type { buildConnector, Client } from 'undici';
 import { createCallbackConnector } from './connector.ts';
 import { failedBeforehand, runExchange } from './exchange.ts';
 import type { CallbackResult } from './result.ts';
 import { createConnectionPool, createSocketWatch } from './connection-pool.ts';
 import type { EgressPolicy } from '../egress/address-policy.ts';
-import { createHostLookup } from '../egress/host-lookup.ts';
-import type { HostLookup } from '../egress/host-lookup.ts';
+import { createHostLookup } from '../names/host-lookup.ts';
+import type { HostLookup } from '../names/host-lookup.ts';
 import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
 import { createUnderWay } from './under-way.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
@@ -17,6 +18,8 @@ interface CallbackRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** The account among whose lookups the host name counts; none for the daemon's own. */
+  readonly account?: string;
 }
 
 /** Sends callbacks. */
@@ -53,6 +56,8 @@ export interface CallbackClientOptions {
 }
 
 const keptSocketsDefault = 2048;
+// Maximum number of accounts whose connectors are kept, each with its TLS sessions.
+const connectorsMax = 4_000;
 
 const responseHeaderBytesMax = 16_384;
 const keepAliveDefaultMs = 4000;
@@ -64,7 +69,7 @@ const keepAliveMaxMs = 25_000;
  * subscriptions that share a host must not wait for each other. Each subscription has a limit of its own.
  */
 export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
-  const { policy, timeoutMs, userAgent, lookup = createHostLookup() } = options;
+  const { timeoutMs, userAgent, lookup = createHostLookup() } = options;
   const { keptSocketsMax = keptSocketsDefault } = options;
   const sockets = createSocketWatch();
   const connecting = {
@@ -76,25 +81,28 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     // The exchange has one deadline for everything; undici's own deadlines restart with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: createCallbackConnector({
-      ...options,
-      policy,
-      lookup,
-      timeoutMs,
-      onSocket: sockets.add,
-    }),
   };
-  const pool = createConnectionPool(connecting, keptSocketsMax);
+  const connectors = createBoundedMap<string, buildConnector.connector>(connectorsMax);
+  function optionsFor(account: string): Client.Options {
+    const known = connectors.get(account);
+    if (known !== undefined) return { ...connecting, connect: known };
+    const owner = `callbacks ${account}`;
+    const connect = createCallbackConnector({ ...options, lookup, owner, onSocket: sockets.add });
+    connectors.set(account, connect);
+    return { ...connecting, connect };
+  }
+  const pool = createConnectionPool(optionsFor, keptSocketsMax);
   const targetOf = rememberTargets(options);
   const underWay = createUnderWay();
   let isOver = false;
   return {
-    post({ url, headers, body }) {
+    post({ url, headers, body, account = '' }) {
       if (isOver) return Promise.resolve(failedBeforehand('aborted'));
       const target = targetOf(url);
       if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
       const request = {
         ...target,
+        account,
         method: 'POST' as const,
         headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
         body,

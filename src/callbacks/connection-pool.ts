@@ -17,19 +17,26 @@ export interface ConnectionPool {
   destroy(): Promise<void>;
 }
 
-export type PooledRequest = Dispatcher.DispatchOptions & { readonly origin: string };
+/** A request to an origin. A connection that is made for it is made for this account. */
+export type PooledRequest = Dispatcher.DispatchOptions & {
+  readonly origin: string;
+  readonly account: string;
+};
 
 /**
- * A pool without connections. `options` are those of each connection; `freeMax` is the maximum number of free
- * ones.
+ * A pool without connections. `optionsFor` gives those of a connection for an account; `freeMax` is the
+ * maximum number of free ones.
  */
-export function createConnectionPool(options: Client.Options, freeMax: number): ConnectionPool {
+export function createConnectionPool(
+  optionsFor: (account: string) => Client.Options,
+  freeMax: number,
+): ConnectionPool {
   const connections = new Set<Client>();
   const free = createFreeConnections();
   let destroyed = false;
 
-  function connectionTo(origin: string): Client {
-    const connection = new Client(origin, options);
+  function connectionTo({ origin, account }: PooledRequest): Client {
+    const connection = new Client(origin, optionsFor(account));
     if (destroyed) void connection.destroy();
     else connections.add(connection);
     let open = true;
@@ -52,11 +59,10 @@ export function createConnectionPool(options: Client.Options, freeMax: number): 
 
   return {
     dispatch(request, handler) {
-      const connection = free.pop(request.origin) ?? connectionTo(request.origin);
+      const connection = free.pop(request.origin) ?? connectionTo(request);
       connection.dispatch(request, handler);
     },
-    dial: (request, handler) =>
-      void connectionTo(request.origin).dispatch({ ...request, reset: true }, handler),
+    dial: (request, handler) => void connectionTo(request).dispatch({ ...request, reset: true }, handler),
     async destroy() {
       destroyed = true;
       await Promise.all([...connections].map((connection) => connection.destroy()));

@@ -1,18 +1,19 @@
 import { isIP } from 'node:net';
-import type { LookupFunction, Socket } from 'node:net';
-import { callbackify } from 'node:util';
+import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import type { EgressPolicy } from '../egress/address-policy.ts';
-import { BlockedAddressError, lookupVetted } from '../egress/host-lookup.ts';
-import type { HostLookup } from '../egress/host-lookup.ts';
+import { BlockedAddressError, lookupVetted } from '../egress/vetted-lookup.ts';
+import type { HostLookup } from '../names/host-lookup.ts';
+import { lookupFunction } from '../names/lookup-function.ts';
 
 /**
- * Rules of the connector. `ca` replaces the trusted certificates, `onSocket` is called with each connected
- * socket.
+ * Rules of the connector. `owner` is the one whose lookups it makes, `ca` replaces the trusted certificates,
+ * `onSocket` is called with each connected socket.
  */
 export interface ConnectorDeps {
   readonly policy: EgressPolicy;
   readonly lookup: HostLookup;
+  readonly owner?: string;
   readonly timeoutMs: number;
   readonly ca?: string;
   readonly onSocket: (socket: Socket) => void;
@@ -27,7 +28,7 @@ export function createCallbackConnector(deps: ConnectorDeps): buildConnector.con
   const connect = buildConnector({
     allowH2: false,
     timeout: deps.timeoutMs,
-    lookup: vettedLookup(deps),
+    lookup: lookupFunction((hostname) => lookupVetted(hostname, deps)),
     ...(deps.ca === undefined ? {} : { ca: deps.ca }),
   });
   return (options, callback) => {
@@ -52,15 +53,4 @@ function admit(deps: ConnectorDeps, socket: Socket, callback: buildConnector.Cal
   }
   deps.onSocket(socket);
   callback(null, socket);
-}
-
-function vettedLookup(deps: ConnectorDeps): LookupFunction {
-  const vetted = callbackify((hostname: string) => lookupVetted(hostname, deps));
-  return (hostname, options, callback) =>
-    vetted(hostname, (error, addresses) => {
-      const [first] = addresses ?? [];
-      if (first === undefined) callback(error, '');
-      else if (options.all === true) callback(null, [...addresses]);
-      else callback(null, first.address, first.family);
-    });
 }

@@ -43,7 +43,7 @@ export function createCallbackSender(
   { client, wallClock, now }: SendCallbackDeps,
   subscription: Subscription,
 ): CallbackSender {
-  const { url, headers, secrets } = subscription;
+  const { account, url, headers, secrets } = subscription;
   const keysAt = createKeyring(secrets);
   const requestOf = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => {
     const { contentType, bytes } = formatBody(subscription, entry);
@@ -56,6 +56,7 @@ export function createCallbackSender(
         ...signedHeaders(keysAt(now()), entry.id, timestamp, bytes),
       },
       body: bytes,
+      account,
     };
   };
   return async (entry) => {

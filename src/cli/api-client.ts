@@ -24,7 +24,7 @@ export const apiOptions = {
   },
   token: {
     value: 'TOKEN',
-    text: 'the operator token or one of the account (better: FILING_WEBHOOKS_TOKEN or API_TOKEN, also from .env)',
+    text: 'the operator token or one of the account (better: FILING_WEBHOOKS_TOKEN or API_TOKEN)',
   },
 } satisfies Record<string, Option>;
 
@@ -37,8 +37,7 @@ interface Request {
 const requestMs = 120_000;
 
 /**
- * A client for the daemon that options, environment and `.env` name, options first. Throws CliError without a
- * token.
+ * A client for the daemon that options and environment name, options first. Throws CliError without a token.
  */
 export function createApiClient(input: Input, { env, signal }: Context): ApiClient {
   const url = daemonUrl(input, env);
@@ -46,7 +45,7 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
   if (!token)
     throw new CliError(
       'usage',
-      'No token: set API_TOKEN or FILING_WEBHOOKS_TOKEN, or run this where the .env of the daemon is.',
+      'No token: set API_TOKEN or FILING_WEBHOOKS_TOKEN, or name the .env of the daemon with --env-file.',
     );
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new CliError('usage', 'The token has characters that tokens never have: copy it again.');

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { readEnvironment } from '../config/config.ts';
@@ -16,7 +17,9 @@ function endProgress(): void {
 }
 
 const context: Context = {
-  env: readEnvironment('.env'),
+  // The folder of this installation, not the one that the user stands in: a `.env` of somebody else may lie
+  // there, and would have the token of the environment sent to an address of its own.
+  env: readEnvironment(join(import.meta.dirname, '../../.env')),
   signal: stop.signal,
   out(text) {
     endProgress();

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
+import { readEnvironment } from '../config/config.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Command, Context, Input } from './command.ts';
-import { helpOf, overview } from './help.ts';
+import { commonOptions, helpOf, overview } from './help.ts';
 
 /**
  * Runs the command that the words name and resolves to the exit code. Failures are written to standard error
@@ -19,13 +21,21 @@ export async function runCommand(
   try {
     const { command, rest } = findCommand(words, commands);
     if (rest.includes('--help') || rest.includes('-h')) return show(context, helpOf(command));
-    return await command.run(readInput(command, rest), context);
+    const input = readInput(command, rest);
+    return await command.run(input, withFile(context, input.text('env-file')));
   } catch (error) {
     if (context.signal.aborted) return exitCodes.interrupted;
     if (!(error instanceof CliError)) throw error;
     context.note(`filing-webhooks: ${error.message}`);
     return error.exitCode;
   }
+}
+
+// Replaces the variables of this installation's `.env` by those of another file.
+function withFile(context: Context, file: string | null): Context {
+  if (file === null) return context;
+  if (!existsSync(file)) throw new CliError('noInput', `There is no file ${file}: name one with --env-file.`);
+  return { ...context, env: readEnvironment(file) };
 }
 
 function show(context: Context, text: string): number {
@@ -72,7 +82,7 @@ function textOf(value: unknown): string | null {
 
 function parse(command: Command, words: readonly string[]) {
   const options = Object.fromEntries(
-    Object.entries(command.options).map(([name, { value, multiple = false }]) => [
+    Object.entries({ ...command.options, ...commonOptions }).map(([name, { value, multiple = false }]) => [
       name,
       { type: value === undefined ? 'boolean' : 'string', multiple } as const,
     ]),

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { createCommitJournal } from '../filings/commit/commit-journal.ts';
+import { createHostLookup } from '../names/host-lookup.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
 import { createAccountRecords } from '../records/account-records.ts';
 import { createAofRewriter } from '../redis/durability/aof-rewriter.ts';
@@ -30,7 +31,7 @@ export async function createParts(
   overrides: Overrides = {},
 ) {
   const store = await openStore(config, deps, stack, overrides);
-  const { connections, redis, keys, clock, observer, sealer, onError, onUnreadable } = store;
+  const { connections, redis, keys, clock, observer, onError, onUnreadable } = store;
 
   const journal = createCommitJournal(redis, keys, onUnreadable);
   async function catchUp(account: string, generation: string, restated: readonly string[]): Promise<void> {
@@ -49,7 +50,7 @@ export async function createParts(
     },
   });
   const sealedSubscriptions = (accounts: readonly string[]) => listSealedSubscriptions(redis, keys, accounts);
-  const secretDeps = { ...config, ...deps, ...stores, sealedSubscriptions, sealer };
+  const secretDeps = { ...config, ...deps, ...store, ...stores, sealedSubscriptions };
   const secrets = stack.use(await startSecretUpkeep(secretDeps, onError));
 
   const closing: Part[] = [];
@@ -58,7 +59,8 @@ export async function createParts(
   const tracing = await startTracing(config, deps.version, onError);
   closing.push({ name: 'tracing', deadlineMs: clientEndMs, needsRedis: false, stop: tracing.close });
   const records = createAccountRecords({ ...store, ...stores });
-  const above = { ...store, stores, records, tracing };
+  const lookup = createHostLookup();
+  const above = { ...store, stores, records, tracing, lookup };
   const delivery = createDeliveryParts(config, above, closing, overrides);
   const polling = createPollingParts(config, { ...above, ...delivery }, closing);
 

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EgressPolicy } from './address-policy.ts';
-import { BlockedAddressError, lookupVetted } from './host-lookup.ts';
-import type { HostLookup } from './host-lookup.ts';
+import { BlockedAddressError, lookupVetted } from './vetted-lookup.ts';
+import type { HostLookup } from '../names/host-lookup.ts';
 
 /** Maximum characters of a URL. */
 export const callbackUrlLengthMax = 2048;

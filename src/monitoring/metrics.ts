@@ -110,6 +110,9 @@ export function createMetrics() {
       ...common('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.'),
       labelNames: ['key'],
     }),
+    unboundSecrets: new Gauge(
+      common('unbound_secrets', 'Secrets in Redis whose seal is not bound to its place.'),
+    ),
     unreadableRecords: new Counter({
       ...common(
         'unreadable_records_total',

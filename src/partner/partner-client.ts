@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { HostLookup } from '../names/host-lookup.ts';
 import type { Clock } from '../redis/clock.ts';
 import { AnswerExcess, type Counted } from './body/answer-excess.ts';
 import { createAnswerRooms, type AnswerRoom, type AnswerRooms } from './body/answer-room.ts';
@@ -62,11 +63,15 @@ export interface PartnerClientDeps {
   readonly budget: RequestBudget;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: () => number;
-  /** The account that large answers are counted for. */
+  /** Finds the addresses of the service's host; without one, the system's own lookup does. */
+  readonly lookup?: HostLookup;
+  /** The account whose lookups and large answers these are. */
   readonly account?: string;
   /** Room for large answers; one of its own where it is left out. */
   readonly rooms?: AnswerRooms;
-  /** Maximum bytes of a filing, as JSON, that its events carry; larger ones are not always read as a whole. */
+  /**
+   * Maximum bytes of a filing, as JSON, that its events carry; larger ones are not always read as a whole.
+   */
   readonly filingBytesMax?: number;
   /** Called once per request sent, retries included; `code` is the status or the kind of failure. */
   readonly onRequest: (endpoint: Endpoint, code: string) => void;

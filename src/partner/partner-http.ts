@@ -1,4 +1,6 @@
 import got, { RequestError, type Got } from 'got';
+import type { HostLookup } from '../names/host-lookup.ts';
+import { lookupFunction } from '../names/lookup-function.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { AnswerExcess } from './body/answer-excess.ts';
@@ -36,9 +38,9 @@ export interface Asked {
 /** GET requests with the account's key to the account's base address and to nothing else. */
 export interface PartnerHttp {
   /**
-   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no whole
-   * answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too large. An
-   * answer of more than a mebibyte waits for room; the deadline waits with it.
+   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no
+   * whole answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too
+   * large. An answer of more than a mebibyte waits for room; the deadline waits with it.
    */
   get(asked: Asked, signal: AbortSignal): Promise<PartnerAnswer>;
 }
@@ -49,7 +51,9 @@ export interface PartnerHttpDeps {
   /** Deadline of a whole request, body included. */
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, 'now'>;
-  /** The account that large answers are counted for. */
+  /** Finds the addresses of the service's host; without one, the system's own lookup does. */
+  readonly lookup?: HostLookup;
+  /** The account whose lookups and large answers these are. */
   readonly account?: string;
 }
 
@@ -105,7 +109,7 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
   };
 }
 
-function createGot({ baseUrl, partnerKey }: PartnerHttpDeps): Got {
+function createGot({ baseUrl, partnerKey, lookup, account = '' }: PartnerHttpDeps): Got {
   return got.extend({
     prefixUrl: baseUrl,
     headers: { PartnerKey: partnerKey, accept: 'application/json', 'user-agent': 'filing-webhooks' },
@@ -113,6 +117,9 @@ function createGot({ baseUrl, partnerKey }: PartnerHttpDeps): Got {
     decompress: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
+    ...(lookup === undefined
+      ? {}
+      : { dnsLookup: lookupFunction((hostname) => lookup(hostname, `polls ${account}`)) }),
   });
 }
 

@@ -2,6 +2,7 @@ import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { HostLookup } from '../names/host-lookup.ts';
 import { createAnswerRooms } from '../partner/body/answer-room.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
@@ -36,6 +37,8 @@ export interface AccountPollerDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly partner: RequestLimits & { readonly timeoutMs: number };
+  /** Finds the addresses of a partner service's host. */
+  readonly lookup: HostLookup;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly doubtLimits: DoubtLimits;
@@ -207,6 +210,7 @@ export function createAccountPoller(
       account,
       baseUrl,
       partnerKey,
+      lookup: deps.lookup,
       rooms,
       filingBytesMax: deps.filingBytesMax,
       timeoutMs: deps.partner.timeoutMs,

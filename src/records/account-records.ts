@@ -113,6 +113,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
         if (!isGarbage) await aside();
         else for (const field of problem.split(' ')) await dropField(account, key.polling, field);
         return 'set_aside';
+      case 'newest':
       case 'filings':
       case 'details':
       case 'countHistory':
@@ -124,6 +125,8 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'unreadable':
       case 'subscriptions':
       case 'resting':
+      case 'registrations':
+      case 'quota':
         if (accountKeyKinds[name].remedy === 'stand') return 'stands';
         await aside();
         return 'set_aside';

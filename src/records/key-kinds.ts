@@ -32,6 +32,7 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
     todo: 'restore it from a backup, or DELETE the account and PUT it anew',
   },
   index: { type: 'zset', kind: 'index', remedy: 'rebuild', todo: '' },
+  newest: { type: 'zset', kind: 'newest', remedy: 'forget', todo: '' },
   details: { type: 'hash', kind: 'details', remedy: 'forget', todo: '' },
   counts: { type: 'hash', kind: 'counts', remedy: 'rebuild', todo: '' },
   countHistory: { type: 'stream', kind: 'count-history', remedy: 'forget', todo: '' },
@@ -72,6 +73,8 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
     todo: restore('subscriptions have to be registered anew then'),
   },
   resting: { type: 'hash', kind: 'resting', remedy: 'forget', todo: '' },
+  registrations: { type: 'zset', kind: 'registrations', remedy: 'forget', todo: '' },
+  quota: { type: 'string', kind: 'quota', remedy: 'forget', todo: '' },
 };
 
 /** The keys of a subscription, by their name in `SubscriptionKeys`. */

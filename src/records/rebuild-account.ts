@@ -29,13 +29,14 @@ const put = `local function put(key, made)
 end
 `;
 
-// KEYS   1 head  2 filings  3 index  4 counts  5 the new index  6 the new counts
+// KEYS   1 head  2 filings  3 index  4 counts  5 the new index  6 the new counts  7 newest
 // ARGV   1 the head  2 the number of filings, both as they were before
 // Reply  1, or 0 when one of these has changed: a status changes only with an event or for a new filing
 const putIndex = defineScript(`${put}
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] or redis.call('HLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return 0 end
 put(KEYS[3], KEYS[5])
 put(KEYS[4], KEYS[6])
+redis.call('UNLINK', KEYS[7])
 return 1`);
 
 // KEYS   1 head  2 filing-events  3 the new filing-events
@@ -78,7 +79,11 @@ export async function rebuildIndex(
     for (const status of found.values()) totals.set(status, (totals.get(status) ?? 0) + 1);
     if (totals.size > 0)
       await redis.pipeline().hset(counts, new Map(totals)).pexpire(counts, halfMadeMs).exec();
-    return putIndex.run(redis, [key.head, key.filings, key.index, key.counts, index, counts], before);
+    return putIndex.run(
+      redis,
+      [key.head, key.filings, key.index, key.counts, index, counts, key.newest],
+      before,
+    );
   });
 }
 

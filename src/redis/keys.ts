@@ -6,6 +6,7 @@
  * | key                           | type   | lives                         | written by                    | read by            |
  * |-------------------------------|--------|-------------------------------|-------------------------------|--------------------|
  * | `P:store`                     | string | for ever                      | first start on an empty store | store watch        |
+ * | `P:seals`                     | string | for ever                      | secret upkeep                 | secret upkeep      |
  * | `P:probe`                     | string | a minute                      | readiness                     | none               |
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
@@ -14,6 +15,7 @@
  * | `P:{a}:incarnation`           | string | a day longer than the account | account store                 | polling, API       |
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
+ * | `P:{a}:newest`                | zset   | once asked for                | API, commit-changes.lua       | API                |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:count-history`         | stream | a week                        | after polls                   | API                |
@@ -29,6 +31,8 @@
  * | `P:{a}:unreadable`            | stream | a week                        | the process that finds it     | operators          |
  * | `P:{a}:unreadable:…`          | any    | a week                        | the process that finds it     | operators          |
  * | `P:{a}:subscriptions`         | hash   | with the account              | subscription store            | delivery, API      |
+ * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
+ * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
  * | `P:{a}:resting`               | hash   | while any rests               | settle, set-block, sub. store | waking             |
  * | `P:{a}:idempotency:<hash>`    | string | 24 hours                      | subscription store            | subscription store |
  * | `P:{a}:sub:<id>`              | hash   | with the subscription         | drain, subscription store     | drain, API         |
@@ -44,6 +48,8 @@ export interface Keys {
   /** BullMQ's own prefix; `~` cannot start an account's name, so the two never meet. */
   readonly queues: string;
   readonly store: string;
+  /** Whether all seals are bound to their places (src/secrets/seal-stage.ts). */
+  readonly seals: string;
   readonly probe: string;
   /** Keys that are only written, one of them on each server of a cluster. */
   aofMark(n: number): string;
@@ -70,6 +76,11 @@ export interface AccountKeys {
   readonly incarnation: string;
   readonly filings: string;
   readonly index: string;
+  /**
+   * The filings of the index once more, with `<status>\0<rank> <id>` for each, ranked by age in the status
+   * (src/filings/detection/newest.ts); and '' while it is whole, or '\0' while it is being made.
+   */
+  readonly newest: string;
   readonly details: string;
   readonly counts: string;
   readonly countHistory: string;
@@ -93,6 +104,10 @@ export interface AccountKeys {
   readonly unreadable: string;
   readonly subscriptions: string;
   readonly resting: string;
+  /** The idempotency keys in use, with the bytes of their records, by the time in ms at which they expire. */
+  readonly registrations: string;
+  /** The bytes that are stored through the API, without tokens (src/redis/quota/quota.lua). */
+  readonly quota: string;
   idempotency(hash: string): string;
   subscription(id: string): SubscriptionKeys;
 }
@@ -113,6 +128,7 @@ export function createKeys(prefix: string): Keys {
     prefix,
     queues: `${prefix}:{~queues}`,
     store: `${prefix}:store`,
+    seals: `${prefix}:seals`,
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,
@@ -129,6 +145,7 @@ function accountKeys(base: string): AccountKeys {
     incarnation: `${base}:incarnation`,
     filings: `${base}:filings`,
     index: `${base}:index`,
+    newest: `${base}:newest`,
     details: `${base}:details`,
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,
@@ -144,6 +161,8 @@ function accountKeys(base: string): AccountKeys {
     unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
     resting: `${base}:resting`,
+    registrations: `${base}:registrations`,
+    quota: `${base}:quota`,
     idempotency: (hash) => `${base}:idempotency:${hash}`,
     subscription: (id) => subscriptionKeys(`${base}:sub:${id}`),
   };

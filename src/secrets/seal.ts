@@ -1,5 +1,8 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
+import { formerContext, placeName } from './seal-place.ts';
+import type { SealPlace } from './seal-place.ts';
+import type { SealStage } from './seal-stage.ts';
 
 /**
  * One AES-256 key of the operator: 32 bytes, and the id under which sealed texts remember it (no dots in it).
@@ -9,18 +12,20 @@ export type EncryptionKey = { readonly id: string; readonly key: Buffer };
 /** Seals short secrets (partner keys, signing secrets) before they reach Redis, and opens them again. */
 export type Sealer = {
   /**
-   * `v1.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. `context` names the
-   * owner of the secret, e.g. `account:default`. It is not stored, but the text opens under that context
-   * only, so a text moved to another record does not open.
+   * `v2.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. The place is not
+   * stored, but the text opens in that place only. In the stage `former` it is a `v1`, as older versions make
+   * it, which opens in all places of that kind of an account.
    */
-  seal(text: string, context: string): string;
+  seal(text: string, place: SealPlace): string;
   /**
-   * The text that was sealed; throws `SealError` for an unknown key id, a wrong key or context, and any
-   * changed character.
+   * The text that was sealed; throws `SealError` for an unknown key id, a wrong key or place, any changed
+   * character, and for a `v1` in the stage `bound`.
    */
-  open(sealed: string, context: string): string;
-  /** False when it should be sealed again with a newer key. */
-  isSealedWithNewest(sealed: string): boolean;
+  open(sealed: string, place: SealPlace): string;
+  /** False when it should be sealed again, with a newer key or bound to its place. */
+  isCurrent(sealed: string): boolean;
+  /** Whether a text that is not bound to its place is refused for that. */
+  isRefusedAsFormer(sealed: string): boolean;
 };
 
 /**
@@ -31,25 +36,33 @@ export class SealError extends Error {
   override readonly name = 'SealError';
 }
 
-const version = 'v1';
+const [former, bound] = ['v1', 'v2'] as const;
 const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
  * AES-256-GCM with a random 96-bit nonce per text (NIST SP 800-38D §8.2.2). The first of `keys` seals, all of
- * them open.
+ * them open. `stage` is asked each time.
  */
-export function createSealer(keys: readonly EncryptionKey[]): Sealer {
+export function createSealer(keys: readonly EncryptionKey[], stage: () => SealStage = () => 'bound'): Sealer {
   const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
   const newest = keys[0];
   if (newest === undefined) throw new RangeError('at least one encryption key is needed');
+  const isRefusedAsFormer = (sealed: string) => stage() === 'bound' && isFormer(sealed);
   return {
-    seal: (text, context) => sealWith(newest.id, keyOf(byId, newest.id), text, context),
-    open(sealed, context) {
-      const { keyId, body } = parseSealed(sealed);
-      return openWith(keyId, keyOf(byId, keyId), body, context);
+    seal(text, place) {
+      const version = stage() === 'former' ? former : bound;
+      return sealWith({ version, keyId: newest.id, key: keyOf(byId, newest.id), place }, text);
     },
-    isSealedWithNewest: (sealed) => sealed.startsWith(`${version}.${newest.id}.`),
+    open(sealed, place) {
+      if (isRefusedAsFormer(sealed)) throw new SealError(refusedAsFormer(place));
+      const { version, keyId, body } = parseSealed(sealed);
+      return openWith({ version, keyId, key: keyOf(byId, keyId), place }, body);
+    },
+    isCurrent: (sealed) =>
+      sealed.startsWith(`${bound}.${newest.id}.`) ||
+      (stage() === 'former' && sealed.startsWith(`${former}.${newest.id}.`)),
+    isRefusedAsFormer,
   };
 }
 
@@ -58,39 +71,51 @@ export function keyIdOf(sealed: string): string {
   return sealed.split('.', 2)[1] ?? '';
 }
 
-function sealWith(keyId: string, key: KeyObject, text: string, context: string): string {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
-  cipher.setAAD(boundData(keyId, context));
-  const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return `${version}.${keyId}.${body.toString('base64url')}`;
+/** Whether a sealed text is of the format of older versions, which is not bound to its place. */
+export function isFormer(sealed: string): boolean {
+  return sealed.startsWith(`${former}.`);
 }
 
-function openWith(keyId: string, key: KeyObject, body: Buffer, context: string): string {
-  const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, nonceBytes), {
-    authTagLength: tagBytes,
-  });
-  decipher.setAAD(boundData(keyId, context));
+interface Seal {
+  readonly version: typeof former | typeof bound;
+  readonly keyId: string;
+  readonly key: KeyObject;
+  readonly place: SealPlace;
+}
+
+function sealWith(seal: Seal, text: string): string {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', seal.key, nonce, { authTagLength: tagBytes });
+  cipher.setAAD(boundData(seal));
+  const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return `${seal.version}.${seal.keyId}.${body.toString('base64url')}`;
+}
+
+function openWith(seal: Seal, body: Buffer): string {
+  const nonce = body.subarray(0, nonceBytes);
+  const decipher = createDecipheriv('aes-256-gcm', seal.key, nonce, { authTagLength: tagBytes });
+  decipher.setAAD(boundData(seal));
   decipher.setAuthTag(body.subarray(-tagBytes));
   try {
     return decipher.update(body.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
   } catch {
     throw new SealError(
-      `The secret of ${context} does not open with key "${keyId}" of ENCRYPTION_KEY: the key under that id is another one now, ` +
+      `The secret of ${placeName(seal.place)} does not open with key "${seal.keyId}" of ENCRYPTION_KEY: the key under that id is another one now, ` +
         'or the stored text was changed or moved. Put the former key back under its id, or set the secret anew.',
     );
   }
 }
 
-function parseSealed(sealed: string): { keyId: string; body: Buffer } {
+function parseSealed(sealed: string): { version: Seal['version']; keyId: string; body: Buffer } {
   const [head, keyId, encoded, ...rest] = sealed.split('.');
   const body = Buffer.from(encoded ?? '', 'base64url');
   // Node skips characters that are not base64url; writing it back finds them.
-  const isWhole = rest.length === 0 && head === version && body.toString('base64url') === encoded;
-  if (!isWhole || keyId === undefined || body.length < nonceBytes + tagBytes) {
+  const isWhole = rest.length === 0 && body.toString('base64url') === encoded;
+  const version = [former, bound].find((known) => known === head);
+  if (!isWhole || version === undefined || keyId === undefined || body.length < nonceBytes + tagBytes) {
     throw new SealError('A stored secret is not in the form that this version seals; set the secret anew.');
   }
-  return { keyId, body };
+  return { version, keyId, body };
 }
 
 function keyOf(keys: ReadonlyMap<string, KeyObject>, keyId: string): KeyObject {
@@ -102,6 +127,19 @@ function keyOf(keys: ReadonlyMap<string, KeyObject>, keyId: string): KeyObject {
   );
 }
 
-function boundData(keyId: string, context: string): Buffer {
-  return Buffer.from(`${version}.${keyId}.${context}`, 'utf8');
+function refusedAsFormer(place: SealPlace): string {
+  return (
+    `The secret of ${placeName(place)} is sealed as older versions do, and this store has had no such seal before: an older ` +
+    'version wrote it, or it was moved there. Set the secret anew; docs/operations.md#seals says more.'
+  );
+}
+
+// JSON keeps the parts apart, whatever characters they contain.
+function boundData({ version, keyId, place }: Seal): Buffer {
+  const { account, subscription, field, peer } = place;
+  const text =
+    version === former
+      ? `${version}.${keyId}.${formerContext(place)}`
+      : JSON.stringify([version, keyId, account, subscription, field, peer]);
+  return Buffer.from(text, 'utf8');
 }

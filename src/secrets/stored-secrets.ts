@@ -1,12 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { keyIdOf, SealError } from './seal.ts';
+import { isFormer, keyIdOf, SealError } from './seal.ts';
 import type { Sealer } from './seal.ts';
+import { placeName } from './seal-place.ts';
+import type { SealPlace } from './seal-place.ts';
+
+/** A sealed text and the place in which it opens. */
+export interface PlacedText {
+  readonly text: string;
+  readonly place: SealPlace;
+}
 
 /** A record of a store with the sealed texts in it. */
 export interface SealedRecord {
-  /** The context that opens its texts, e.g. `account:default`. */
-  readonly context: string;
-  readonly texts: readonly string[];
+  readonly texts: readonly PlacedText[];
   /**
    * Writes the record with these texts instead of the former ones, in the same order. False when another
    * process changed it since it was read.
@@ -20,8 +26,14 @@ export interface SealTally {
   readonly readable: ReadonlyMap<string, number>;
   /** Texts that do not open, by the id of the key that they name. */
   readonly unreadable: ReadonlyMap<string, number>;
-  /** Contexts of the texts that do not open. */
-  readonly unreadableContexts: readonly string[];
+  /**
+   * Texts that are refused because they are not bound to their place, by the id of the key that they name.
+   */
+  readonly refused: ReadonlyMap<string, number>;
+  /** Owners of the texts that do not open or are refused. */
+  readonly unreadableOwners: readonly string[];
+  /** Number of texts that are bound to their place, and of those of the former format, opened or not. */
+  readonly kinds: { readonly bound: number; readonly former: number };
 }
 
 // Number of records opened in a row, in a millisecond or two, before the event loop gets its turn.
@@ -31,32 +43,39 @@ const recordsAtOnce = 100;
 export async function tallySecrets(sealer: Sealer, records: readonly SealedRecord[]): Promise<SealTally> {
   const readable = new Map<string, number>();
   const unreadable = new Map<string, number>();
-  const contexts = new Set<string>();
-  for await (const { context, texts } of inTurns(records)) {
-    for (const text of texts) {
-      const opens = openOrNull(sealer, text, context) !== null;
-      const counts = opens ? readable : unreadable;
+  const refused = new Map<string, number>();
+  const owners = new Set<string>();
+  const kinds = { bound: 0, former: 0 };
+  for await (const { texts } of inTurns(records)) {
+    for (const { text, place } of texts) {
+      const opens = openOrNull(sealer, text, place) !== null;
+      const isRefused = sealer.isRefusedAsFormer(text);
+      const counts = opens ? readable : isRefused ? refused : unreadable;
       counts.set(keyIdOf(text), (counts.get(keyIdOf(text)) ?? 0) + 1);
-      if (!opens) contexts.add(context);
+      kinds[isFormer(text) ? 'former' : 'bound'] += 1;
+      if (!opens) owners.add(placeName(place));
     }
   }
-  return { readable, unreadable, unreadableContexts: [...contexts] };
+  return { readable, unreadable, refused, unreadableOwners: [...owners], kinds };
 }
 
 /**
- * Seals with the newest key the texts of older ones; returns the number of records written. A record that
- * does not open, or that another process changes meanwhile, stays as it is. A crash leaves every record
- * sealed with one key or the other.
+ * Seals anew, with the newest key and bound to its place, what is sealed otherwise; returns the number of
+ * records written. A record that does not open, or that another process changes meanwhile, stays as it is. A
+ * crash leaves every record sealed in one way or the other.
  */
 export async function resealOld(sealer: Sealer, records: readonly SealedRecord[]): Promise<number> {
   let resealed = 0;
   for await (const record of inTurns(records)) {
-    const { context, texts } = record;
-    if (texts.every((text) => sealer.isSealedWithNewest(text))) continue;
-    const opened = texts.map((text) => openOrNull(sealer, text, context));
-    const known = opened.filter((text) => text !== null);
-    if (known.length < opened.length) continue;
-    if (await record.replace(known.map((text) => sealer.seal(text, context)))) resealed += 1;
+    const { texts } = record;
+    if (texts.every(({ text }) => sealer.isCurrent(text))) continue;
+    const sealed = texts.map(({ text, place }) => {
+      const opened = openOrNull(sealer, text, place);
+      return opened === null ? null : sealer.seal(opened, place);
+    });
+    const known = sealed.filter((text) => text !== null);
+    if (known.length < sealed.length) continue;
+    if (await record.replace(known)) resealed += 1;
   }
   return resealed;
 }
@@ -68,9 +87,9 @@ async function* inTurns(records: readonly SealedRecord[]): AsyncGenerator<Sealed
   }
 }
 
-function openOrNull(sealer: Sealer, text: string, context: string): string | null {
+function openOrNull(sealer: Sealer, text: string, place: SealPlace): string | null {
   try {
-    return sealer.open(text, context);
+    return sealer.open(text, place);
   } catch (error) {
     if (error instanceof SealError) return null;
     throw error;

@@ -1,4 +1,8 @@
+import { createBoundedMap } from '../memory/bounded-map.ts';
 import type { Subscription } from './subscription.ts';
+
+// Maximum number of kinds of events whose verdict is remembered.
+const verdictsMax = 1_024;
 
 /** The properties by which log entries are filtered. */
 export interface Matchable {
@@ -20,6 +24,23 @@ export function matchesEvent(
   if (subscription.states === null || event.state === '') return true;
   const state = event.state.toUpperCase();
   return subscription.states.some((asked) => asked.toUpperCase() === state);
+}
+
+/** `matchesEvent` of one subscription for a great many events; it remembers the verdicts. */
+export function createEventMatcher(
+  subscription: Pick<Subscription, 'eventTypes' | 'states'>,
+): (event: Matchable) => boolean {
+  const states = subscription.states?.map((asked) => asked.toUpperCase());
+  const asked = { eventTypes: subscription.eventTypes, states: states === undefined ? null : states };
+  const verdicts = createBoundedMap<string, boolean>(verdictsMax);
+  return (event) => {
+    const kind = `${event.type}\0${event.state}`;
+    const known = verdicts.get(kind);
+    if (known !== undefined) return known;
+    const verdict = matchesEvent(asked, event);
+    verdicts.set(kind, verdict);
+    return verdict;
+  };
 }
 
 /** Whether an exact name or a `prefix.*` means this type. */

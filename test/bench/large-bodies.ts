@@ -7,6 +7,7 @@ import { scanEvents, scanNewestEvents, type EventFilter } from '../../src/api/ev
 import { createDeliveryStore } from '../../src/delivery/store/delivery-store.ts';
 import type { Settlement } from '../../src/delivery/store/settle-arguments.ts';
 import { createLogOutline } from '../../src/events/log-outline.ts';
+import { createLogSections } from '../../src/events/search/log-sections.ts';
 import type { ReplayRequest } from '../../src/delivery/replay/replay.ts';
 import { createReplayStore } from '../../src/delivery/replay/replay-store.ts';
 import { createReplayer } from '../../src/delivery/replay/start-replay.ts';
@@ -102,6 +103,7 @@ async function appendToFiling(redis: Redis): Promise<void> {
 async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<void> {
   const log = createEventLog(redis, keys);
   const outline = createLogOutline(redis, keys);
+  const sections = createLogSections(redis, keys, log);
   const subscriptions = createSubscriptionStore(
     redis,
     keys,
@@ -114,6 +116,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     subscriptions,
     log,
     outline,
+    sections,
     delivery,
     replays,
     queue,
@@ -139,8 +142,8 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     await rig.untilDelivered(delivered);
   });
   for (const [name, scan] of [
-    ['oldest', (of: EventFilter) => scanEvents(log, account, logBeginning, of, 100)],
-    ['newest', (of: EventFilter) => scanNewestEvents(log, account, null, of, 100)],
+    ['oldest', (of: EventFilter) => scanEvents({ log, sections }, account, logBeginning, of, 100)],
+    ['newest', (of: EventFilter) => scanNewestEvents({ log, sections }, account, null, of, 100)],
   ] as const) {
     // oxlint-disable no-await-in-loop
     await watch(`events, ${name} first`, () => scan(all));

@@ -109,7 +109,8 @@ async function createToken(name: string, settings: object = {}): Promise<string>
 
 async function expiredToken(name: string): Promise<string> {
   const settings = { name: 'expired', readOnly: false, expiresAt: Date.now() - 1 };
-  return (await api.deps.tokens.create(name, settings, 1))?.text ?? '';
+  const made = await api.deps.tokens.create(name, settings, 1);
+  return made.kind === 'made' ? made.text : '';
 }
 
 async function revokedToken(name: string): Promise<string> {

@@ -4,8 +4,8 @@ import { connect, isIP } from 'node:net';
 import { createCallbackClient } from '../../src/callbacks/callback-client.ts';
 import { classifyOutcome } from '../../src/callbacks/outcome.ts';
 import { createEgressPolicy } from '../../src/egress/address-policy.ts';
-import { createHostLookup } from '../../src/egress/host-lookup.ts';
-import type { HostLookup } from '../../src/egress/host-lookup.ts';
+import { createHostLookup } from '../../src/names/host-lookup.ts';
+import type { HostLookup } from '../../src/names/host-lookup.ts';
 import corpus from '../support/ssrf-corpus.json' with { type: 'json' };
 
 /** What came of calling everything that must not be called, in a network where all of it would answer. */

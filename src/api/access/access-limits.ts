@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify';
+import type { AccountToken } from '../../accounts/token-store.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps, ApiLimits } from '../deps.ts';
 import { Problem } from '../shared/problem.ts';
+import { createBudgets } from './budget.ts';
+import { createRequestCost, type RequestCost } from './cost.ts';
 import { addressKey, createRateLimiter } from './rate-limit.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 
@@ -10,6 +13,9 @@ export const defaultLimits: ApiLimits = {
   failures: { burst: 300, perSecond: 20 },
   open: { burst: 2_000, perSecond: 200 },
   token: { burst: 2_000, perSecond: 200 },
+  account: { burst: 4_000, perSecond: 400 },
+  scans: { perAccount: 2, inAll: 8, waiting: 16, waitMs: 10_000 },
+  calls: { perAccount: 10, inAll: 100, waiting: 0, waitMs: 0 },
   streams: 2_000,
   connections: 20_000,
 };
@@ -25,17 +31,21 @@ export interface AccessLimits {
   tokenWorked(digest: string): void;
   /** The token is missing or not valid. */
   tokenFailed(request: FastifyRequest, digest: string | null): void;
-  /** Throws if an account's token is used too often. The operator's token has no limit. */
-  useOf(tokenId: string): void;
+  /**
+   * Admits a request with an account's token for one point, and returns its cost. Throws if the token or its
+   * account has spent its points. The operator's token has no limit.
+   */
+  useOf(token: Pick<AccountToken, 'id' | 'account'>): RequestCost;
 }
 
 const workedMax = 10_000;
 
 /** Limits on requests to guarded routes, counted in this process. */
 export function createAccessLimits({ limits }: Pick<ApiDeps, 'limits'>): AccessLimits {
-  const { failures, token } = { ...defaultLimits, ...limits };
+  const { failures, token, account } = { ...defaultLimits, ...limits };
   const failed = createRateLimiter(failures, () => performance.now());
-  const used = createRateLimiter(token, () => performance.now());
+  const ofTokens = createBudgets(token, () => performance.now());
+  const ofAccounts = createBudgets(account, () => performance.now());
   const worked = createBoundedMap<string, true>(workedMax);
 
   return {
@@ -53,7 +63,19 @@ export function createAccessLimits({ limits }: Pick<ApiDeps, 'limits'>): AccessL
       if (digest !== null) worked.delete(digest);
       failed.count(addressKey(ip));
     },
-    useOf: (tokenId) => refuseFor(used.count(tokenId), 'This token is used too often.'),
+    useOf(used) {
+      refuseFor(ofTokens.waitMs(used.id), 'This token is used too often, or for too much at once.');
+      refuseFor(
+        ofAccounts.waitMs(used.account),
+        'The tokens of this account are used too often, or for too much at once.',
+      );
+      const charge = (points: number) => {
+        ofTokens.charge(used.id, points);
+        ofAccounts.charge(used.account, points);
+      };
+      charge(1);
+      return createRequestCost(charge);
+    },
   };
 }
 

@@ -2,9 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { AccountToken } from '../../accounts/token-store.ts';
 import { createAccessLimits } from './access-limits.ts';
+import { addCostDecorator, beginCost } from './cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../subscriptions/find.ts';
+import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 
 declare module 'fastify' {
@@ -55,9 +56,10 @@ export function bearerToken(header: string | undefined): string | null {
   return /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-/** Gives every request the field in which `addAuth` stores the caller. */
+/** Gives every request the fields in which `addAuth` stores the caller and the cost. */
 export function addCallerDecorator(app: Api): void {
   app.decorateRequest('caller', null);
+  addCostDecorator(app);
 }
 
 /** Passes only requests whose token permits them, before the body is read. */
@@ -93,7 +95,7 @@ export function addAuth(
   app.addHook('onRequest', async (request) => {
     const caller = await identify(request);
     request.setDecorator('caller', caller);
-    if (caller.kind === 'account') limits.useOf(caller.token.id);
+    if (caller.kind === 'account') beginCost(request, limits.useOf(caller.token));
     const access = accessOf(request);
     const refused = refusal(caller, access);
     if (refused !== null) throw refused;
@@ -128,6 +130,15 @@ export function callerOf(request: FastifyRequest): Caller | null {
   return request.getDecorator<Caller | null>('caller');
 }
 
+/**
+ * Whether the caller may see what gives access to a receiver: the paths of callback URLs and the responses,
+ * which may repeat them. A read-only token is made for those who watch.
+ */
+export function seesReceivers(request: FastifyRequest): boolean {
+  const caller = callerOf(request);
+  return caller?.kind === 'operator' || caller?.token.readOnly === false;
+}
+
 /** The caller as the log shows it; `none` where no token was needed. */
 export function callerLabel(request: FastifyRequest): string {
   const caller = callerOf(request);
@@ -154,7 +165,8 @@ async function rememberUse(
   }
 }
 
-function unauthorized(given: boolean): Problem {
+/** The problem of a request without a valid token; `given` says whether it had one at all. */
+export function unauthorized(given: boolean): Problem {
   // RFC 6750 §3.1: no error code for a request without any credentials.
   const challenge = `Bearer realm="filing-webhooks"${given ? ', error="invalid_token"' : ''}`;
   return new Problem(

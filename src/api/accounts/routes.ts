@@ -15,9 +15,10 @@ import {
 } from './operations.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../subscriptions/find.ts';
+import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 
 const hoursDefault = 24;
@@ -34,8 +35,9 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
       config: { operatorOnly: true },
       schema: listAccounts,
     },
-    async ({ query: { limit = pageLimit, cursor } }) => {
+    async ({ method, query: { limit = pageLimit, cursor } }, reply) => {
       const after = decodeCursor('accounts', cursor) ?? '';
+      if (method === 'HEAD') return headersOnly(reply);
       const [readable, broken] = await Promise.all([accounts.list(), accounts.unreadable()]);
       const following = [...readable, ...broken]
         .filter(({ account }) => account > after)
@@ -73,7 +75,8 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/accounts/:account/counts',
     { schema: getCounts },
-    async ({ params: { account }, query: { hours = hoursDefault } }) => {
+    async ({ method, params: { account }, query: { hours = hoursDefault } }, reply) => {
+      if (method === 'HEAD') return headersOnly(reply);
       const samples = await countHistory.read(account, now() - hours * 3_600_000);
       return {
         items: thinSamples(samples, samplesMax).map(({ at, counts }) => ({
@@ -135,29 +138,36 @@ function toSettings(body: {
   sweepIntervalMs?: number;
 }) {
   return {
-    baseUrl: new URL(body.baseUrl).href.replace(/\/+$/, ''),
+    baseUrl: new URL(body.baseUrl).href.replace(/(?<!\/)\/+$/, ''),
     partnerKey: body.partnerKey,
     pollIntervalMs: body.pollIntervalMs ?? null,
     sweepIntervalMs: body.sweepIntervalMs ?? null,
   };
 }
 
-async function view({ snapshot, polling, now, partnerMaxRps }: ApiDeps, account: Account) {
-  const [counts, marks] = await Promise.all([
+async function view({ snapshot, polling, quota, now, partnerMaxRps }: ApiDeps, account: Account) {
+  const [counts, marks, used] = await Promise.all([
     orUnreadable(snapshot.counts(account.account)),
     orUnreadable(polling.read(account.account)),
+    orUnreadable(quota(account.account)),
   ]);
-  const wrong = [counts, marks].find((each) => each instanceof Error);
+  const wrong = [counts, marks, used].find((each) => each instanceof Error);
   const known = marks instanceof Error ? noMarks : marks;
   const shown = wrong === undefined ? known : { ...known, lastError: wrong.message };
-  return accountView(account, counts instanceof Error ? {} : counts, shown, now(), partnerMaxRps);
+  const stored = {
+    counts: counts instanceof Error ? {} : counts,
+    usedBytes: used instanceof Error ? 0 : used,
+  };
+  return accountView(account, stored, shown, now(), partnerMaxRps);
 }
+
+const nothing = { counts: {}, usedBytes: 0 };
 
 // Only the account's name is known.
 async function brokenView({ now, partnerMaxRps }: ApiDeps, { account, error }: UnreadableAccount) {
   const unknown = { account, incarnation: '', baseUrl: '', pollIntervalMs: 0, sweepIntervalMs: 0 };
   const marks = { ...noMarks, lastError: `${error.message}; PUT repairs it, DELETE removes it` };
-  return accountView({ ...unknown, createdAt: 0, updatedAt: 0 }, {}, marks, now(), partnerMaxRps);
+  return accountView({ ...unknown, createdAt: 0, updatedAt: 0 }, nothing, marks, now(), partnerMaxRps);
 }
 
 async function orUnreadable<T>(read: Promise<T>): Promise<T | Error> {

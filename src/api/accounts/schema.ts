@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account-store.ts';
+import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 
 const day = 86_400_000;
@@ -97,6 +98,13 @@ export const accountSchema = record(
     createdAt: time('When it was created.'),
     updatedAt: time('When its settings last changed.'),
     counts: countsByStatus,
+    quota: record(
+      { usedBytes: Type.Integer(), maxBytes: Type.Integer({ examples: [quotaBytesMax] }) },
+      {
+        description:
+          'What the account stores through the API: subscriptions, replays, idempotency keys and tokens. More than `maxBytes` is refused with `account_quota_exceeded`.',
+      },
+    ),
     health,
     requests: record(
       {

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import type { Account } from '../../accounts/account-store.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
+import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { healthState } from '../../polling/health.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
 import type { PollingMarks } from '../../polling/store/marks.ts';
@@ -13,7 +14,7 @@ import type { accountSchema } from './schema.ts';
  */
 export function accountView(
   account: Account,
-  counts: Readonly<Record<string, number>>,
+  { counts, usedBytes }: { counts: Readonly<Record<string, number>>; usedBytes: number },
   marks: PollingMarks,
   now: number,
   maxRps: number,
@@ -26,6 +27,7 @@ export function accountView(
     createdAt: new Date(account.createdAt).toISOString(),
     updatedAt: new Date(account.updatedAt).toISOString(),
     counts: countsView(counts),
+    quota: { usedBytes, maxBytes: quotaBytesMax },
     health: {
       state: healthState(marks, account.pollIntervalMs, account.createdAt, now),
       lastPollAt: isoOrNull(marks.lastPollAt),

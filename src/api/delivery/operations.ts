@@ -52,7 +52,7 @@ export const replayEvents = {
     '…/replays/{id}, below the subscription as well as below the account.',
   params: subscriptionParams,
   body: replayInputSchema,
-  response: { 202: replayStartedSchema, ...problems(...bodyProblems, 429) },
+  response: { 202: replayStartedSchema, ...problems(...bodyProblems, 409, 429) },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/replays/{replay}. */

@@ -2,7 +2,8 @@ import type { Api } from '../server/api-instance.ts';
 import { replayEvents, getSubscriptionReplay, getReplay } from './operations.ts';
 import type { ApiDeps } from '../deps.ts';
 import { instantMs } from '../shared/instant.ts';
-import { invalidRequest, Problem } from '../shared/problem.ts';
+import { replayNotFound } from '../shared/not-found.ts';
+import { invalidRequest } from '../shared/problem.ts';
 import { replaySearchMs, startReplay } from '../subscriptions/start-replay.ts';
 
 /** The routes that deliver events again. */
@@ -10,7 +11,7 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/accounts/:account/subscriptions/:id/replay',
     {
-      config: { bodyOptional: true },
+      config: { bodyOptional: true, dear: { kind: 'scans' } },
       handlerTimeout: replaySearchMs,
       schema: replayEvents,
     },
@@ -66,8 +67,4 @@ async function progress(deps: ApiDeps, account: string, replay: string) {
 function splitReplayId(replay: string): { id: string; subscription: string } {
   const [id = '', subscription = ''] = replay.split('.', 2);
   return { id, subscription };
-}
-
-function replayNotFound(): Problem {
-  return new Problem('replay_not_found', 'POST …/replay returns the id; its subscription must still exist.');
 }

@@ -1,7 +1,9 @@
 import { Socket } from 'node:net';
 import type { Attempt, DeadLetter } from '../../delivery/store/delivery-records.ts';
+import { seesReceivers } from '../access/auth.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
 import { listAttempts, listDeadLetters, testSubscription } from './operations.ts';
@@ -21,20 +23,25 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/accounts/:account/subscriptions/:id/attempts',
     { schema: listAttempts },
-    async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
+    async (request, reply) => {
+      const { account, id } = request.params;
+      const { limit = pageLimit, cursor } = request.query;
       const before = decodeCursor('attempts', cursor);
       await requireSubscription(deps, account, id);
+      if (request.method === 'HEAD') return headersOnly(reply);
       const { items, next } = await delivery.attempts(account, id, before, limit);
-      return { items: items.map(attemptView), nextCursor: nextCursor('attempts', next) };
+      const shown = items.map(seesReceivers(request) ? attemptView : withoutResponse);
+      return { items: shown, nextCursor: nextCursor('attempts', next) };
     },
   );
 
   app.get(
     '/accounts/:account/subscriptions/:id/dead-letters',
     { schema: listDeadLetters },
-    async ({ params: { account, id }, query: { limit = pageLimit, cursor } }) => {
+    async ({ method, params: { account, id }, query: { limit = pageLimit, cursor } }, reply) => {
       const before = decodeCursor('dead-letters', cursor);
       await requireSubscription(deps, account, id);
+      if (method === 'HEAD') return headersOnly(reply);
       const { items, next } = await delivery.deadLetters(account, id, before, limit);
       return { items: items.map(deadLetterView), nextCursor: nextCursor('dead-letters', next) };
     },
@@ -43,6 +50,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/accounts/:account/subscriptions/:id/test',
     {
+      config: { dear: { kind: 'calls' } },
       handlerTimeout: pingMs,
       schema: testSubscription,
     },
@@ -91,6 +99,10 @@ function attemptView({
     response,
     at: new Date(at).toISOString(),
   };
+}
+
+function withoutResponse(attempt: Attempt) {
+  return { ...attemptView(attempt), response: null };
 }
 
 function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, events, at }: DeadLetter) {

@@ -1,49 +1,64 @@
-import type { EventLog, LogEntry } from '../../events/event-log.ts';
-import { logBeginning } from '../../events/timeline.ts';
+import type { FastifyRequest } from 'fastify';
+import type { LogEntry } from '../../events/event-log.ts';
+import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import type { Api } from '../server/api-instance.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { pageLimit } from '../shared/schema.ts';
 import type { ApiDeps } from '../deps.ts';
-import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
+import { checkpointCursor, decodeCheckpoint, eventsJson } from './json.ts';
 import { scanEvents, scanNewestEvents } from './scan.ts';
-import type { EventFilter } from './scan.ts';
+import type { EventFilter, ScannedLog } from './scan.ts';
 import { listEvents } from './schema.ts';
 import { parseTypes } from './schema.ts';
 
 /** The log of an account's events. */
-export function addEventRoutes(app: Api, { log }: ApiDeps): void {
-  app.get(
-    '/accounts/:account/events',
-    { schema: listEvents },
-    async ({ params: { account }, query: { limit = pageLimit, cursor, types, filingId, order } }, reply) => {
-      const filter = { types: parseTypes(types), filingId: filingId ?? null };
-      const list = order === 'newest' ? listNewest : listOldest;
-      const { entries, nextCursor, resumeCursor } = await list(log, account, cursor, filter, limit);
-      const tail = JSON.stringify({ nextCursor, resumeCursor }).slice(1);
-      void reply.type('application/json; charset=utf-8');
-      return `{"items":[${entries.map(eventJson).join(',')}],${tail}`;
-    },
-  );
+export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
+  const options = { config: { dear: { kind: 'scans', when: isFiltered } }, schema: listEvents } as const;
+  app.get('/accounts/:account/events', options, async (request, reply) => {
+    const { account } = request.params;
+    const { limit = pageLimit, cursor, types, filingId, order } = request.query;
+    const from = decodeCheckpoint(order === 'newest' ? 'newest-events' : 'events', cursor);
+    if (request.method === 'HEAD') return headersOnly(reply);
+    const filter = { types: parseTypes(types), filingId: filingId ?? null };
+    const list = order === 'newest' ? listNewest : listOldest;
+    const { entries, nextCursor, resumeCursor } = await list({ log, sections }, account, from, filter, limit);
+    const tail = JSON.stringify({ nextCursor, resumeCursor }).slice(1);
+    void reply.type('application/json; charset=utf-8');
+    return reply.send(
+      Buffer.concat([Buffer.from('{"items":['), ...eventsJson(entries), Buffer.from(`],${tail}`)]),
+    );
+  });
+}
+
+// A filter may pass over thousands of events for each one that it finds.
+function isFiltered({ query }: FastifyRequest): boolean {
+  const { types, filingId } = query as { readonly types?: string; readonly filingId?: string };
+  return types !== undefined || filingId !== undefined;
 }
 
 type List = (
-  log: EventLog,
+  searched: ScannedLog,
   account: string,
-  cursor: string | undefined,
+  from: Checkpoint | null,
   filter: EventFilter,
   limit: number,
 ) => Promise<{ entries: readonly LogEntry[]; nextCursor: string | null; resumeCursor: string }>;
 
-const listOldest: List = async (log, account, cursor, filter, limit) => {
-  const after = decodeCheckpoint('events', cursor) ?? logBeginning;
-  const { entries, position, more } = await scanEvents(log, account, after, filter, limit);
+const listOldest: List = async (searched, account, from, filter, limit) => {
+  const { entries, position, more } = await scanEvents(
+    searched,
+    account,
+    from ?? logBeginning,
+    filter,
+    limit,
+  );
   const resumeCursor = checkpointCursor(position);
   return { entries, nextCursor: more ? resumeCursor : null, resumeCursor };
 };
 
-const listNewest: List = async (log, account, cursor, filter, limit) => {
-  const head = await log.head(account);
-  const before = decodeCheckpoint('newest-events', cursor);
-  const { entries, position, more } = await scanNewestEvents(log, account, before, filter, limit);
+const listNewest: List = async (searched, account, from, filter, limit) => {
+  const head = await searched.log.head(account);
+  const { entries, position, more } = await scanNewestEvents(searched, account, from, filter, limit);
   const nextCursor = more ? checkpointCursor(position, 'newest-events') : null;
   return { entries, nextCursor, resumeCursor: checkpointCursor(head) };
 };

@@ -1,7 +1,9 @@
 import type { EventLog, LogEntry, OutlinedEntry } from '../../events/event-log.ts';
 import { fitting } from '../../events/log-entry.ts';
-import type { Checkpoint } from '../../events/timeline.ts';
+import type { LogSections } from '../../events/search/log-sections.ts';
+import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
+import { scanTypes } from './type-scan.ts';
 
 /** A filter on the events of the log; null = all. */
 export interface EventFilter {
@@ -18,10 +20,14 @@ export interface EventScan {
   readonly more: boolean;
 }
 
+/** A log, and what is known of the sections of all logs. */
+export interface ScannedLog {
+  readonly log: EventLog;
+  readonly sections: LogSections;
+}
+
 type OutlineScan = Omit<EventScan, 'entries'> & { readonly found: readonly OutlinedEntry[] };
 
-const batchMax = 200;
-const scannedMax = 2_000;
 // Maximum bytes of the bodies of one page.
 const pageBytesMax = 8 * 1024 * 1024;
 
@@ -35,25 +41,27 @@ export function matchesFilter(
 }
 
 /**
- * Up to `limit` events after a checkpoint, oldest first. It examines at most 2 000 entries of the log and
- * returns at most 8 MiB, so it may return fewer events, or none, before the end of the log. After Redis was
+ * Up to `limit` events after a checkpoint, oldest first. It returns at most 8 MiB, and a search by type is
+ * bounded (`scanTypes`), so it may return fewer events, or none, before the end of the log. After Redis was
  * set back it starts where the two logs diverge.
  */
 export async function scanEvents(
-  log: EventLog,
+  { log, sections }: ScannedLog,
   account: string,
   cursor: Checkpoint,
   filter: EventFilter,
   limit: number,
 ): Promise<EventScan> {
   const after = cursor.position === 0 ? cursor : await log.commonWith(account, cursor);
-  const { filingId } = filter;
-  if (filingId === null)
-    return load(
-      log,
-      account,
-      await scan((position, count) => log.outlineAfter(account, position, count), after, filter, limit),
-    );
+  const { filingId, types } = filter;
+  if (filingId === null && types !== null) {
+    const range = { patterns: types, after, before: null };
+    return load(log, account, fitPage(await scanTypes({ log, sections }, account, range, limit), limit));
+  }
+  if (filingId === null) {
+    const read = (position: number, count: number) => log.outlineAfter(account, position, count);
+    return load(log, account, await scan(read, after, limit));
+  }
   const head = await log.head(account);
   const positions = await log.positionsOf(account, filingId);
   const behind = positions.filter((position) => position > after.position);
@@ -64,20 +72,22 @@ export async function scanEvents(
 
 /** As `scanEvents`, but before a checkpoint and newest first; null starts with the newest of all. */
 export async function scanNewestEvents(
-  log: EventLog,
+  { log, sections }: ScannedLog,
   account: string,
   cursor: Checkpoint | null,
   filter: EventFilter,
   limit: number,
 ): Promise<EventScan> {
   const before = await newestBefore(log, account, cursor);
-  const { filingId } = filter;
-  if (filingId === null)
-    return load(
-      log,
-      account,
-      await scan((position, count) => log.outlineBefore(account, position, count), before, filter, limit),
-    );
+  const { filingId, types } = filter;
+  if (filingId === null && types !== null) {
+    const range = { patterns: types, after: logBeginning, before };
+    return load(log, account, fitPage(await scanTypes({ log, sections }, account, range, limit), limit));
+  }
+  if (filingId === null) {
+    const read = (position: number, count: number) => log.outlineBefore(account, position, count);
+    return load(log, account, await scan(read, before, limit));
+  }
   const positions = await log.positionsOf(account, filingId);
   const older = positions.filter((position) => position < before.position).toReversed();
   return load(log, account, await findAt(log, account, older, filter, limit, before));
@@ -92,29 +102,18 @@ async function newestBefore(log: EventLog, account: string, cursor: Checkpoint |
 async function scan(
   read: (position: number, count: number) => Promise<OutlinedEntry[]>,
   from: Checkpoint,
-  filter: EventFilter,
   limit: number,
 ): Promise<OutlineScan> {
-  const batchSize = Math.min(batchMax, filter.types === null ? limit + 1 : batchMax);
-  const found: OutlinedEntry[] = [];
-  let bytes = 0;
-  let position = from;
-  for (let scanned = 0; scanned < scannedMax;) {
-    // Each batch begins at the end of the one before.
-    const batch = await read(position.position, batchSize);
-    for (const entry of batch) {
-      if (matchesFilter(filter, entry)) {
-        bytes += entry.bytes;
-        if (found.length === limit || (found.length > 0 && bytes > pageBytesMax))
-          return { found, position, more: true };
-        found.push(entry);
-      }
-      position = entry;
-    }
-    scanned += batch.length;
-    if (batch.length === 0) return { found, position, more: false };
-  }
-  return { found, position, more: true };
+  const found = await read(from.position, limit + 1);
+  return fitPage({ found, position: found.at(-1) ?? from, more: false }, limit);
+}
+
+// The events of one page; where some are left over, the next page begins behind them.
+function fitPage({ found, position, more }: OutlineScan, limit: number): OutlineScan {
+  const page = fitting(found.slice(0, limit), pageBytesMax);
+  return page.length < found.length
+    ? { found: page, position: page.at(-1) ?? position, more: true }
+    : { found, position, more };
 }
 
 // A filing's events are found by their positions, without reading the log between them.

@@ -78,8 +78,8 @@ export const eventSchema = record(
   { $id: 'Event' },
 );
 
-/** Response of GET …/events; the handler writes it as text, so events stay as they were stored. */
-const eventListSchema = Type.Unsafe<string>(
+/** Response of GET …/events; the handler writes its bytes, so events stay as they were stored. */
+const eventListSchema = Type.Unsafe<Buffer>(
   record(
     {
       items: Type.Array(Type.Unsafe({ $ref: 'Event#' })),

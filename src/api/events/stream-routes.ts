@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defaultLimits } from '../access/access-limits.ts';
+import { chargeStreamed } from '../access/cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { LogEntry } from '../../events/event-log.ts';
+import { markAnswer } from '../../http/answer-kind.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { defaultTiming } from '../deps.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -17,16 +19,17 @@ import type { FollowedLog } from './log-follower.ts';
 import { Problem } from '../shared/problem.ts';
 
 const pieceBytesMax = 256 * 1024;
+// Share of the places for streams that one account may have.
+const accountShare = 3 / 4;
 
 /** The log of an account's events as Server-Sent Events (WHATWG HTML §9.2). */
 export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): void {
   const { followMs, heartbeatMs, streamMs } = { ...defaultTiming, ...timing };
   const { streams, connections } = { ...defaultLimits, ...limits };
   // The other half of the connections is for requests, including health probes.
-  const follower = createLogFollower(log, followMs, {
-    perAccount: streams,
-    inAll: Math.ceil(connections / 2),
-  });
+  const inAll = Math.ceil(connections / 2);
+  const perAccount = Math.min(streams, Math.max(1, Math.floor(inAll * accountShare)));
+  const follower = createLogFollower(log, followMs, { perAccount, inAll });
   app.addHook('preClose', async () => follower.stop());
 
   app.get(
@@ -35,13 +38,17 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       exposeHeadRoute: false,
       schema: streamEvents,
     },
-    async ({ params: { account }, query, headers }, reply) => {
+    async (request, reply) => {
+      const { params, query, headers } = request;
+      const { account } = params;
       const cursor = decodeCheckpoint('events', lastEventId(headers) ?? query.cursor);
       const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
       const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
       const filter = { types: parseTypes(query.types), filingId: query.filingId ?? null };
       using followed = follower.follow(account) ?? tooManyStreams();
-      await sendStream(reply, streamMs, (signal) => streamText(followed, after, filter, heartbeatMs, signal));
+      await sendStream(request, reply, streamMs, (signal) =>
+        streamText(followed, after, filter, heartbeatMs, signal),
+      );
     },
   );
 }
@@ -113,12 +120,14 @@ function eventBlock(entry: LogEntry): Buffer {
 }
 
 async function sendStream(
+  request: FastifyRequest,
   reply: FastifyReply,
   streamMs: number,
   text: (signal: AbortSignal) => AsyncGenerator<Buffer>,
 ): Promise<void> {
   reply.hijack();
   const { raw } = reply;
+  markAnswer(raw, 'stream');
   const gone = new AbortController();
   raw.once('close', () => gone.abort());
   const over = AbortSignal.any([gone.signal, AbortSignal.timeout(streamMs)]);
@@ -128,10 +137,17 @@ async function sendStream(
     'x-accel-buffering': 'no', // nginx would hold events back
   });
   try {
-    await pipeline(Readable.from(text(over)), raw);
+    await pipeline(Readable.from(charged(request, text(over))), raw);
   } catch (error) {
     // The client or Redis went away; in both cases the client connects again with its last id.
     reply.log.debug({ error: String(error) }, 'stream.broken');
+  }
+}
+
+async function* charged(request: FastifyRequest, text: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of text) {
+    chargeStreamed(request, piece.length);
+    yield piece;
   }
 }
 

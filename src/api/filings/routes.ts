@@ -1,39 +1,45 @@
 import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { markAnswer } from '../../http/answer-kind.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
-import type { EventLog } from '../../events/event-log.ts';
+import type { LogEntry } from '../../events/event-log.ts';
 import type { Api } from '../server/api-instance.ts';
+import { exportMs } from '../connections/answer-deadlines.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { wantsCsv } from '../shared/csv.ts';
-import { eventJson } from '../events/json.ts';
-import { scanNewestEvents } from '../events/scan.ts';
+import { headersOnly } from '../shared/headers-only.ts';
+import { eventsJson } from '../events/json.ts';
+import { scanNewestEvents, type ScannedLog } from '../events/scan.ts';
 import { filingView } from './view.ts';
 import { filingsCsv } from './csv.ts';
 import { listFilings, getFiling } from './schema.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 
+const csvType = 'text/csv; charset=utf-8; header=present';
 const eventsMax = 100;
-// Milliseconds for the response with a list: a table of a million filings takes a while to send.
-const listMs = 600_000;
 
 /** The filings of an account as the daemon last saw them. */
-export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
+export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    { schema: listFilings, handlerTimeout: listMs },
-    async ({ params: { account }, query, headers }, reply) => {
+    { config: { dear: { kind: 'scans', when: isLong } }, schema: listFilings, handlerTimeout: exportMs },
+    async ({ method, params: { account }, query, headers }, reply) => {
       const { limit = pageLimit, cursor, status = null } = query;
       void reply.header('vary', 'accept');
       if (wantsCsv(headers.accept)) {
-        void reply.type('text/csv; charset=utf-8; header=present');
         void reply.header('content-disposition', 'attachment; filename="filings.csv"');
+        if (method === 'HEAD') return headersOnly(reply, csvType);
+        void reply.type(csvType);
+        markAnswer(reply.raw, 'export');
         return reply.send(Readable.from(filingsCsv(filings, account, status)));
       }
       const newestOf = query.order === 'newest' ? statusOfNewest(status) : null;
       const kind: CursorKind = newestOf === null ? `filings:${status ?? ''}` : `newest-filings:${newestOf}`;
       const after = decodeCursor(kind, cursor);
+      if (method === 'HEAD') return headersOnly(reply);
       const page =
         newestOf === null
           ? await filings.list(account, status, after, limit)
@@ -51,11 +57,17 @@ export function addFilingRoutes(app: Api, { filings, log }: ApiDeps): void {
     async ({ params: { account, filingId } }, reply) => {
       const filing = await filings.get(account, filingId);
       if (filing === null) throw new Problem('filing_not_found', 'No poll of this account has seen it.');
-      const events = await latestEvents(log, account, filingId);
+      const events = await latestEvents({ log, sections }, account, filingId);
       void reply.type('application/json; charset=utf-8');
-      return `${JSON.stringify(filingView(filing)).slice(0, -1)},"events":[${events.join(',')}]}`;
+      const head = Buffer.from(`${JSON.stringify(filingView(filing)).slice(0, -1)},"events":[`);
+      return reply.send(Buffer.concat([head, ...eventsJson(events), Buffer.from(']}')]));
     },
   );
+}
+
+// An export reads the whole list; the newest are found in all filings of a status.
+function isLong({ headers, query }: FastifyRequest): boolean {
+  return wantsCsv(headers.accept) || (query as { readonly order?: string }).order === 'newest';
 }
 
 // Lists of other statuses are too long to be sorted for each page.
@@ -64,7 +76,7 @@ function statusOfNewest(status: string | null): string {
   throw invalidRequest([{ path: 'order', message: 'newest goes with a status other than COMPLETED' }]);
 }
 
-async function latestEvents(log: EventLog, account: string, filingId: string): Promise<string[]> {
-  const { entries } = await scanNewestEvents(log, account, null, { types: null, filingId }, eventsMax);
-  return entries.map(eventJson).toReversed();
+async function latestEvents(searched: ScannedLog, account: string, filingId: string): Promise<LogEntry[]> {
+  const { entries } = await scanNewestEvents(searched, account, null, { types: null, filingId }, eventsMax);
+  return entries.toReversed();
 }

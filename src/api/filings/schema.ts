@@ -62,10 +62,10 @@ const shown = {
 export const filingSchema = record(shown, { $id: 'Filing' });
 
 /**
- * Response of GET …/filings/{filingId}; the handler writes it as text, so that events stay as they were
+ * Response of GET …/filings/{filingId}; the handler writes its bytes, so that events stay as they were
  * stored.
  */
-const filingWithEventsSchema = Type.Unsafe<string>(
+const filingWithEventsSchema = Type.Unsafe<Buffer>(
   record(
     {
       ...shown,

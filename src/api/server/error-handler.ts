@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { AccountQuotaError, quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import { isStoreFailure } from '../../redis/store-failure.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
-import { Problem, problemBody, problemType } from '../shared/problem.ts';
+import { Problem, problemBody, problemType, shorten } from '../shared/problem.ts';
 import type { ProblemCode } from '../shared/problem.ts';
 
 // For these codes, Fastify's own messages say no more than the title.
@@ -13,6 +14,7 @@ const details: Partial<Record<ProblemCode, string>> = {
   unsupported_media_type: 'Send the body as application/json.',
 };
 
+// Maximum characters of Fastify's own messages, which repeat the path in full.
 const detailMax = 200;
 
 // Fastify's own failures, by its error code.
@@ -40,6 +42,7 @@ const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isStoreFailure(error)) return storeUnavailable();
+  if (error instanceof AccountQuotaError) return quotaExceeded(error);
   // The messages of these errors say what to do and hold no stored data.
   if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
   if (error instanceof NewerFormatError) return new Problem('newer_format', error.message);
@@ -49,7 +52,7 @@ export function toProblem(error: unknown): Problem {
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
   if (known !== undefined)
-    return new Problem(known, details[known] ?? shorten(message ?? known), retryHeaders(known));
+    return new Problem(known, details[known] ?? shorten(message ?? known, detailMax), retryHeaders(known));
   return new Problem(
     'internal_error',
     'The daemon failed unexpectedly; its log says why. Trying again may help.',
@@ -122,9 +125,12 @@ function storeUnavailable(): Problem {
   return new Problem('store_unavailable', detail, retryHeaders('store_unavailable'));
 }
 
-// Fastify repeats the path in full, however long.
-function shorten(message: string): string {
-  return message.length > detailMax ? `${message.slice(0, detailMax)}…` : message;
+function quotaExceeded({ usedBytes }: AccountQuotaError): Problem {
+  return new Problem(
+    'account_quota_exceeded',
+    `The account stores ${usedBytes} of at most ${quotaBytesMax} bytes, and this would be more. Remove subscriptions, or shorten ` +
+      'their URLs, headers and descriptions. Idempotency keys count for 24 hours, and replays until newer ones replace them.',
+  );
 }
 
 function retryHeaders(code: ProblemCode): { headers: Record<string, string> } {

@@ -14,6 +14,7 @@ export const problemCodes = {
   replay_not_found: [404, 'No such replay'],
   method_not_allowed: [405, 'This path does not allow that method'],
   nothing_doubted: [409, 'Nothing is held back'],
+  account_quota_exceeded: [409, 'The account would store too much'],
   request_timeout: [408, 'The request took too long to arrive'],
   payload_too_large: [413, 'The body is too large'],
   uri_too_long: [414, 'The path is too long'],
@@ -70,15 +71,32 @@ export class Problem extends Error {
   }
 }
 
-/** The response 422 for wrong values, all of them. */
-export function invalidRequest(errors: readonly FieldError[]): Problem {
+/** Maximum number of wrong values that a response names. */
+export const listedMax = 10;
+
+// Maximum characters of the path to a wrong value.
+const pathLengthMax = 200;
+
+/** The response 422 for wrong values: the first ten of them, and whether there are more. */
+export function invalidRequest(found: readonly FieldError[]): Problem {
+  const errors = found
+    .slice(0, listedMax)
+    .map(({ path, message }) => ({ path: shorten(path, pathLengthMax), message }));
+  return new Problem('invalid_request', summary(errors, found.length > listedMax), { errors });
+}
+
+function summary(errors: readonly FieldError[], hasMore: boolean): string {
   const [first = { path: '', message: '' }, ...others] = errors;
+  if (others.length === 0) return `${first.path} ${first.message.replace(/\.$/, '')}.`.trimStart();
   const fields = errors.map(({ path }) => path).join(', ');
-  const detail =
-    others.length === 0
-      ? `${first.path} ${first.message.replace(/\.$/, '')}.`.trimStart()
-      : `${errors.length} values are not valid: ${fields}. "errors" says what is wrong with each.`;
-  return new Problem('invalid_request', detail, { errors });
+  return hasMore
+    ? `More than ${listedMax} values are not valid; the first are: ${fields}. "errors" says what is wrong with each of these.`
+    : `${errors.length} values are not valid: ${fields}. "errors" says what is wrong with each.`;
+}
+
+/** A text, cut off after `lengthMax` characters with an ellipsis for the rest; pure. */
+export function shorten(text: string, lengthMax: number): string {
+  return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
 /** The body of an error response (RFC 9457 §3). */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
-import { problemCodes } from './problem.ts';
+import { listedMax, problemCodes } from './problem.ts';
 
 /** A schema that also accepts null, as one type list: it then reports one error instead of one per branch. */
 export function nullable<T extends TSchema>(schema: T, options: Record<string, unknown> = {}) {
@@ -78,7 +78,10 @@ export const problemSchema = record(
           }),
           message: Type.String(),
         }),
-        { description: 'Every wrong value of the request.' },
+        {
+          maxItems: listedMax,
+          description: 'The first wrong values of the request; `detail` says whether there are more.',
+        },
       ),
     ),
   },
@@ -90,10 +93,10 @@ const statusTexts = {
   401: 'No token, or one that is not valid.',
   403: 'The token may only read.',
   404: 'There is no such resource, or not for this token.',
-  409: 'Nothing of the account is held back.',
+  409: 'The account would store more than it may; for `accept`: nothing of it is held back.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not declared as JSON.',
-  422: 'Values are not valid; `errors` lists all of them.',
+  422: 'Values are not valid; `errors` lists the first ten.',
   429: 'Too many at once, or too often; `Retry-After` says how long to wait.',
   503: 'Redis does not answer, or it was emptied and the operator has not decided yet.',
   default: 'Any other error.',

@@ -6,9 +6,10 @@ import type { SubscriptionChange } from '../../subscriptions/store/subscription-
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { ApiDeps, UrlVerdict } from '../deps.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
+import { isHiddenUrl } from './hidden-url.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
 /** Body of a registration, checked. */
@@ -18,14 +19,22 @@ export type SubscriptionInput = Static<typeof subscriptionInputSchema>;
 export type SubscriptionPatch = Static<typeof subscriptionPatchSchema>;
 
 /**
- * Refuses a body with all its errors, those of the schema and those of its URL. A preHandler for routes with
- * `attachValidation`.
+ * Refuses a body with all its errors, those of the schema and those of its URL. The name in the URL is looked
+ * up last, and only for a body without errors. A preHandler for routes with `attachValidation`.
  */
-export function createInputCheck({ checkUrl }: Pick<ApiDeps, 'checkUrl'>) {
+export function createInputCheck({ checkUrl, checkHost }: Pick<ApiDeps, 'checkUrl' | 'checkHost'>) {
   return async (request: FastifyRequest): Promise<void> => {
     const fromSchema = schemaErrors(request.validationError);
-    const errors = [...fromSchema, ...(await urlErrors(checkUrl, request.body, fromSchema))];
+    const url = urlOf(request.body, fromSchema);
+    const errors = [
+      ...fromSchema,
+      ...(url === null ? [] : urlErrors(isHiddenUrl(url) ? hidden : checkUrl(url))),
+    ];
     if (errors.length > 0) throw invalidRequest(errors);
+    if (url === null) return;
+    const { account } = request.params as { account: string };
+    const fromHost = urlErrors(await checkHost(url, account));
+    if (fromHost.length > 0) throw invalidRequest(fromHost);
   };
 }
 
@@ -80,13 +89,16 @@ function schemaErrors(error: unknown): readonly FieldError[] {
   throw error;
 }
 
-async function urlErrors(
-  checkUrl: ApiDeps['checkUrl'],
-  body: unknown,
-  known: readonly FieldError[],
-): Promise<FieldError[]> {
+function urlOf(body: unknown, known: readonly FieldError[]): string | null {
   const { url } = (body ?? {}) as { url?: unknown };
-  if (typeof url !== 'string' || known.some(({ path }) => path === 'url')) return [];
-  const verdict = await checkUrl(url);
+  return typeof url !== 'string' || known.some(({ path }) => path === 'url') ? null : url;
+}
+
+const hidden: UrlVerdict = {
+  ok: false,
+  problem: 'it is as a read-only token shows it, without its path; give the URL itself',
+};
+
+function urlErrors(verdict: UrlVerdict): FieldError[] {
   return verdict.ok ? [] : [{ path: 'url', message: `is refused: ${verdict.problem.replace(/\.$/, '')}` }];
 }

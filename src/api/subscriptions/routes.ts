@@ -1,22 +1,28 @@
+import type { FastifyRequest } from 'fastify';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
-import { subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
+import { registrationsMax, subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
 import type { ReadSubscription } from '../../subscriptions/store/stored-subscription.ts';
 import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
+import { callerOf, seesReceivers } from '../access/auth.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound, requireSubscription, subscriptionNotFound } from './find.ts';
+import { requireSubscription } from './find.ts';
+import { accountNotFound, subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
+import { hideUrlPath } from './hidden-url.ts';
+import { leaveBehind, type LeftBehind } from './leave-behind.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription } from './input.ts';
 import { everything, replaySearchMs, startReplay } from './start-replay.ts';
-import { registeredView, subscriptionView } from './view.ts';
+import { changedView, registeredView, subscriptionView } from './view.ts';
 import {
   createSubscription,
   listSubscriptions,
@@ -47,6 +53,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       if (result.kind === 'key_reused') throw keyReused();
       if (result.kind === 'gone') throw accountNotFound();
       if (result.kind === 'full') throw tooManySubscriptions();
+      if (result.kind === 'keys') throw tooManyKeys();
       const { subscription } = result;
       if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
       const isBehind = subscription.from === 'earliest';
@@ -56,41 +63,49 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     },
   );
 
-  app.get(
-    '/accounts/:account/subscriptions',
-    { schema: listSubscriptions },
-    async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
-      const after = decodeCursor('subscriptions', cursor);
-      const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
-      const ids = page.map(({ subscription: { id } }) => id);
-      const states = await subscriptions.deliveries(account, ids);
-      const shown = page.map((read, i) => toListed(read, states[i]));
-      const lagOf = await lags(account, shown);
-      return {
-        items: shown.map((record, i) => subscriptionView(record, lagOf[i] ?? 0)),
-        nextCursor: next === null ? null : encodeCursor('subscriptions', next),
-      };
-    },
-  );
+  app.get('/accounts/:account/subscriptions', { schema: listSubscriptions }, async (request, reply) => {
+    const { account } = request.params;
+    const { limit = pageLimit, cursor } = request.query;
+    const after = decodeCursor('subscriptions', cursor);
+    if (request.method === 'HEAD') return headersOnly(reply);
+    const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
+    const ids = page.map(({ subscription: { id } }) => id);
+    const states = await subscriptions.deliveries(account, ids);
+    const shown = page.map((read, i) => toListed(read, states[i]));
+    const lagOf = await lags(account, shown);
+    return {
+      items: shown.map((record, i) => shownTo(request, subscriptionView(record, lagOf[i] ?? 0))),
+      nextCursor: next === null ? null : encodeCursor('subscriptions', next),
+    };
+  });
 
-  app.get(
-    '/accounts/:account/subscriptions/:id',
-    { schema: getSubscription },
-    async ({ params: { account, id } }) => view(deps, await requireSubscription(deps, account, id)),
-  );
+  app.get('/accounts/:account/subscriptions/:id', { schema: getSubscription }, async (request) => {
+    const { account, id } = request.params;
+    return shownTo(request, await view(deps, await requireSubscription(deps, account, id)));
+  });
 
   app.patch(
     '/accounts/:account/subscriptions/:id',
     {
       attachValidation: true,
+      config: { dear: { kind: 'scans', when: isReplay } },
       handlerTimeout: replaySearchMs,
       preHandler: checkInput,
       schema: updateSubscription,
     },
-    async ({ params: { account, id }, body, log: logger }) => {
-      const updated = await change(deps, account, id, (found) => applyPatch(found, body, now()));
+    async (request) => {
+      const { account, id } = request.params;
+      const { body, log: logger } = request;
+      const newSecret = callerOf(request)?.kind === 'operator' ? null : generateSecret();
+      let dropped: readonly LeftBehind[] = [];
+      const updated = await change(deps, account, id, (found) => {
+        const complete = leaveBehind(found, body, newSecret);
+        ({ dropped } = complete);
+        return applyPatch(found, complete.patch, now());
+      });
       await wakeSoon(deps, updated.subscription, logger);
-      return view(deps, await beginFrom(deps, updated, body.from));
+      const shown = await view(deps, await beginFrom(deps, updated, body.from));
+      return changedView(shown, dropped, newSecret);
     },
   );
 
@@ -124,6 +139,11 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
     },
   );
+}
+
+// A change of `from` may replay the whole log.
+function isReplay({ body }: FastifyRequest): boolean {
+  return (body as { readonly from?: string }).from === 'earliest';
 }
 
 // A subscription with an unreadable delivery state is shown without attempts.
@@ -171,6 +191,10 @@ async function view({ lags }: ApiDeps, record: SubscriptionRecord) {
   return subscriptionView(record, lag);
 }
 
+function shownTo<T extends { readonly url: string }>(request: FastifyRequest, subscription: T): T {
+  return seesReceivers(request) ? subscription : { ...subscription, url: hideUrlPath(subscription.url) };
+}
+
 async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscription): Promise<number> {
   const [oldest] = await log.outlineAfter(subscription.account, 0, 1);
   if (oldest === undefined) return 0;
@@ -196,6 +220,13 @@ function tooManySubscriptions(): Problem {
   return new Problem(
     'too_many_subscriptions',
     `An account has at most ${subscriptionsMax} subscriptions: remove some.`,
+  );
+}
+
+function tooManyKeys(): Problem {
+  return new Problem(
+    'account_quota_exceeded',
+    `An account uses at most ${registrationsMax} idempotency keys in 24 hours: register without one, or wait.`,
   );
 }
 

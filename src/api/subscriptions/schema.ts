@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { checkCustomHeaders } from '../../egress/header-policy.ts';
 import { parseSecret } from '../../subscriptions/signing-secret.ts';
+import { listedMax } from '../shared/problem.ts';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
+import { hiddenPath } from './hidden-url.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
 /** The text that responses show instead of a header's value: values are often credentials. */
@@ -130,7 +132,10 @@ export const idempotencyHeaders = Type.Object({
 const shown = {
   id: Type.String({ examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
   account: Type.String({ examples: ['default'] }),
-  url,
+  url: Type.String({
+    description: `The endpoint of the callbacks. A read-only token sees its origin and \`${hiddenPath}\`, because receivers keep credentials in the path.`,
+    examples: ['https://example.com/hooks/filings'],
+  }),
   eventTypes: eventTypesSchema,
   states,
   description,
@@ -176,6 +181,25 @@ export const registeredSchema = record(
   { $id: 'RegisteredSubscription' },
 );
 
+/** Response of PATCH …/subscriptions/{id}. */
+export const changedSchema = record(
+  {
+    ...shown,
+    dropped: Type.Optional(
+      Type.Array(oneOf(['headers', 'secret']), {
+        description:
+          'Only after a change of `url` to another origin: what was not given anew and is therefore gone.',
+      }),
+    ),
+    secret: Type.Optional(
+      Type.String({
+        description: 'Only with a dropped secret: the new one, shown only now; callbacks are signed with it.',
+      }),
+    ),
+  },
+  { $id: 'ChangedSubscription' },
+);
+
 /** Response of GET …/subscriptions. */
 export const subscriptionListSchema = listOf(
   Type.Unsafe({ $ref: 'Subscription#' }),
@@ -217,7 +241,7 @@ function headersProblem(value: unknown): string | null {
   const problems = check.ok ? [] : [...check.problems];
   if (Object.values(texts).includes(maskedHeader))
     problems.push(`${maskedHeader} only hides a value; give the value itself.`);
-  return problems.length === 0 ? null : `are not valid: ${problems.join(' ')}`;
+  return problems.length === 0 ? null : `are not valid: ${problems.slice(0, listedMax).join(' ')}`;
 }
 
 function secretProblem(text: unknown): string | null {

@@ -1,7 +1,8 @@
 import type { ReplayRequest } from '../../delivery/replay/replay.ts';
 import { ReplayRefusedError } from '../../delivery/replay/start-replay.ts';
 import type { ApiDeps } from '../deps.ts';
-import { requireSubscription, subscriptionNotFound } from './find.ts';
+import { requireSubscription } from './find.ts';
+import { subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 
 /** The replay without conditions: all events that are still in the log. */

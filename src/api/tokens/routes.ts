@@ -1,17 +1,16 @@
 import type { FastifyRequest } from 'fastify';
-import type { AccountToken } from '../../accounts/token-store.ts';
+import { tokensMax, type AccountToken } from '../../accounts/token-store.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
-import { callerOf } from '../access/auth.ts';
+import { callerOf, unauthorized } from '../access/auth.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../subscriptions/find.ts';
+import { accountNotFound, tokenNotFound } from '../shared/not-found.ts';
 import { instantMs } from '../shared/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { createToken, listTokens, deleteToken } from './schema.ts';
-
-const tokensMax = 1_000;
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
@@ -19,22 +18,25 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   app.post('/accounts/:account/tokens', posted, async (request, reply) => {
     const { account } = request.params;
     const { name = 'unnamed', readOnly = false, expiresAt } = request.body;
-    const settings = { name, readOnly, expiresAt: endOf(instantMs(expiresAt), makersEnd(request), now()) };
-    if ((await tokens.list(account)).length >= tokensMax) {
+    const maker = makerOf(request);
+    const end = endOf(instantMs(expiresAt), maker?.expiresAt ?? null, now());
+    const settings = { name, readOnly, expiresAt: end, parent: maker?.id ?? null };
+    const made = await tokens.create(account, settings, now());
+    if (made.kind === 'gone') throw accountNotFound();
+    if (made.kind === 'revoked') throw unauthorized(true);
+    if (made.kind === 'full') {
       throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
     }
-    const made = await tokens.create(account, settings, now());
-    if (made === null) throw accountNotFound();
-    const { text, token } = made;
     void reply.code(201);
-    return { ...tokenView(token), token: text };
+    return { ...tokenView(made.token), token: made.text };
   });
 
   app.get(
     '/accounts/:account/tokens',
     { schema: listTokens },
-    async ({ params: { account }, query: { limit = pageLimit, cursor } }) => {
+    async ({ method, params: { account }, query: { limit = pageLimit, cursor } }, reply) => {
       const after = decodeCursor('tokens', cursor) ?? '';
+      if (method === 'HEAD') return headersOnly(reply);
       const following = (await tokens.list(account)).filter((token) => ageKey(token) > after);
       const page = following.slice(0, limit);
       const last = following.length > limit ? page.at(-1) : undefined;
@@ -48,16 +50,16 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   app.delete(
     '/accounts/:account/tokens/:id',
     { schema: deleteToken },
-    async ({ params: { account, id } }, reply) => {
-      if (await tokens.remove(account, id)) return reply.code(204).send(null);
-      throw new Problem('token_not_found', 'GET the list of tokens to see their ids.');
+    async ({ params: { account, id }, query: { children = 'revoke' } }, reply) => {
+      if (await tokens.remove(account, id, children)) return reply.code(204).send(null);
+      throw tokenNotFound();
     },
   );
 }
 
-function makersEnd(request: FastifyRequest): number | null {
+function makerOf(request: FastifyRequest): AccountToken | null {
   const caller = callerOf(request);
-  return caller?.kind === 'account' ? caller.token.expiresAt : null;
+  return caller?.kind === 'account' ? caller.token : null;
 }
 
 /**
@@ -76,11 +78,12 @@ function endOf(asked: number | null, makersEndsAt: number | null, now: number): 
   return asked ?? makersEndsAt;
 }
 
-function tokenView({ id, name, readOnly, createdAt, expiresAt, lastUsedAt }: AccountToken) {
+function tokenView({ id, name, readOnly, createdAt, expiresAt, lastUsedAt, parent }: AccountToken) {
   return {
     id,
     name,
     readOnly,
+    parent,
     createdAt: new Date(createdAt).toISOString(),
     expiresAt: isoOrNull(expiresAt ?? 0),
     lastUsedAt: isoOrNull(lastUsedAt ?? 0),

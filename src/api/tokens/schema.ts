@@ -4,6 +4,8 @@ import {
   answer,
   bodyProblems,
   listOf,
+  nullable,
+  oneOf,
   pageQuery,
   problems,
   record,
@@ -41,6 +43,10 @@ const shown = {
   id: Type.String({ examples: ['tok_9f86d081884c7d65'] }),
   name: Type.String({ examples: ['billing'] }),
   readOnly: Type.Boolean(),
+  parent: nullable(Type.String(), {
+    description: 'Id of the token that made it, with which it is revoked; null = the operator made it.',
+    examples: ['tok_2c26b46b68ffc68f'],
+  }),
   createdAt: time('When it was created.'),
   expiresAt: timeOrNull('The token is invalid from then on; null = never.'),
   lastUsedAt: timeOrNull('When it was last used, to within five minutes.'),
@@ -84,14 +90,23 @@ export const listTokens = {
 export const deleteToken = {
   tags: ['Tokens'],
   operationId: 'deleteToken',
-  summary: 'Revoke a token',
+  summary: 'Revoke a token and those that it made',
   params: tokenParams,
+  querystring: record({
+    children: Type.Optional(
+      oneOf(['revoke', 'keep'], {
+        default: 'revoke',
+        description:
+          '`revoke`: all tokens that were made with it, and with those, are revoked too. `keep`: those that it made stay, as made by the token that made it.',
+      }),
+    ),
+  }),
   response: {
     204: {
       type: 'null',
       description:
         'Revoked: it is invalid from now on; event streams that it opened end within a quarter of an hour.',
     },
-    ...problems(403),
+    ...problems(403, 422),
   },
 };

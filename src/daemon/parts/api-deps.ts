@@ -1,10 +1,12 @@
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
-import { createHostLookup } from '../../egress/host-lookup.ts';
-import { checkCallbackUrl, resolveCallbackHost } from '../../egress/url-policy.ts';
+import { createHostCheck } from '../../egress/host-check.ts';
+import { checkCallbackUrl } from '../../egress/url-policy.ts';
+import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauge-collector.ts';
 import { collectGauges } from '../../monitoring/gauges.ts';
 import { createReadiness } from '../../monitoring/readiness.ts';
+import { createProgressReads } from '../../subscriptions/store/progress-reads.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import type { Parts } from '../parts.ts';
 import type { Overrides } from './overrides.ts';
@@ -17,13 +19,10 @@ const replayCountMax = 500_000;
 /** The dependencies of the API; its stores fail fast. */
 export function createApiDeps(config: Config, parts: Parts, overrides: Overrides = {}): ApiDeps {
   const { promptStores: stores, connections, watch, clock, pollQueue, drainQueue, drainer } = parts;
-  const lookup = overrides.lookup ?? createHostLookup();
-  async function checkUrl(text: string) {
-    const checked = checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy: parts.egress });
-    return checked.ok
-      ? resolveCallbackHost(checked.url, { policy: parts.egress, lookup, timeoutMs: resolveMs })
-      : checked;
-  }
+  const policy = parts.egress;
+  const checkUrl = (text: string) => checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy });
+  const lookup = overrides.lookup ?? parts.lookup;
+  const checkHost = createHostCheck({ policy, lookup, timeoutMs: resolveMs });
   const replayer = createReplayer({
     ...stores,
     queue: drainQueue,
@@ -38,6 +37,10 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     partnerMaxRps: config.polling.maxRps,
     now: clock.now,
     checkUrl,
+    async checkHost(text, account) {
+      const checked = checkUrl(text);
+      return checked.ok ? checkHost(checked.url, account) : checked;
+    },
     trustedProxies: config.trustedProxies,
     async storeProblem() {
       await watch.check();
@@ -64,19 +67,36 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
 
 /** Health and metrics of a process, for supervisors and Prometheus. */
 export function createProbes(parts: Parts) {
-  const { promptStores: stores, connections, metrics, watch, clock, keys, secrets, work, logger } = parts;
+  const { promptStores: stores, connections, metrics, watch, keys, secrets, work, logger } = parts;
   const redis = connections.failFast();
   // No account has an empty name. The look-up fails as any other does when the key of the accounts cannot be
   // read.
   const readAccounts = () => stores.accounts.exists('');
   const otherProblems = () => [secrets.problem(), ...work.problems()];
   const readiness = createReadiness(redis, watch, keys.probe, otherProblems, readAccounts);
-  const deps = { ...stores, redis, watch, readiness, now: clock.now };
   return {
     logger,
     liveness: work.liveness,
     readiness,
     metrics: metrics.registry,
-    beforeScrape: () => collectGauges(deps, metrics),
+    beforeScrape: () => collectorOf(parts, readiness).collect(),
   };
+}
+
+// Both ports of a process show the same gauges, which are read once for both.
+const collectors = new WeakMap<Parts, GaugeCollector>();
+
+function collectorOf(parts: Parts, readiness: ApiDeps['readiness']): GaugeCollector {
+  const { promptStores: stores, connections, keys, metrics, watch, clock, logger } = parts;
+  const redis = connections.failFast();
+  const progress = createProgressReads(redis, keys);
+  const deps = { ...stores, progress, redis, watch, readiness, now: clock.now };
+  const made =
+    collectors.get(parts) ??
+    createGaugeCollector(
+      () => collectGauges(deps, metrics),
+      () => logger.warn('metrics.late'),
+    );
+  collectors.set(parts, made);
+  return made;
 }

@@ -5,6 +5,7 @@ import { createDrainQueue } from '../../delivery/drain-queue.ts';
 import { createDrainWorker } from '../../delivery/drain-worker.ts';
 import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
 import { createSubscriptionWaker } from '../../delivery/wake.ts';
+import type { HostLookup } from '../../names/host-lookup.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
@@ -34,6 +35,7 @@ interface DeliveryPartsDeps extends OpenStore {
   readonly stores: Stores;
   readonly records: AccountRecords;
   readonly tracing: Tracing;
+  readonly lookup: HostLookup;
 }
 
 /** Makes the drain queue, the callback client and the drainer, and adds the parts to close to `closing`. */
@@ -43,12 +45,13 @@ export function createDeliveryParts(
   closing: Part[],
   overrides: Overrides,
 ) {
-  const { connections, redis, keys, clock, sealer, random, version, stores, records, onError } = deps;
+  const { connections, redis, keys, clock, sealer, random, version, stores, records, onError, lookup } = deps;
   const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
   const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const callbacks = createCallbackClient({
     policy: egress,
+    lookup,
     allowHttp: config.delivery.allowHttp,
     timeoutMs: config.delivery.timeoutMs,
     userAgent: `filing-webhooks/${version}`,

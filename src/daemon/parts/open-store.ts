@@ -17,6 +17,7 @@ import { createStoreWatch } from '../../redis/durability/store-watch.ts';
 import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
 import { createKeys } from '../../redis/keys.ts';
 import { createSealer } from '../../secrets/seal.ts';
+import { createSealMark } from '../upkeep/seal-mark.ts';
 import type { Overrides } from './overrides.ts';
 
 export interface DaemonDeps {
@@ -74,6 +75,7 @@ export async function openStore(
   };
   const clock = await startClock(redis, keys.queues, observer.onStep, onError, overrides.now);
   const wallClock = overrides.now ?? Date.now;
+  const seals = createSealMark(redis, keys, clock.now);
   const reports = createUnreadableReports(logger, metrics, Date.now);
   return {
     ...deps,
@@ -86,7 +88,8 @@ export async function openStore(
     onError,
     reports,
     onUnreadable: reports.note,
-    sealer: createSealer(config.encryptionKeys),
+    seals,
+    sealer: createSealer(config.encryptionKeys, seals.stage),
     retentionAt: (now: number) => ({
       now,
       steadySince: clock.steadySince(),

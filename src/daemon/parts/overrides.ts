@@ -1,5 +1,5 @@
 import type { SubscriptionDrainerDeps } from '../../delivery/drain/drainer.ts';
-import type { HostLookup } from '../../egress/host-lookup.ts';
+import type { HostLookup } from '../../names/host-lookup.ts';
 import type { RedisConnections } from '../../redis/connection/connect.ts';
 
 type DeliveryHooks = Pick<SubscriptionDrainerDeps, 'onAttempt' | 'onBlocked' | 'onExpired' | 'onDisabled'>;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import type { SubscriptionWaker } from '../../delivery/wake.ts';
+import type { HostLookup } from '../../names/host-lookup.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
 import { boundedCounts } from '../../monitoring/gauges.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
@@ -28,12 +29,13 @@ export interface PollingPartsDeps extends OpenStore {
   readonly records: AccountRecords;
   readonly tracing: Tracing;
   readonly waker: SubscriptionWaker;
+  readonly lookup: HostLookup;
 }
 
 /** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
   const { connections, keys, clock, stores, records, tracing, waker, watch, onError } = deps;
-  const { logger, metrics } = deps;
+  const { logger, metrics, lookup } = deps;
   const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
   const polls = createWorkTally({
@@ -65,6 +67,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       clock,
       random: deps.random,
       partner: config.polling,
+      lookup,
       filingBytesMax,
       doubtLimits: config.doubt,
       wakeMatching: waker.wakeMatching,

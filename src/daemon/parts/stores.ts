@@ -6,11 +6,13 @@ import { createReplayStore } from '../../delivery/replay/replay-store.ts';
 import { createDeliveryStore } from '../../delivery/store/delivery-store.ts';
 import { createEventLog } from '../../events/event-log.ts';
 import { createLogOutline } from '../../events/log-outline.ts';
+import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
+import { createQuotaReader } from '../../redis/quota/account-quota.ts';
 import { createLagReader } from '../../subscriptions/lag.ts';
 import { createSubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 import { oldestKept } from '../upkeep/retention.ts';
@@ -30,6 +32,7 @@ export function createStores(
   const outline = createLogOutline(redis, keys);
   return {
     accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
+    quota: createQuotaReader(redis, keys),
     tokens: createTokenStore(redis, keys, onUnreadable),
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     filings: createFilingListStore(redis, keys, onUnreadable),
@@ -41,6 +44,7 @@ export function createStores(
     replays: createReplayStore(redis, keys),
     blocks: createBlockStore(redis, keys),
     outline,
+    sections: createLogSections(redis, keys, log),
     lags: createLagReader({ log, outline }),
   };
 }

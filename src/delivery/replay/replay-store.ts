@@ -1,6 +1,7 @@
 import type { Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
+import { quotaBytesMax, throwIfOverQuota } from '../../redis/quota/account-quota.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord, parseShaped } from '../../redis/unreadable-record.ts';
 import type { Lane } from '../schedule/lanes.ts';
@@ -29,7 +30,8 @@ export interface StoredReplayState extends ReplayState {
 export interface ReplayStore {
   /**
    * Adds a replay behind those that are unfinished; atomic. Returns its id, or that of an unfinished replay
-   * of the same request, which takes its place. Its events were chosen from the log up to `cursor`.
+   * of the same request, which takes its place. Its events were chosen from the log up to `cursor`. Throws
+   * AccountQuotaError.
    */
   add(account: string, subscription: string, replay: Replay, cursor: Checkpoint): Promise<AddedReplay>;
   /** Null when there is none, or no longer: finished replays make room for newer ones. */
@@ -68,7 +70,16 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
       const state = newReplayState(replay);
       const reply = await addScript.run(
         redis,
-        [key.subscriptions, own.state, own.replays, key.head, key.events],
+        [
+          key.subscriptions,
+          own.state,
+          own.replays,
+          key.head,
+          key.events,
+          key.quota,
+          key.registrations,
+          key.tokens,
+        ],
         [
           subscription,
           replay.id,
@@ -79,8 +90,10 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
           replaysKept,
           cursor.position,
           cursor.timeline,
+          quotaBytesMax,
         ],
       );
+      throwIfOverQuota(reply);
       if (reply === 0) return { kind: 'no_subscription' };
       if (reply === 2) return { kind: 'set_back' };
       return reply === 1 ? { kind: 'too_many' } : { kind: 'added', id: String(reply) };

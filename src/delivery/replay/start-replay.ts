@@ -8,7 +8,9 @@ import type { ListedDeadLetter } from '../store/delivery-records.ts';
 import type { DeliveryStore, Listed } from '../store/delivery-store.ts';
 import type { DrainQueue } from '../drain-queue.ts';
 import type { LogOutline, OutlinedEntry } from '../../events/log-outline.ts';
+import type { LogSections } from '../../events/search/log-sections.ts';
 import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
+import { nothing, selectRange, type Selection } from './select-range.ts';
 import { replaysKept, type ReplayStore } from './replay-store.ts';
 
 /**
@@ -62,11 +64,12 @@ export interface ReplayerDeps {
   readonly subscriptions: SubscriptionStore;
   readonly log: EventLog;
   readonly outline: LogOutline;
+  readonly sections: LogSections;
   readonly delivery: DeliveryStore;
   readonly replays: ReplayStore;
   readonly queue: Pick<DrainQueue, 'wake'>;
   /**
-   * Maximum number of events that are matched one by one, so that a request is answered in seconds however
+   * Maximum number of events that are read to be matched, so that a request is answered in seconds however
    * long the log is. Those behind count as matching.
    */
   readonly countMax: number;
@@ -74,14 +77,9 @@ export interface ReplayerDeps {
   readonly now: () => number;
 }
 
-/** The part of a replay that its request selects. */
-type Selection = Pick<Replay, 'matched' | 'first' | 'last' | 'positions' | 'letters'>;
-
 // Maximum number of dead letters in one replay, the oldest; the others are left to another one.
 const lettersMax = 10_000;
-const pageSize = 1_000;
 const deadPageSize = 100;
-const nothing: Selection = { matched: 0, first: 1, last: 0, positions: [], letters: null };
 
 /** A replayer over the stores and the drain queue. */
 export function createReplayer(deps: ReplayerDeps): Replayer {
@@ -138,33 +136,6 @@ function select(deps: ReplayerDeps, record: SubscriptionRecord, request: ReplayR
   return request.filingId === null
     ? selectRange(deps, record, request)
     : selectFiling(deps, record, request, request.filingId);
-}
-
-async function selectRange(
-  { outline, countMax }: ReplayerDeps,
-  { subscription, delivery }: SubscriptionRecord,
-  request: ReplayRequest,
-): Promise<Selection> {
-  let [matched, first, last, looked] = [0, 1, 0, 0];
-  for (let position = 0; position < delivery.cursor;) {
-    if (looked >= countMax) {
-      if (matched === 0) first = position + 1;
-      matched += delivery.cursor - position;
-      last = delivery.cursor;
-      break;
-    }
-    // Each page begins where the one before ended.
-    const page = await outline(subscription.account, position, pageSize);
-    const matching = page.filter(
-      (entry) => entry.position <= delivery.cursor && matches(subscription, request, entry),
-    );
-    if (matched === 0) first = matching[0]?.position ?? first;
-    last = matching.at(-1)?.position ?? last;
-    matched += matching.length;
-    looked += page.length;
-    position = page.at(-1)?.position ?? delivery.cursor;
-  }
-  return matched === 0 ? nothing : { matched, first, last, positions: null, letters: null };
 }
 
 async function selectFiling(

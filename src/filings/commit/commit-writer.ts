@@ -60,6 +60,7 @@ export function createCommitWriter(redis: RedisClient, keys: Keys, journal: Comm
         key.bodies,
         key.filingEvents,
         key.polling,
+        key.newest,
       ],
       [
         generation,

@@ -1,5 +1,7 @@
 import { bodiesAtOnceMax } from '../../events/event-log.ts';
+import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
+import { newestRank } from '../detection/newest.ts';
 import { encodeState, type FilingState, type StoredState } from '../detection/filing-state.ts';
 
 /**
@@ -39,11 +41,12 @@ export function* inBatches(commits: readonly FilingCommit[]): Generator<readonly
 
 /** A commit as commit-changes.lua takes it, recorded at a time (ms). */
 export function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
+  const before = previous?.state ?? null;
   return [
     id,
     previous?.text ?? '',
     encodeState(next),
-    indexStatus(previous?.state ?? null),
+    indexStatus(before),
     indexStatus(next),
     details === null ? '' : details === 'kept' ? '=' : JSON.stringify(details),
     event?.id ?? '',
@@ -51,7 +54,15 @@ export function commitArguments({ id, previous, next, details, event }: FilingCo
     event?.state ?? '',
     String(at),
     event?.body ?? '',
+    before === null ? '' : placeByAge(before),
+    placeByAge(next),
   ];
+}
+
+// A filing's member of the order by age, up to its id; '' where it has none.
+function placeByAge(state: FilingState): string {
+  const status = indexStatus(state);
+  return status === '' || !isIndexed(status) ? '' : `${status}\0${newestRank(state)}`;
 }
 
 /** Reads what commit-changes.lua replied for a commit. */

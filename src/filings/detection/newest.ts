@@ -1,44 +1,41 @@
 import type { FilingState } from './filing-state.ts';
 
-type Known = readonly [id: string, state: FilingState];
+// Milliseconds since the epoch; times are subtracted from it, so that the newest come first as text.
+const lastTime = 999_999_999_999_999;
+const digits = String(lastTime).length;
 
-/** Picks the filings that came into their status last, out of parts of the whole list. */
-export interface Newest {
-  add(part: readonly Known[]): void;
-  /** The filings found, the newest first; equally new ones by id. */
-  page(): readonly Known[];
-  /** Where the page after this one begins; null when there is none. */
-  next(): string | null;
-}
+/** The rank of what is older than all else, such as a filing whose state cannot be read. */
+export const oldestRank = String(lastTime);
 
 /**
- * Picks `limit` filings behind `after`, the `next` of the page before. Throws RangeError when `after` is no
- * such text.
+ * The rank of a state among those of its status, as text of fixed length: the newer, the less; '' without
+ * one. Pure.
  */
-export function createNewest(limit: number, after: string | null): Newest {
-  const begin = after === null ? null : readPlace(after);
-  let found: Known[] = [];
-  return {
-    add(part) {
-      const behind = begin === null ? part : part.filter((known) => compare(begin, known) < 0);
-      found = [...found, ...behind].toSorted(compare).slice(0, limit + 1);
-    },
-    page: () => found.slice(0, limit),
-    next() {
-      const last = found.length > limit ? found[limit - 1] : undefined;
-      return last === undefined ? null : `${last[1].since} ${last[0]}`;
-    },
-  };
+export function newestRank(state: Pick<FilingState, 'since'> | null): string {
+  if (state === null) return '';
+  const since = Math.min(Math.max(0, Math.trunc(state.since)), lastTime);
+  return String(lastTime - since).padStart(digits, '0');
 }
 
-type Place = readonly [id: string, state: Pick<FilingState, 'since'>];
-
-function compare([id, { since }]: Place, [otherId, other]: Place): number {
-  return other.since - since || (id < otherId ? -1 : id > otherId ? 1 : 0);
+/** A filing's member of the sorted set `newest`: members of one status sort by rank, then by id. */
+export function newestMember(status: string, rank: string, id: string): string {
+  return `${status}\0${rank} ${id}`;
 }
 
-function readPlace(text: string): Place {
-  const [, since, id] = /^(\d{1,15}) ([^]+)$/.exec(text) ?? [];
+/** The id and rank of a member of this status. */
+export function ofMember(status: string, member: string): { readonly id: string; readonly rank: string } {
+  const begin = status.length + 1;
+  return { rank: member.slice(begin, begin + digits), id: member.slice(begin + digits + 1) };
+}
+
+/** The place behind a filing in a newest-first list, as text for its cursor: since when, and its id. */
+export function writePlace({ rank, id }: { readonly rank: string; readonly id: string }): string {
+  return `${lastTime - Number(rank)} ${id}`;
+}
+
+/** The member at such a place. Throws RangeError when it is no such text. */
+export function memberAt(status: string, place: string): string {
+  const [, since, id] = /^(\d{1,15}) ([^]+)$/.exec(place) ?? [];
   if (since === undefined || id === undefined) throw new RangeError('not a place in the list of filings');
-  return [id, { since: Number(since) }];
+  return newestMember(status, newestRank({ since: Number(since) }), id);
 }

@@ -1,8 +1,8 @@
 -- Repairs an account's log where half a transaction was carried out. The head becomes that of the newest
 -- entry, entries whose bodies belong to other events are removed, and the filings of a stretch stand in the
--- indexes according to their states.
+-- indexes according to their states. Their order by age is dropped: the next question for it makes it anew.
 --
--- KEYS   1 head  2 events  3 bodies  4 filing-events  5 filings  6 index  7 counts
+-- KEYS   1 head  2 events  3 bodies  4 filing-events  5 filings  6 index  7 counts  8 newest
 -- ARGV   1 the head as it was found  2 first and  3 last position of the stretch
 --        4 statuses without an index, separated by newlines  5 number of entries that go
 --        then the positions of these, then four values for each filing: id, its state as it was found
@@ -10,9 +10,10 @@
 --        commas
 -- Reply  { the head's position, 1 where the counts are those of the index, otherwise 0 }; nil, with nothing
 --        written, when the log has moved on meanwhile.
-local head, events, bodies, of_filing, filings, index, counts = unpack(KEYS)
+local head, events, bodies, of_filing, filings, index, counts = unpack(KEYS, 1, 7)
 local found = redis.call('GET', head) or '0'
 if found ~= ARGV[1] then return nil end
+redis.call('UNLINK', KEYS[8])
 local first, last = tonumber(ARGV[2]), tonumber(ARGV[3])
 local position = tonumber(string.match(found, '^%d+'))
 

@@ -143,7 +143,7 @@ export function createLogRepairer(deps: LogRepairerDeps): LogRepairer {
     const kept = entries.filter(({ position }) => !mixed.includes(position));
     const reply = await repairScript.run(
       redis,
-      [key.head, key.events, key.bodies, key.filingEvents, key.filings, key.index, key.counts],
+      [key.head, key.events, key.bodies, key.filingEvents, key.filings, key.index, key.counts, key.newest],
       [
         head,
         entries[0]?.position ?? 0,

@@ -1,17 +1,31 @@
 -- Registers a subscription, once per idempotency key.
 --
--- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation
+-- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
+--       8 registrations  9 tokens
 -- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime
---       (ms), maximum number of an account
+--       (ms), maximum number of an account, maximum bytes of an account, maximum number of idempotency
+--       records
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
---       else the idempotency record of the
---       request that came first.
+--       'quota <bytes stored>' when the account would store too much, 'keys' when it has used too many
+--       idempotency keys, else the idempotency record of the request that came first.
 -- @include ../../events/log.lua
+-- @include ../../redis/quota/quota.lua
 if string.match(redis.call('GET', KEYS[6]) or '', '^closed ') then return 'gone' end
 local first = ARGV[4] ~= '' and redis.call('GET', KEYS[4])
 if first then return first end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return 'full' end
-if ARGV[4] ~= '' then redis.call('SET', KEYS[4], ARGV[4], 'PX', ARGV[5]) end
+
+local stored, now = stored_bytes(KEYS[7], KEYS[1], KEYS[8], KEYS[9])
+local remembered = ARGV[4] ~= '' and registration_bytes(#ARGV[4]) or 0
+local bytes = subscription_bytes(#ARGV[2]) + remembered
+if stored + bytes > tonumber(ARGV[7]) then return 'quota ' .. string.format('%d', stored) end
+if remembered > 0 then
+  if redis.call('ZCARD', KEYS[8]) >= tonumber(ARGV[8]) then return 'keys' end
+  redis.call('SET', KEYS[4], ARGV[4], 'PX', ARGV[5])
+  redis.call('ZADD', KEYS[8], now + ARGV[5], string.match(KEYS[4], '[^:]*$') .. ' ' .. remembered)
+end
+redis.call('INCRBY', KEYS[7], bytes)
+
 local cursor, timeline = read_head(KEYS[3])
 if ARGV[3] == 'earliest' then
   -- Not simply 0, because events that retention removed before the subscription existed are not missing.

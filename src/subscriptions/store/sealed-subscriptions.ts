@@ -2,10 +2,12 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { replaceField } from '../../redis/replace-field.ts';
 import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
-import { parseShaped, toUnreadable } from '../../redis/unreadable-record.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { defineScript } from '../../redis/scripts.ts';
-import type { SealedRecord } from '../../secrets/stored-secrets.ts';
-import { parseStored, subscriptionSealContext } from './stored-subscription.ts';
+import { headersPlace, registrationPlace, secretsPlace } from '../../secrets/seal-place.ts';
+import type { PlacedText, SealedRecord } from '../../secrets/stored-secrets.ts';
+import { parseRegistration } from './registration.ts';
+import { parseStored } from './stored-subscription.ts';
 import type { StoredSubscription } from './stored-subscription.ts';
 
 // KEYS 1 a string. ARGV expected value, new value. Replies 1, or 0 when it is no longer the expected one. It
@@ -29,7 +31,7 @@ export async function listSealedSubscriptions(
   const pattern = `${escapeGlob(keys.prefix)}:{*}:idempotency:*`;
   for await (const found of scanKeys(redis, pattern)) {
     const records = await Promise.all(found.keys.map(async (key) => readRemembered(redis, key)));
-    remembered.push(...records.filter((record) => record !== null));
+    remembered.push(...records.flat());
   }
   return [...current.flat(), ...remembered];
 }
@@ -38,27 +40,30 @@ async function listOfAccount(redis: RedisClient, keys: Keys, account: string): P
   const key = keys.account(account).subscriptions;
   const all = await redis.hgetall(key).catch(nothingIfUnreadable);
   return Object.entries<string>(all).flatMap(([id, text]) =>
-    sealedRecord(account, text, (value) => replaceField(redis, key, id, { expected: text, value })),
+    sealedRecord(account, id, text, (value) => replaceField(redis, key, id, { expected: text, value })),
   );
 }
 
-async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord | null> {
-  const account = /\{([^}]+)\}/.exec(key)?.[1];
+async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord[]> {
+  const [, account, digest] = /\{([^{}]+)\}:idempotency:(.+)$/.exec(key) ?? [];
   const text = await redis
     .get(key)
     .catch((error: unknown) => (toUnreadable(error) === null ? Promise.reject(error) : null));
-  const found =
-    text === null
-      ? null
-      : tryRead(() => parseShaped<{ readonly subscription: string }>(text, { subscription: 'string' }));
-  if (account === undefined || text === null || found === null) return null;
-  const { subscription, ...rest } = found;
-  return (
-    sealedRecord(account, subscription, async (value) => {
-      const next = JSON.stringify({ ...rest, subscription: value });
-      return (await replaceText.run(redis, [key], [text, next])) === 1;
-    })[0] ?? null
-  );
+  const found = text === null ? null : tryRead(() => parseRegistration(text));
+  if (account === undefined || digest === undefined || text === null || found === null) return [];
+  const replace = async (record: object) =>
+    (await replaceText.run(redis, [key], [text, JSON.stringify(record)])) === 1;
+  if ('subscription' in found)
+    return sealedRecord(account, null, found.subscription, (subscription) =>
+      replace({ ...found, subscription }),
+    );
+  const place = registrationPlace(account, found.id, digest);
+  return [
+    {
+      texts: [{ text: found.sealed, place }],
+      replace: ([sealed = found.sealed]) => replace({ ...found, sealed }),
+    },
+  ];
 }
 
 // An unreadable record holds nothing that could be sealed anew; the part that works with it reports it.
@@ -77,29 +82,34 @@ function tryRead<T>(read: () => T): T | null {
 
 function sealedRecord(
   account: string,
+  field: string | null,
   text: string,
   replace: (text: string) => Promise<boolean>,
 ): SealedRecord[] {
-  const stored = tryRead(() => parseStored(text, { key: '', field: null }));
-  return stored === null ? [] : [toSealed(account, stored, replace)];
+  const stored = tryRead(() => parseStored(text, { key: '', field }));
+  return stored === null ? [] : [toSealed(account, field ?? stored.id, stored, replace)];
 }
 
 function toSealed(
   account: string,
+  id: string,
   stored: StoredSubscription,
   replace: (text: string) => Promise<boolean>,
 ): SealedRecord {
-  const hasSealedHeaders = typeof stored.headers === 'string';
+  const secrets: PlacedText[] = stored.secrets.map(({ text }) => ({
+    text,
+    place: secretsPlace(account, id),
+  }));
+  const headers: PlacedText[] =
+    typeof stored.headers === 'string'
+      ? [{ text: stored.headers, place: headersPlace(account, id, stored.url) }]
+      : [];
   return {
-    context: subscriptionSealContext(account),
-    texts: [
-      ...stored.secrets.map((secret) => secret.text),
-      ...(typeof stored.headers === 'string' ? [stored.headers] : []),
-    ],
+    texts: [...secrets, ...headers],
     replace(texts) {
-      const secrets = stored.secrets.map((secret, i) => ({ ...secret, text: texts[i] ?? secret.text }));
-      const headers = hasSealedHeaders ? (texts.at(-1) ?? stored.headers) : stored.headers;
-      return replace(JSON.stringify({ ...stored, headers, secrets }));
+      const sealed = stored.secrets.map((secret, i) => ({ ...secret, text: texts[i] ?? secret.text }));
+      const sealedHeaders = headers.length === 0 ? stored.headers : (texts.at(-1) ?? stored.headers);
+      return replace(JSON.stringify({ ...stored, headers: sealedHeaders, secrets: sealed }));
     },
   };
 }

@@ -7,6 +7,8 @@ import {
 } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Sealer } from '../../secrets/seal.ts';
+import { headersPlace, secretsPlace } from '../../secrets/seal-place.ts';
+import type { SealPlace } from '../../secrets/seal-place.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 
 /**
@@ -31,14 +33,10 @@ export interface SubscriptionRecord extends ReadSubscription {
   readonly delivery: DeliveryState;
 }
 
-/** The seal context of an account's subscriptions. */
-export function subscriptionSealContext(account: string): string {
-  return `subscription:${account}`;
-}
-
 /**
  * The stored form of a subscription. `former` is the one it was made from: its headers and secrets stay
- * sealed as they were when they are unchanged, even those that could not be read.
+ * sealed as they were when they are unchanged, even those that could not be read. Headers that go to another
+ * origin now are sealed anew.
  */
 export function sealSubscription(
   sealer: Sealer,
@@ -46,20 +44,38 @@ export function sealSubscription(
   former?: { readonly text: string; readonly subscription: Subscription },
 ): string {
   const { account, secrets, headers, ...rest } = subscription;
+  const { id, url } = rest;
+  const place = headersPlace(account, id, url);
   const before = former === undefined ? null : (JSON.parse(former.text) as StoredSubscription);
   const keepsHeaders = typeof before?.headers === 'string' && headers === former?.subscription.headers;
   const keepsSecrets = before !== null && secrets === former?.subscription.secrets;
-  const seal = (text: string) => sealer.seal(text, subscriptionSealContext(account));
+  const seal = (text: string) => sealer.seal(text, place);
   const sealedHeaders = () => (Object.keys(headers).length === 0 ? {} : seal(JSON.stringify(headers)));
   const stored: StoredSubscription = {
     v: 2,
     ...rest,
-    headers: keepsHeaders ? before.headers : sealedHeaders(),
+    headers: keepsHeaders
+      ? moveSeal(sealer, before.headers, headersPlace(account, id, before.url), place)
+      : sealedHeaders(),
     secrets: keepsSecrets
       ? before.secrets
-      : secrets.map(({ text, expiresAt }) => ({ text: seal(text), expiresAt })),
+      : secrets.map(({ text, expiresAt }) => ({
+          text: sealer.seal(text, secretsPlace(account, id)),
+          expiresAt,
+        })),
   };
   return JSON.stringify(stored);
+}
+
+// What does not open stays as it is: it opens again in its own place only.
+function moveSeal(sealer: Sealer, sealed: string, from: SealPlace, to: SealPlace): string {
+  if (from.peer === to.peer) return sealed;
+  try {
+    return sealer.seal(sealer.open(sealed, from), to);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return sealed;
+  }
 }
 
 /**
@@ -106,21 +122,29 @@ export function readSubscription(
 ): ReadSubscription {
   const { v: _, secrets, headers, ...rest } = parseStored(stored, place);
   let unreadable: SealError | null = null;
-  function open(text: string): string | null {
+  function open(text: string, sealPlace: SealPlace): string | null {
     try {
-      return sealer.open(text, subscriptionSealContext(account));
+      return sealer.open(text, sealPlace);
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
       unreadable ??= error;
       return null;
     }
   }
-  const opened = secrets.map(({ text, expiresAt }) => ({ text: open(text), expiresAt }));
+  // The field is where it is stored; the id within is only what the text says of itself.
+  const id = place.field ?? rest.id;
+  const opened = secrets.map(({ text, expiresAt }) => ({
+    text: open(text, secretsPlace(account, id)),
+    expiresAt,
+  }));
   const subscription: Subscription = {
     ...rest,
+    id,
     account,
     headers:
-      typeof headers === 'string' ? (JSON.parse(open(headers) ?? '{}') as Subscription['headers']) : headers,
+      typeof headers === 'string'
+        ? (JSON.parse(open(headers, headersPlace(account, id, rest.url)) ?? '{}') as Subscription['headers'])
+        : headers,
     secrets: opened.flatMap(({ text, expiresAt }) => (text === null ? [] : [{ text, expiresAt }])),
   };
   return { subscription, unreadable };

@@ -1,17 +1,22 @@
-import { hash } from 'node:crypto';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
+import { quotaBytesMax, throwIfOverQuota } from '../../redis/quota/account-quota.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { decodeRecord, isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
+import { isUnreadable } from '../../redis/unreadable-record.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
-import { openSubscription, parseStored, sealSubscription } from './stored-subscription.ts';
+import { keyDigest, recallRegistration, rememberRegistration } from './registration.ts';
+import type { Registration } from './registration.ts';
+import { parseStored, sealSubscription } from './stored-subscription.ts';
 import type { ReadSubscription, SubscriptionRecord } from './stored-subscription.ts';
 import { createSubscriptionReads } from './subscription-reads.ts';
 
 /** Maximum number of subscriptions of an account. */
 export const subscriptionsMax = 20_000;
+
+/** Maximum number of idempotency keys that are remembered of an account. */
+export const registrationsMax = 25_000;
 
 /** A page of subscriptions; `next` is null at the end of the list. */
 export interface SubscriptionPage {
@@ -24,7 +29,8 @@ export type CreateResult =
   | { readonly kind: 'created' | 'replayed'; readonly subscription: Subscription }
   | { readonly kind: 'key_reused' } // the idempotency key came before with another request
   | { readonly kind: 'gone' } // the account was removed meanwhile
-  | { readonly kind: 'full' }; // the account has as many as it may have
+  | { readonly kind: 'full' } // the account has as many as it may have
+  | { readonly kind: 'keys' }; // the account has used as many idempotency keys in a day as it may
 
 /** A change of a subscription: its new settings and the fields written beside them. */
 export interface SubscriptionChange {
@@ -40,11 +46,11 @@ export interface SubscriptionChange {
 
 /** The subscriptions of all accounts. */
 export interface SubscriptionStore {
-  /** Registers a subscription with its cursor at `from`; atomic, once per idempotency key. */
-  create(
-    subscription: Subscription,
-    idempotency: { key: string; request: string } | null,
-  ): Promise<CreateResult>;
+  /**
+   * Registers a subscription with its cursor at `from`; atomic, once per idempotency key. Throws
+   * AccountQuotaError.
+   */
+  create(subscription: Subscription, idempotency: Registration | null): Promise<CreateResult>;
   /** Null when there is no such subscription. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
@@ -70,7 +76,7 @@ export interface SubscriptionStore {
   /**
    * Applies a change to the stored subscription, again after a concurrent change; null when there is none.
    * Unreadable secrets and headers stay sealed as they are, until a change sets others. A block ends with any
-   * change. Throws NewerFormatError and UnreadableRecordError.
+   * change. Throws NewerFormatError, UnreadableRecordError and AccountQuotaError.
    */
   update(
     account: string,
@@ -78,8 +84,8 @@ export interface SubscriptionStore {
     change: (record: SubscriptionRecord) => SubscriptionChange,
   ): Promise<SubscriptionRecord | null>;
   /**
-   * Removes a subscription with its state, lanes, attempts, dead letters and replays; a running drain stops.
-   * False when there is none.
+   * Removes a subscription with its state, lanes, attempts, dead letters and replays; atomic. A running drain
+   * stops. False when there is none.
    */
   remove(account: string, id: string): Promise<boolean>;
 }
@@ -95,6 +101,7 @@ export function createSubscriptionStore(
 ): SubscriptionStore {
   const createScript = committing(loadScript(new URL('create-subscription.lua', import.meta.url)));
   const updateScript = committing(loadScript(new URL('update-subscription.lua', import.meta.url)));
+  const removeScript = loadScript(new URL('remove-subscription.lua', import.meta.url));
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
 
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
@@ -104,24 +111,28 @@ export function createSubscriptionStore(
       const { account, id, from = 'now' } = subscription;
       const key = keys.account(account);
       const text = sealSubscription(sealer, subscription);
-      const request = idempotency === null ? '' : hash('sha256', idempotency.request);
-      const remembered = key.idempotency(hash('sha256', idempotency?.key ?? ''));
-      const record = idempotency === null ? '' : JSON.stringify({ request, subscription: text });
+      const remembered = key.idempotency(keyDigest(idempotency?.key ?? ''));
+      const record = idempotency === null ? '' : rememberRegistration(sealer, subscription, idempotency);
       const first = await createScript.run(
         redis,
-        [key.subscriptions, state(account, id), key.head, remembered, key.events, key.incarnation],
-        [id, text, from, record, String(idempotencyMs), String(subscriptionsMax)],
+        [
+          key.subscriptions,
+          state(account, id),
+          key.head,
+          remembered,
+          key.events,
+          key.incarnation,
+          key.quota,
+          key.registrations,
+          key.tokens,
+        ],
+        [id, text, from, record, idempotencyMs, subscriptionsMax, quotaBytesMax, registrationsMax],
       );
-      if (first === '') return { kind: 'created', subscription };
-      if (first === 'gone' || first === 'full') return { kind: first };
-      const earlier = decodeRecord(remembered, null, String(first), (json) =>
-        parseShaped<{ request: string; subscription: string }>(json, {
-          request: 'string',
-          subscription: 'string',
-        }),
-      );
-      if (earlier.request !== request) return { kind: 'key_reused' };
-      return { kind: 'replayed', subscription: openSubscription(sealer, account, earlier.subscription) };
+      if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
+      throwIfOverQuota(first);
+      if (first === '' || idempotency === null) return { kind: 'created', subscription };
+      const earlier = recallRegistration(sealer, String(first), remembered, idempotency, subscription);
+      return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
     },
     get: reads.one,
     async list(account, after, limit) {
@@ -162,9 +173,10 @@ export function createSubscriptionStore(
         const before = await reads.one(account, id);
         if (before === null) return null;
         const { subscription, enabled, release } = change(before);
+        const { subscriptions, resting, quota, registrations, tokens } = keys.account(account);
         const written = await updateScript.run(
           redis,
-          [keys.account(account).subscriptions, state(account, id), keys.account(account).resting],
+          [subscriptions, state(account, id), resting, quota, registrations, tokens],
           [
             id,
             before.text,
@@ -172,19 +184,22 @@ export function createSubscriptionStore(
             enabled === undefined ? '' : String(Number(enabled)),
             enabled === false ? 'by request' : '',
             release ? '1' : '',
+            quotaBytesMax,
           ],
         );
+        throwIfOverQuota(written);
         if (written === 1) return reads.one(account, id);
       }
     },
     async remove(account, id) {
       const key = keys.account(account);
       const own = key.subscription(id);
-      const [removed] = await Promise.all([
-        redis.hdel(key.subscriptions, id),
-        redis.hdel(key.resting, id),
-        redis.unlink(own.state, own.lanes, own.attempts, own.dead, own.replays, own.replayLanes),
-      ]);
+      const gone = [own.replays, own.state, own.lanes, own.attempts, own.dead, own.replayLanes];
+      const removed = await removeScript.run(
+        redis,
+        [key.subscriptions, key.resting, key.quota, ...gone],
+        [id],
+      );
       return removed === 1;
     },
   };

@@ -1,11 +1,18 @@
 -- Replaces a subscription's settings if they are still the ones that the caller read. Any change also removes
 -- the block that kept the daemon from delivering.
 --
--- KEYS  1 subscriptions  2 delivery state  3 resting
+-- KEYS  1 subscriptions  2 delivery state  3 resting  4 quota  5 registrations  6 tokens
 -- ARGV  id, expected settings, new settings, enabled ('1', '0' or '' = as it is), reason of disabling,
---       '1' = the endpoint may answer otherwise now: forget its health, and make all that waits due at once
--- Reply 1, or 0 when the settings have changed or the subscription is gone; then nothing was written.
+--       '1' = the endpoint may answer otherwise now: forget its health, and make all that waits due at once,
+--       maximum bytes of an account
+-- Reply 1, 0 when the settings have changed or the subscription is gone, or 'quota <bytes stored>' when they
+--       are longer and the account would store too much; then nothing was written.
+-- @include ../../redis/quota/quota.lua
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+local stored = stored_bytes(KEYS[4], KEYS[1], KEYS[5], KEYS[6])
+local more = #ARGV[3] - #ARGV[2]
+if more > 0 and stored + more > tonumber(ARGV[7]) then return 'quota ' .. string.format('%d', stored) end
+redis.call('INCRBY', KEYS[4], more)
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 redis.call('HINCRBY', KEYS[2], 'version', 1)
 redis.call('HDEL', KEYS[2], 'blocked')

@@ -7,7 +7,7 @@ import type { Mutation } from './mutations.ts';
 export const guards: readonly Mutation[] = [
   {
     name: 'a name that leads inside is dialled',
-    file: 'src/egress/host-lookup.ts',
+    file: 'src/egress/vetted-lookup.ts',
     find: '!addresses.every(({ address }) => deps.policy.isAllowed(address))',
     replace: '!addresses.some(({ address }) => deps.policy.isAllowed(address))',
     project: 'security',
@@ -142,6 +142,24 @@ export const guards: readonly Mutation[] = [
     title: '',
   },
   {
+    name: 'a seal opens at another subscription of its account',
+    file: 'src/secrets/seal.ts',
+    find: 'keyId, account, subscription, field, peer]',
+    replace: "keyId, account, '', field, peer]",
+    project: 'security',
+    test: 'test/security/bound-seals.test.ts',
+    title: '',
+  },
+  {
+    name: 'a seal kept from before the store was bound opens',
+    file: 'src/secrets/seal.ts',
+    find: "stage() === 'bound' && isFormer(sealed)",
+    replace: "stage() === 'former' && isFormer('')",
+    project: 'security',
+    test: 'test/security/bound-seals.test.ts',
+    title: '',
+  },
+  {
     name: 'a wrong key is taken',
     file: 'src/daemon/upkeep/secret-upkeep.ts',
     find: 'if (wrong !== undefined) throw',
@@ -152,9 +170,9 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'slow clients do not make way',
-    file: 'src/api/server/connections.ts',
-    find: 'if (connections.size <= max) return;',
-    replace: 'if (connections.size <= max * 100) return;',
+    file: 'src/api/connections/limit-connections.ts',
+    find: 'if (connections.size <= max ||',
+    replace: 'if (connections.size <= max * 100 ||',
     project: 'long',
     test: 'test/security/slow-clients.long.test.ts',
     title: '',

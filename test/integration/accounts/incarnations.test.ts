@@ -168,7 +168,8 @@ test('who works for an account that was removed, and created again, writes to ne
   await accounts.remove(account);
   await expect(polling.begin(account, former)).rejects.toThrow(SnapshotLostError);
   await expect(commitLate()).rejects.toThrow(SnapshotLostError);
-  expect(await tokens.create(account, { name: 'x', readOnly: false, expiresAt: null }, 1)).toBeNull();
+  const token = { name: 'x', readOnly: false, expiresAt: null };
+  expect(await tokens.create(account, token, 1)).toEqual({ kind: 'gone' });
   await harness.subscribe('http://127.0.0.1:1/');
   expect(await keysOf(account)).toEqual(['incarnation']);
 

@@ -220,7 +220,7 @@ test('noting the use of a token does not bring back one that is revoked meanwhil
   await api.createAccount('raced');
   const settings = { name: 'a', readOnly: false, expiresAt: null };
   const made = await api.deps.tokens.create('raced', settings, 1);
-  if (made === null) throw new Error('no account');
+  if (made.kind !== 'made') throw new Error(made.kind);
   const { token, text } = made;
   const client = redis.connect();
   const revoking = new Proxy(client, {
@@ -228,7 +228,7 @@ test('noting the use of a token does not bring back one that is revoked meanwhil
       if (name !== 'hget') return Reflect.get(target, name, target) as unknown;
       return async (key: string, field: string) => {
         const found = await target.hget(key, field);
-        await api.deps.tokens.remove('raced', token.id);
+        await api.deps.tokens.remove('raced', token.id, 'revoke');
         return found;
       };
     },

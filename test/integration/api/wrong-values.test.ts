@@ -277,8 +277,8 @@ describe('headers', () => {
   });
 });
 
-test('every wrong value of a request is listed, not only the first', async () => {
-  const wrong = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`unknown${i}`, i]));
+test('several wrong values of a request are listed, not only the first', async () => {
+  const wrong = Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`unknown${i}`, i]));
   const { body } = await api.call('POST', S, {
     ...wrong,
     url: 'http://10.0.0.1/',
@@ -287,6 +287,32 @@ test('every wrong value of a request is listed, not only the first', async () =>
   });
   const paths = (body['errors'] as { path: string }[]).map(({ path }) => path);
   expect(paths.toSorted()).toEqual([...Object.keys(wrong), 'format', 'secret', 'url'].toSorted());
+});
+
+test('of more than ten wrong values ten are listed, and the answer says that there are more', async () => {
+  const wrong = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`unknown${i}`, i]));
+  const answer = await api.call('POST', S, { ...wrong, url: hookUrl });
+  expect(answer.status).toBe(422);
+  expect(answer.body['errors']).toHaveLength(10);
+  expect(answer.body['detail']).toMatch(/^More than 10 values are not valid; the first are: unknown0, /);
+  expect(answer.text.length).toBeLessThan(2_000);
+});
+
+test('a field of a long name is not repeated in full', async () => {
+  const { text } = await api.call('POST', S, { url: hookUrl, [long(200_000)]: 1 });
+  expect(text).toContain(`${long(200)}…`);
+  expect(text.length).toBeLessThan(2_000);
+});
+
+test('a body where none is taken is refused, whatever its kind', async () => {
+  const subscription = await api.call('POST', S, { url: hookUrl });
+  const path = `${S}/${String(subscription.body['id'])}/test`;
+  for (const body of ['"text"', '[1]']) {
+    expectRefusal(
+      await api.call('POST', path, body, { headers: { 'content-type': 'application/json' } }),
+      '',
+    );
+  }
 });
 
 test('what is missing is named', async () => {

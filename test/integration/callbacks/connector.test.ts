@@ -4,7 +4,7 @@ import { createCallbackClient } from '../../../src/callbacks/callback-client.ts'
 import { createCallbackConnector } from '../../../src/callbacks/connector.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import type { EgressPolicy } from '../../../src/egress/address-policy.ts';
-import type { HostLookup } from '../../../src/egress/host-lookup.ts';
+import type { HostLookup } from '../../../src/names/host-lookup.ts';
 import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 
 const publicOnly = createEgressPolicy({ allowCidrs: [] });

@@ -6,8 +6,8 @@ import { createCallbackClient } from '../../../src/callbacks/callback-client.ts'
 import type { CallbackClient } from '../../../src/callbacks/callback-client.ts';
 import { classifyOutcome } from '../../../src/callbacks/outcome.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import { createHostLookup } from '../../../src/egress/host-lookup.ts';
-import type { HostLookup } from '../../../src/egress/host-lookup.ts';
+import { createHostLookup } from '../../../src/names/host-lookup.ts';
+import type { HostLookup } from '../../../src/names/host-lookup.ts';
 import { refusedDestination } from '../../../src/egress/url-policy.ts';
 import corpus from '../../support/ssrf-corpus.json' with { type: 'json' };
 import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { scanEvents } from '../../../src/api/events/scan.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
+import { createLogSections } from '../../../src/events/search/log-sections.ts';
 import { logBeginning, type Checkpoint } from '../../../src/events/timeline.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 
@@ -22,7 +23,9 @@ export interface ReadThrough {
 const [url = '', prefix = '', account = '', way = '', keptMax = ''] = process.argv.slice(2);
 const patienceMs = 15_000;
 const redis = new Redis(url);
-const log = createEventLog(redis, createKeys(prefix));
+const keys = createKeys(prefix);
+const log = createEventLog(redis, keys);
+const sections = createLogSections(redis, keys, log);
 
 /**
  * Reads the log from its beginning to its end, as drains or as the list of the API do; returns how many
@@ -41,7 +44,7 @@ async function readThrough(): Promise<number> {
 }
 
 const list = (at: Checkpoint, limit = 100) =>
-  scanEvents(log, account, at, { types: null, filingId: null }, limit);
+  scanEvents({ log, sections }, account, at, { types: null, filingId: null }, limit);
 
 function usedMiB(): number {
   globalThis.gc?.();

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
+import { createHostLookup } from '../../../src/names/host-lookup.ts';
 import { createAccountPoller } from '../../../src/polling/pollers.ts';
 import { defaultDoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
@@ -34,6 +35,7 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
   const errors: Error[] = [];
   let upkeeps = 0;
   const poll = createAccountPoller({
+    lookup: createHostLookup(),
     accounts,
     snapshot: createSnapshotStore(client, keys),
     polling: createPollingStore(client, keys),

@@ -17,6 +17,7 @@ import { compileValidator } from '../../../src/api/server/validator.ts';
 import { checkCustomHeaders } from '../../../src/egress/header-policy.ts';
 import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import { createSealer, SealError } from '../../../src/secrets/seal.ts';
+import { headersPlace } from '../../../src/secrets/seal-place.ts';
 import { parseDeliveryState } from '../../../src/subscriptions/delivery-state.ts';
 import type { FuzzTarget } from './fuzz.ts';
 
@@ -43,7 +44,11 @@ const sealer = createSealer([
   { id: 'b', key: Buffer.alloc(32, 2) },
   { id: 'a', key: Buffer.alloc(32, 1) },
 ]);
-const sealedBefore = createSealer([{ id: 'a', key: Buffer.alloc(32, 1) }]).seal('secret', 'account:a');
+const [placeA, placeB] = [
+  headersPlace('a', 'sub_1', 'https://a.example'),
+  headersPlace('a', 'sub_2', 'https://a.example'),
+];
+const sealedBefore = createSealer([{ id: 'a', key: Buffer.alloc(32, 1) }]).seal('secret', placeA);
 const seed = 1;
 
 /** What callers of the API send. */
@@ -98,20 +103,20 @@ export const apiTargets: readonly FuzzTarget[] = [
       'secret',
       'v1.a.AAAA',
       sealedBefore,
-      sealer.seal('x', 'account:a'),
+      sealer.seal('x', placeA),
       'v1.__proto__.',
       'v2.a.b.c',
     ],
     run(input) {
       const text = input.toString();
-      if (text !== sealedBefore) throws(() => sealer.open(text, 'account:b'), SealError);
-      const sealed = sealer.seal(text, 'account:a');
-      equal(sealer.open(sealed, 'account:a'), text);
-      ok(sealer.isSealedWithNewest(sealed) && !sealer.isSealedWithNewest(sealedBefore));
-      throws(() => sealer.open(sealed, 'account:b'), SealError);
+      if (text !== sealedBefore) throws(() => sealer.open(text, placeB), SealError);
+      const sealed = sealer.seal(text, placeA);
+      equal(sealer.open(sealed, placeA), text);
+      ok(sealer.isCurrent(sealed) && !sealer.isCurrent(sealedBefore));
+      throws(() => sealer.open(sealed, placeB), SealError);
       for (const at of [input.length, input[0] ?? 0, input.at(-1) ?? 0].map((one) => one % sealed.length)) {
         const changed = `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
-        throws(() => sealer.open(changed, 'account:a'), SealError);
+        throws(() => sealer.open(changed, placeA), SealError);
       }
     },
   },
@@ -139,7 +144,7 @@ export const apiTargets: readonly FuzzTarget[] = [
       if (result.error !== undefined) {
         if (!(result.error instanceof Problem)) throw result.error;
         const { errors = [] } = problemBody(result.error);
-        ok(errors.length > 0 && errors.length <= 100 && errors.every(({ message }) => message !== ''));
+        ok(errors.length > 0 && errors.length <= 10 && errors.every(({ message }) => message !== ''));
         equal(new Set(errors.map(({ path }) => path)).size, errors.length, 'each field once');
         return;
       }

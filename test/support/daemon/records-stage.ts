@@ -46,6 +46,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   incarnation: { garbage: spoilText, waits: nobodyWaits },
   filings: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' } },
   index: { garbage: (redis, key) => redis.zadd(key, 0, 'garbage'), waits: nobodyWaits, silent: ['garbage'] },
+  newest: { garbage: (redis, key) => redis.zadd(key, 0, 'garbage'), waits: nobodyWaits, silent: ['garbage'] },
   details: { garbage: spoilFields, waits: nobodyWaits, silent: ['garbage'] },
   counts: { garbage: spoilFields, waits: nobodyWaits },
   countHistory: { garbage: addEntry, waits: nobodyWaits, silent: ['garbage'] },
@@ -71,6 +72,12 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
     waits: nobodyWaits,
     silent: ['garbage'],
   },
+  registrations: {
+    garbage: (redis, key) => redis.zadd(key, 0, 'garbage'),
+    waits: nobodyWaits,
+    silent: ['garbage'],
+  },
+  quota: { garbage: spoilText, waits: nobodyWaits, silent: ['garbage'] },
   idempotency: { garbage: spoilText, waits: nobodyWaits, silent: ['garbage', 'wrongType'] },
 };
 
@@ -93,6 +100,7 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   prefix: 'no key',
   queues: "BullMQ's",
   store: 'tested below',
+  seals: 'tested in test/security/bound-seals.test.ts',
   probe: 'is only written',
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
@@ -300,6 +308,7 @@ function readPaths(own: string): string[] {
     '/events?filingId=f_1',
     '/filings',
     '/filings?status=PENDING',
+    '/filings?status=PENDING&order=newest',
     '/filings/f_1',
   ];
 }

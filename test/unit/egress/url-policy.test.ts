@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import type { HostLookup } from '../../../src/egress/host-lookup.ts';
+import type { HostLookup } from '../../../src/names/host-lookup.ts';
 import {
   callbackUrlLengthMax,
   refusedDestination,

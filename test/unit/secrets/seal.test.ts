@@ -1,79 +1,162 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SealError, createSealer } from '../../../src/secrets/seal.ts';
+import { SealError, createSealer, isFormer } from '../../../src/secrets/seal.ts';
+import {
+  headersPlace,
+  partnerKeyPlace,
+  secretsPlace,
+  type SealPlace,
+} from '../../../src/secrets/seal-place.ts';
+import type { SealStage } from '../../../src/secrets/seal-stage.ts';
 
 const makeKey = (id: string) => ({ id, key: randomBytes(32) });
 const [march, june] = [makeKey('2026-03'), makeKey('2026-06')];
 const sealer = createSealer([june, march]);
+const at = (stage: SealStage) => createSealer([june, march], () => stage);
+const place = partnerKeyPlace('a', 'https://partner.example/v1');
+
+// Short texts of few characters, so that parts run into one another and places meet.
+const part = fc.oneof(
+  fc.string({ unit: fc.constantFrom('a', '"', ',', '\\', ''), maxLength: 3 }),
+  fc.string(),
+);
+const places: fc.Arbitrary<SealPlace> = fc.record({
+  account: part,
+  subscription: part,
+  field: fc.constantFrom('partnerKey', 'secrets', 'headers', 'registration'),
+  peer: part,
+});
 
 describe('sealing', () => {
-  test('opens to the same text under the same context, whatever text and context are', () => {
+  test('opens to the same text in the same place, whatever text and place are', () => {
+    const stages = fc.constantFrom<SealStage>('former', 'binding', 'bound');
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (text, context) => {
-        expect(sealer.open(sealer.seal(text, context), context)).toBe(text);
+      fc.property(fc.string({ unit: 'grapheme' }), places, stages, (text, where, stage) => {
+        expect(at(stage).open(at(stage).seal(text, where), { ...where })).toBe(text);
       }),
     );
   });
 
   test('names version and key, and shows neither text nor the same output twice', () => {
-    const [first, second] = [
-      sealer.seal('pk_live_123', 'account:a'),
-      sealer.seal('pk_live_123', 'account:a'),
-    ];
-    expect(first).toMatch(/^v1\.2026-06\.[A-Za-z0-9_-]+$/);
+    const [first, second] = [sealer.seal('pk_live_123', place), sealer.seal('pk_live_123', place)];
+    expect(first).toMatch(/^v2\.2026-06\.[A-Za-z0-9_-]+$/);
     expect(Buffer.from(first.split('.')[2] ?? '', 'base64url').includes('pk_live')).toBe(false);
     expect(first).not.toBe(second);
   });
 
   test('opens what an older key sealed, and says that it should be sealed again', () => {
-    const old = createSealer([march]).seal('text', 'account:a');
-    expect(sealer.open(old, 'account:a')).toBe('text');
-    expect(sealer.isSealedWithNewest(old)).toBe(false);
-    expect(sealer.isSealedWithNewest(sealer.seal('text', 'account:a'))).toBe(true);
+    const old = createSealer([march]).seal('text', place);
+    expect(sealer.open(old, place)).toBe('text');
+    expect(sealer.isCurrent(old)).toBe(false);
+    expect(sealer.isCurrent(sealer.seal('text', place))).toBe(true);
+  });
+});
+
+describe('a seal as older versions make it', () => {
+  const former = at('former').seal('text', place);
+
+  test('opens, and is to be made anew, until the store is bound', () => {
+    expect(isFormer(former)).toBe(true);
+    expect(at('former').open(former, place)).toBe('text');
+    expect(at('former').isCurrent(former)).toBe(true);
+    expect(at('binding').open(former, place)).toBe('text');
+    expect(at('binding').isCurrent(former)).toBe(false);
+    expect(() => at('bound').open(former, place)).toThrow(/account:a is sealed as older versions do.*anew/);
+    expect(
+      ['former', 'binding', 'bound'].map((stage) => at(stage as SealStage).isRefusedAsFormer(former)),
+    ).toEqual([false, false, true]);
+  });
+
+  test('is bound to the account and the kind, as those versions bind it', () => {
+    const older = createSealer([{ id: 'k', key: Buffer.alloc(32, 7) }], () => 'binding');
+    // Both were made by a version before bound seals.
+    const partnerKey = 'v1.k.Psq07_XPHEFwMzwtONAA9pyIufW7BqyboA5SirEQ0y6I3Lrp_7sl';
+    const secret = 'v1.k.5iL-oeaDSSWHEAmVuoMQRwVupVxKEORmCaxpv-ktml9Det0';
+    expect(older.open(partnerKey, place)).toBe('pk_live_123');
+    expect(older.open(secret, secretsPlace('a', 'sub_1'))).toBe('whsec_x');
+    expect(older.open(secret, headersPlace('a', 'sub_2', 'https://b.example'))).toBe('whsec_x');
+    expect(() => older.open(secret, secretsPlace('b', 'sub_1'))).toThrow(SealError);
+    expect(() => older.open(partnerKey, secretsPlace('a', 'sub_1'))).toThrow(SealError);
   });
 });
 
 describe('a sealed text that must not open', () => {
-  const sealed = sealer.seal('pk_live_123', 'account:a');
+  const sealed = sealer.seal('pk_live_123', place);
 
-  test('one moved to another record', () => {
-    expect(() => sealer.open(sealed, 'account:b')).toThrow(SealError);
-    expect(() => sealer.open(sealed, 'account:b')).toThrow(/secret of account:b does not open/);
+  test('one moved to any other place, be it by a single part of it', () => {
+    fc.assert(
+      fc.property(places, places, (from, to) => {
+        fc.pre(JSON.stringify(Object.entries(from)) !== JSON.stringify(Object.entries(to)));
+        expect(() => sealer.open(sealer.seal('x', from), to)).toThrow(SealError);
+      }),
+    );
+    const other: SealPlace = { account: 'b', subscription: 'b', field: 'headers', peer: 'b' };
+    fc.assert(
+      fc.property(places, fc.constantFrom('account', 'subscription', 'field', 'peer'), (from, part) => {
+        const to = { ...from, [part]: other[part] };
+        fc.pre(to[part] !== from[part]);
+        expect(() => sealer.open(sealer.seal('x', from), to)).toThrow(SealError);
+      }),
+    );
+    expect(() => sealer.open(sealed, { ...place, account: 'b' })).toThrow(
+      /secret of account:b does not open/,
+    );
+  });
+
+  test('one whose receiver is another now; another path of it is the same receiver', () => {
+    const headers = sealer.seal('x', headersPlace('a', 'sub_1', 'https://a.example/one?t=1'));
+    expect(sealer.open(headers, headersPlace('a', 'sub_1', 'https://A.example:443/two'))).toBe('x');
+    for (const url of [
+      'https://b.example/one',
+      'http://a.example/one',
+      'https://a.example:8443/one',
+      'no url',
+    ])
+      expect(() => sealer.open(headers, headersPlace('a', 'sub_1', url))).toThrow(SealError);
   });
 
   test('one with any single character changed', () => {
     const positions = fc.integer({ min: 0, max: sealed.length - 1 });
-    const characters = fc.constantFrom('A', 'b', '0', '-', '_', '.', '=', '+', ' ', 'é');
+    const characters = fc.constantFrom('A', 'b', '0', '1', '-', '_', '.', '=', '+', ' ', 'é');
     fc.assert(
-      fc.property(positions, characters, (at, character) => {
-        fc.pre(sealed[at] !== character);
-        const changed = sealed.slice(0, at) + character + sealed.slice(at + 1);
-        expect(() => sealer.open(changed, 'account:a')).toThrow(SealError);
+      fc.property(positions, characters, (position, character) => {
+        fc.pre(sealed[position] !== character);
+        const changed = sealed.slice(0, position) + character + sealed.slice(position + 1);
+        for (const stage of ['former', 'binding', 'bound'] as const)
+          expect(() => at(stage).open(changed, place)).toThrow(SealError);
       }),
       { numRuns: 500 },
     );
   });
 
+  test('one of one format that says it is of the other', () => {
+    const [former, bound] = [at('former').seal('x', place), at('bound').seal('x', place)];
+    expect(() => at('binding').open(former.replace('v1', 'v2'), place)).toThrow(SealError);
+    expect(() => at('binding').open(bound.replace('v2', 'v1'), place)).toThrow(SealError);
+  });
+
   test('one cut short or continued', () => {
     for (let length = 0; length < sealed.length; length += 1) {
-      expect(() => sealer.open(sealed.slice(0, length), 'account:a')).toThrow(SealError);
+      expect(() => sealer.open(sealed.slice(0, length), place)).toThrow(SealError);
     }
-    expect(() => sealer.open(`${sealed}A`, 'account:a')).toThrow(SealError);
+    expect(() => sealer.open(`${sealed}A`, place)).toThrow(SealError);
   });
 
   test('one whose key was replaced by another under the same id', () => {
     const other = createSealer([makeKey('2026-06')]);
-    expect(() => other.open(sealed, 'account:a')).toThrow(/key "2026-06".*is another one now/);
+    expect(() => other.open(sealed, place)).toThrow(/key "2026-06".*is another one now/);
   });
 
   test('one whose key id was swapped for another known one', () => {
     const swapped = sealed.replace('2026-06', '2026-03');
-    expect(() => sealer.open(swapped, 'account:a')).toThrow(SealError);
+    expect(() => sealer.open(swapped, place)).toThrow(SealError);
+    const twice = createSealer([june, { ...june, id: '2026-09' }]);
+    expect(() => twice.open(sealed.replace('2026-06', '2026-09'), place)).toThrow(SealError);
   });
 
   test('one of a key that is not configured, with the way out in the message and no key or text', () => {
-    expect(() => createSealer([march]).open(sealed, 'account:a')).toThrow(
+    expect(() => createSealer([march]).open(sealed, place)).toThrow(
       /^(?!.*pk_live).*"2026-06".*ENCRYPTION_KEY=new:…,2026-06:…/,
     );
   });

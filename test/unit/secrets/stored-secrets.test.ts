@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSealer } from '../../../src/secrets/seal.ts';
+import { partnerKeyPlace } from '../../../src/secrets/seal-place.ts';
+import type { SealStage } from '../../../src/secrets/seal-stage.ts';
 import { resealOld, tallySecrets } from '../../../src/secrets/stored-secrets.ts';
 import type { SealedRecord } from '../../../src/secrets/stored-secrets.ts';
 
@@ -7,13 +9,20 @@ const key = (id: string, byte: number) => ({ id, key: Buffer.alloc(32, byte) });
 const [march, june, lost] = [key('2026-03', 3), key('2026-06', 6), key('lost', 1)];
 const sealer = createSealer([june, march]);
 
+const placeOf = (account: string) => partnerKeyPlace(account, 'https://partner.example');
+
 /** A record in memory whose texts were sealed with `sealedWith`; `isChanged` makes replacing fail. */
-function record(sealedWith: typeof march, context: string, secrets: string[], isChanged = false) {
-  const old = createSealer([sealedWith]);
-  const stored = { texts: secrets.map((secret) => old.seal(secret, context)), writes: 0 };
+function record(
+  sealedWith: typeof march,
+  account: string,
+  secrets: string[],
+  { isChanged = false, stage = 'bound' as SealStage } = {},
+) {
+  const old = createSealer([sealedWith], () => stage);
+  const place = placeOf(account);
+  const stored = { texts: secrets.map((secret) => old.seal(secret, place)), writes: 0 };
   const sealed: SealedRecord = {
-    context,
-    texts: stored.texts,
+    texts: stored.texts.map((text) => ({ text, place })),
     async replace(texts) {
       if (isChanged) return false;
       stored.texts = [...texts];
@@ -25,17 +34,17 @@ function record(sealedWith: typeof march, context: string, secrets: string[], is
 }
 
 test('what an older key sealed is sealed with the newest, and only that is written', async () => {
-  const [old, current] = [record(march, 'account:a', ['one', 'two']), record(june, 'account:b', ['three'])];
+  const [old, current] = [record(march, 'a', ['one', 'two']), record(june, 'b', ['three'])];
   expect(await resealOld(sealer, [old.sealed, current.sealed])).toBe(1);
-  expect(old.stored.texts.every((text) => sealer.isSealedWithNewest(text))).toBe(true);
-  expect(old.stored.texts.map((text) => sealer.open(text, 'account:a'))).toEqual(['one', 'two']);
+  expect(old.stored.texts.every((text) => sealer.isCurrent(text))).toBe(true);
+  expect(old.stored.texts.map((text) => sealer.open(text, placeOf('a')))).toEqual(['one', 'two']);
   expect([old.stored.writes, current.stored.writes]).toEqual([1, 0]);
 });
 
 test('a record that does not open, or that somebody changes meanwhile, is left as it is', async () => {
-  const unreadable = record(lost, 'account:a', ['one']);
-  const changed = record(march, 'account:b', ['two'], true);
-  const good = record(march, 'account:c', ['three']);
+  const unreadable = record(lost, 'a', ['one']);
+  const changed = record(march, 'b', ['two'], { isChanged: true });
+  const good = record(march, 'c', ['three']);
   expect(
     await resealOld(
       sealer,
@@ -47,10 +56,10 @@ test('a record that does not open, or that somebody changes meanwhile, is left a
 
 test('texts are counted by key, and whose do not open is told', async () => {
   const records = [
-    record(march, 'account:a', ['one', 'two']),
-    record(june, 'account:b', ['three']),
-    record(lost, 'account:c', ['four', 'five']),
-    record(key('2026-06', 9), 'account:d', ['six']),
+    record(march, 'a', ['one', 'two']),
+    record(june, 'b', ['three']),
+    record(lost, 'c', ['four', 'five']),
+    record(key('2026-06', 9), 'd', ['six']),
   ];
   const tally = await tallySecrets(
     sealer,
@@ -58,11 +67,44 @@ test('texts are counted by key, and whose do not open is told', async () => {
   );
   expect(Object.fromEntries(tally.readable)).toEqual({ '2026-03': 2, '2026-06': 1 });
   expect(Object.fromEntries(tally.unreadable)).toEqual({ lost: 2, '2026-06': 1 });
-  expect(tally.unreadableContexts).toEqual(['account:c', 'account:d']);
+  expect(tally.unreadableOwners).toEqual(['account:c', 'account:d']);
+});
+
+test('what older versions sealed is bound to its place, without a newer key too', async () => {
+  const [former, bound] = [
+    record(june, 'a', ['one', 'two'], { stage: 'former' }),
+    record(june, 'b', ['three']),
+  ];
+  const records = [former.sealed, bound.sealed];
+  expect(
+    await resealOld(
+      createSealer([june], () => 'former'),
+      records,
+    ),
+  ).toBe(0);
+  expect(
+    await resealOld(
+      createSealer([june], () => 'binding'),
+      records,
+    ),
+  ).toBe(1);
+  expect(former.stored.texts.map((text) => sealer.open(text, placeOf('a')))).toEqual(['one', 'two']);
+});
+
+test('what is refused is told apart from what does not open: it is no sign of a wrong key', async () => {
+  const records = [record(june, 'a', ['one'], { stage: 'former' }), record(lost, 'b', ['two'])];
+  const tally = await tallySecrets(
+    sealer,
+    records.map(({ sealed }) => sealed),
+  );
+  expect(Object.fromEntries(tally.refused)).toEqual({ '2026-06': 1 });
+  expect(Object.fromEntries(tally.unreadable)).toEqual({ lost: 1 });
+  expect(tally.kinds).toEqual({ bound: 1, former: 1 });
+  expect(tally.unreadableOwners).toEqual(['account:a', 'account:b']);
 });
 
 test('a large store is gone through in turns with everything else', async () => {
-  const many = Array.from({ length: 500 }, () => record(march, 'account:a', ['one']).sealed);
+  const many = Array.from({ length: 500 }, () => record(march, 'a', ['one']).sealed);
   let turns = 0;
   const count = setInterval(() => (turns += 1), 0);
   await tallySecrets(sealer, many);

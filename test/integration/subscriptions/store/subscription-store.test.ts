@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { createSealer } from '../../../../src/secrets/seal.ts';
+import { secretsPlace } from '../../../../src/secrets/seal-place.ts';
 import { createSubscriptionStore } from '../../../../src/subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
@@ -42,7 +43,7 @@ test('keeps neither secrets nor header values in clear, and gives both back', as
 
 test('reads what was stored with its headers in clear, and seals them with the next change', async () => {
   const { account, ...rest } = subscription;
-  const sealed = { text: sealer.seal(secret, `subscription:${account}`), expiresAt: null };
+  const sealed = { text: sealer.seal(secret, secretsPlace(account, 'sub_2')), expiresAt: null };
   const former = JSON.stringify({ v: 1, ...rest, id: 'sub_2', secrets: [sealed] });
   await client.hset(keys.account('acme').subscriptions, 'sub_2', former);
   expect((await store.get('acme', 'sub_2'))?.subscription).toEqual({ ...subscription, id: 'sub_2' });

@@ -24,6 +24,7 @@ const token = (readOnly: boolean): AccountToken => ({
   id: 'tok_1',
   account: 'own',
   name: 'a',
+  parent: null,
   readOnly,
   createdAt: 0,
   expiresAt: null,

@@ -46,11 +46,31 @@ test.each([null, [], 'text', 5, true])('%j is no body', (value) => {
   ]);
 });
 
-test('more wrong fields than TypeBox lists by itself are all named, and its setting stays', () => {
+test('the first ten wrong fields are named, more than TypeBox lists by itself, and its setting stays', () => {
   const before = Settings.Get().maxErrors;
-  const wrong = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}`, i]));
-  expect(check(schema, { a: null, ...wrong }).error?.errors).toHaveLength(30);
+  const wrong = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
+  const { error: ten } = check(schema, { a: null, ...wrong(10) });
+  expect(ten?.errors).toHaveLength(10);
+  expect(ten?.message).toMatch(/^10 values are not valid: f0/);
+  const { error: more } = check(schema, { a: null, ...wrong(11) });
+  expect(more?.errors).toEqual(ten?.errors);
+  expect(more?.message).toMatch(/^More than 10 values are not valid; the first are: f0/);
   expect(Settings.Get().maxErrors).toBe(before);
+});
+
+test('what is too long is refused before the schema is applied', () => {
+  let applied = 0;
+  const counted = record({
+    list: Type.Array(
+      Type.Refine(Type.String(), () => (applied += 1) > 0),
+      { maxItems: 3 },
+    ),
+  });
+  expect(check(counted, { list: ['a', 'b', 'c'] }).error).toBeUndefined();
+  expect(applied).toBe(3);
+  const { error } = check(counted, { list: Array.from({ length: 4 }, () => 0) });
+  expect(error?.errors).toEqual([{ path: 'list', message: 'must not have more than 3 items' }]);
+  expect(applied).toBe(3);
 });
 
 test.each([

@@ -107,3 +107,12 @@ test('the detail of a refusal says what is wrong with one value, and names sever
   );
   expect(invalidRequest([one, { path: 'format', message: 'x' }]).message).toContain('url, format');
 });
+
+test('a refusal names ten wrong values at most, and no path in full that is thousands of characters long', () => {
+  const many = Array.from({ length: 11 }, (_, i) => ({ path: `f${i}`, message: 'is not known' }));
+  expect(invalidRequest(many).errors).toEqual(many.slice(0, 10));
+  expect(invalidRequest(many).message).toContain('More than 10 values');
+  expect(invalidRequest(many.slice(1)).message).toContain('10 values are not valid');
+  const [error] = invalidRequest([{ path: 'x'.repeat(5_000), message: 'is not known' }]).errors;
+  expect(error?.path).toBe(`${'x'.repeat(200)}…`);
+});

@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import type { Api } from '../server/api-instance.ts';
+
+/**
+ * The prices of a request, in points. A request costs one point at least; its first hundred rows and quarter
+ * of a MiB are included in that.
+ */
+export const prices = {
+  /** Rows read from Redis for one point: filings, events, subscriptions, attempts and other records. */
+  rows: 100,
+  /** Bytes of a response for one point. */
+  bytes: 256 * 1024,
+  /** Bytes of an event stream for one point: an event is rendered once for all who listen. */
+  streamedBytes: 1024 * 1024,
+} as const;
+
+/** What a request has cost so far; charged to its caller at once. */
+export interface RequestCost {
+  add(points: number): void;
+}
+
+/** The cost of a request that was admitted for one point; further points beyond that go to `debit`. */
+export function createRequestCost(debit: (points: number) => void): RequestCost {
+  let points = 0;
+  return {
+    add(more) {
+      const paid = Math.max(1, points);
+      points += more;
+      if (points > paid) debit(points - paid);
+    },
+  };
+}
+
+/** Gives every request the field in which `beginCost` stores its cost. */
+export function addCostDecorator(app: Api): void {
+  app.decorateRequest('cost', null);
+}
+
+/** Counts what follows of this request. A request without this call costs nothing, as the operator's. */
+export function beginCost(request: FastifyRequest, cost: RequestCost): void {
+  request.setDecorator('cost', cost);
+}
+
+/**
+ * Charges the caller for rows read from Redis. To be called as they are read, so that a long scan is paid on.
+ */
+export function chargeRows(request: FastifyRequest, rows: number): void {
+  charge(request, rows / prices.rows);
+}
+
+/** Charges the caller for bytes written to an event stream. */
+export function chargeStreamed(request: FastifyRequest, bytes: number): void {
+  charge(request, bytes / prices.streamedBytes);
+}
+
+/**
+ * Charges each caller for the bytes of the responses of `scope`, those that are streamed as they are sent.
+ */
+export function chargeResponses(scope: Api): void {
+  scope.addHook('onSend', async (request, _reply, payload) => {
+    if (payload instanceof Readable) return Readable.from(counted(request, payload));
+    if (typeof payload === 'string' || Buffer.isBuffer(payload))
+      charge(request, Buffer.byteLength(payload) / prices.bytes);
+    return payload;
+  });
+}
+
+async function* counted(request: FastifyRequest, payload: Readable): AsyncGenerator<string | Buffer> {
+  for await (const piece of payload as AsyncIterable<string | Buffer>) {
+    charge(request, Buffer.byteLength(piece) / prices.bytes);
+    yield piece;
+  }
+}
+
+function charge(request: FastifyRequest, points: number): void {
+  request.getDecorator<RequestCost | null>('cost')?.add(points);
+}

@@ -1,0 +1,40 @@
+import { accountNamePattern } from '../../accounts/account-store.ts';
+import type { Api } from '../server/api-instance.ts';
+import { accountNotFound, replayNotFound, subscriptionNotFound, tokenNotFound } from '../shared/not-found.ts';
+import type { Problem } from '../shared/problem.ts';
+
+const accountName = new RegExp(accountNamePattern);
+const subscriptionId = /^sub_[0-9A-Za-z]{1,64}$/;
+const tokenId = /^tok_[0-9A-Za-z]{1,64}$/;
+const replayId = /^rpl_[0-9A-Za-z]{1,64}\.sub_[0-9A-Za-z]{1,64}$/;
+
+/** The parameters of a path that become parts of keys. */
+export interface PathIds {
+  readonly account?: string;
+  readonly id?: string;
+  readonly replay?: string;
+}
+
+/**
+ * The refusal of a path with an id or name that nothing can have, as if it did not exist; null for others;
+ * pure. `route` is the path with its parameters as Fastify writes them. The ids of filings are the partner
+ * service's: they may be any text, and are part of no key.
+ */
+export function refusedIds(route: string, { account, id, replay }: PathIds): Problem | null {
+  if (account !== undefined && !accountName.test(account)) return accountNotFound();
+  const [form, notFound] = route.includes('/tokens/')
+    ? [tokenId, tokenNotFound]
+    : [subscriptionId, subscriptionNotFound];
+  if (id !== undefined && !form.test(id)) return notFound();
+  return replay !== undefined && !replayId.test(replay) ? replayNotFound() : null;
+}
+
+/** Refuses such paths before any key is made of them; runs after `addAuth`. */
+export function addIdCheck(app: Api): void {
+  app.addHook('onRequest', async ({ params, routeOptions: { url = '', config }, method }) => {
+    // The name of a new account is a value of its request, with an error that says what a name may be.
+    if (config.refusesMethod === true || method === 'PUT') return;
+    const refused = refusedIds(url, params as PathIds);
+    if (refused !== null) throw refused;
+  });
+}

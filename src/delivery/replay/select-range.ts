@@ -1,0 +1,101 @@
+import type { LogOutline, OutlinedEntry } from '../../events/log-outline.ts';
+import type { LogSection, LogSections } from '../../events/search/log-sections.ts';
+import { sectionSize } from '../../events/search/log-sections.ts';
+import { createEventMatcher, type Matchable } from '../../subscriptions/matches-event.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
+
+/** The part of a replay that its request selects. */
+export type Selection = Pick<Replay, 'matched' | 'first' | 'last' | 'positions' | 'letters'>;
+
+/** The selection of a request that selects nothing. */
+export const nothing: Selection = { matched: 0, first: 1, last: 0, positions: [], letters: null };
+
+export interface RangeDeps {
+  readonly outline: LogOutline;
+  readonly sections: LogSections;
+  /** Maximum number of events that are read; see `ReplayerDeps`. */
+  readonly countMax: number;
+}
+
+/** A stretch of the log with its number of matching events. */
+interface Counted {
+  readonly matched: number;
+  /** First and last position that may match. */
+  readonly first: number;
+  readonly last: number;
+  /** Number of events that were read. */
+  readonly read: number;
+}
+
+/**
+ * Counts the events that a request without a filing selects, section by section. A section of which enough is
+ * known is counted without reading it; a section in which nothing can match is passed over.
+ */
+export async function selectRange(
+  { outline, sections, countMax }: RangeDeps,
+  { subscription, delivery }: SubscriptionRecord,
+  request: ReplayRequest,
+): Promise<Selection> {
+  const { account } = subscription;
+  const wants = createEventMatcher(subscription);
+  const searched = await sections.search(account);
+  const [oldest] = await outline(account, 0, 1);
+  const end = delivery.cursor;
+  let [matched, first, last, read] = [0, 1, 0, 0];
+  for (let position = oldest?.position ?? end + 1; position <= end;) {
+    if (read >= countMax) {
+      if (matched === 0) first = position;
+      matched += end - position + 1;
+      last = end;
+      break;
+    }
+    const to = Math.min(end, position - ((position - 1) % sectionSize) + sectionSize - 1);
+    const section = await searched.sectionAt(position);
+    const isWhole = section !== null && section.first === position && section.last === to;
+    const counted =
+      (isWhole ? countKinds(section, request, wants) : null) ??
+      (await countEntries(outline, account, { from: position, to }, request, wants));
+    if (counted.matched > 0) {
+      if (matched === 0) ({ first } = counted);
+      ({ last } = counted);
+    }
+    matched += counted.matched;
+    read += counted.read + (section?.read ?? 0);
+    position = to + 1;
+  }
+  return matched === 0 ? nothing : { matched, first, last, positions: null, letters: null };
+}
+
+// Null where the section has to be read.
+function countKinds(
+  { kinds, earliest, latest, first, last }: LogSection,
+  request: ReplayRequest,
+  wants: (event: Matchable) => boolean,
+): Counted | null {
+  const { after, before } = request;
+  const isOutside = (after !== null && latest < after) || (before !== null && earliest >= before);
+  if (isOutside) return { matched: 0, first, last, read: 0 };
+  if (kinds === null) return null;
+  const timeless = { ...request, after: null, before: null };
+  const matched = kinds
+    .filter((kind) => wants(kind) && isAskedFor(timeless, { ...kind, filingId: '', recordedAt: earliest }))
+    .reduce((sum, { count }) => sum + count, 0);
+  const isInside = (after === null || earliest >= after) && (before === null || latest < before);
+  return matched === 0 || isInside ? { matched, first, last, read: 0 } : null;
+}
+
+async function countEntries(
+  outline: LogOutline,
+  account: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  request: ReplayRequest,
+  wants: (event: Matchable) => boolean,
+): Promise<Counted> {
+  const entries = await outline(account, from - 1, to - from + 1);
+  const matching = entries.filter(
+    (entry: OutlinedEntry) => entry.position <= to && isAskedFor(request, entry) && wants(entry),
+  );
+  const first = matching[0]?.position ?? from;
+  return { matched: matching.length, first, last: matching.at(-1)?.position ?? to, read: entries.length };
+}

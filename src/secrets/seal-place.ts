@@ -1,0 +1,49 @@
+/** Where a sealed text belongs. It opens nowhere else, whoever may have put it there. */
+export interface SealPlace {
+  readonly account: string;
+  /** Empty for a secret of the account itself. */
+  readonly subscription: string;
+  readonly field: 'partnerKey' | 'secrets' | 'headers' | 'registration';
+  /**
+   * The origin that it is sent to (`partnerKey`, `headers`), or the digest of the idempotency key under which
+   * it is remembered (`registration`); else empty.
+   */
+  readonly peer: string;
+}
+
+/** The place of an account's partner key; `baseUrl` is where it is sent. */
+export function partnerKeyPlace(account: string, baseUrl: string): SealPlace {
+  return { account, subscription: '', field: 'partnerKey', peer: originOf(baseUrl) };
+}
+
+/** The place of a subscription's signing secrets, whichever of them. */
+export function secretsPlace(account: string, subscription: string): SealPlace {
+  return { account, subscription, field: 'secrets', peer: '' };
+}
+
+/** The place of a subscription's custom headers; `url` is where they are sent. */
+export function headersPlace(account: string, subscription: string, url: string): SealPlace {
+  return { account, subscription, field: 'headers', peer: originOf(url) };
+}
+
+/** The place of what is remembered of a registration; `digest` is that of its idempotency key. */
+export function registrationPlace(account: string, subscription: string, digest: string): SealPlace {
+  return { account, subscription, field: 'registration', peer: digest };
+}
+
+/** The owner of a sealed text, for messages and logs: `account:default`, `subscription:default/sub_1`. */
+export function placeName({ account, subscription }: SealPlace): string {
+  return subscription === '' ? `account:${account}` : `subscription:${account}/${subscription}`;
+}
+
+/**
+ * The data to which a seal of the former format is bound: the account, and whether it is the account's own.
+ */
+export function formerContext({ account, field }: SealPlace): string {
+  return `${field === 'partnerKey' ? 'account' : 'subscription'}:${account}`;
+}
+
+// A stored URL that is none stands for itself.
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}

@@ -1,0 +1,168 @@
+import { Redis } from 'ioredis';
+import { afterAll, expect, test } from 'vitest';
+import { createFilingListStore } from '../../../../src/filings/filing-list-store.ts';
+import type { FilingState } from '../../../../src/filings/detection/filing-state.ts';
+import { createSnapshotStore } from '../../../../src/filings/snapshot-store.ts';
+import { createPollingStore } from '../../../../src/polling/store/polling-store.ts';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { createRandom } from '../../../../src/sandbox/random.ts';
+import { rowsRead } from '../../../support/redis/rows-read.ts';
+import { startPrivateRedis, testRedis } from '../../../support/redis/test-redis.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+interface Known {
+  readonly status: string;
+  readonly since: number;
+  readonly removed?: boolean;
+}
+
+/** An account whose snapshot is written as polls write it, and what it should show. */
+async function openBook(client: Redis, prefix: string, account: string) {
+  const keys = createKeys(prefix);
+  const snapshot = createSnapshotStore(client, keys);
+  const { generation } = await createPollingStore(client, keys).begin(account, '');
+  const expected = new Map<string, Known>();
+  return {
+    key: keys.account(account),
+    lists: createFilingListStore(client, keys),
+    expected,
+    async put(filings: readonly (readonly [id: string, known: Known])[]): Promise<void> {
+      const previous = await snapshot.read(
+        account,
+        filings.map(([id]) => id),
+      );
+      const commits = filings.map(([id, known], i) => ({
+        id,
+        previous: previous[i] ?? null,
+        next: stateOf(known),
+        details: null,
+        event: null,
+      }));
+      const results = await snapshot.commit(account, generation, commits, 1);
+      expect(results.every(({ kind }) => kind === 'written')).toBe(true);
+      for (const [id, known] of filings) expected.set(id, known);
+    },
+    sorted(status: string): string[] {
+      return [...expected]
+        .filter(([, known]) => known.status === status && known.removed !== true)
+        .toSorted(([a, { since }], [b, other]) => other.since - since || (a < b ? -1 : 1))
+        .map(([id]) => id);
+    },
+  };
+}
+
+function stateOf({ status, since, removed = false }: Known): FilingState {
+  const unchanged = { completedAt: null, rejectionReason: null, sequence: 0 };
+  return { ...unchanged, status, since, readFrom: since, readAt: since, removed };
+}
+
+type Book = Awaited<ReturnType<typeof openBook>>;
+
+async function listNewest({ lists }: Book, account: string, status: string, limit: number) {
+  const ids: string[] = [];
+  let after: string | null = null;
+  do {
+    // Each page begins where the one before ended.
+    const page: Awaited<ReturnType<typeof lists.listNewest>> = await lists.listNewest(
+      account,
+      status,
+      after,
+      limit,
+    );
+    ids.push(...page.filings.map(({ id }) => id));
+    after = page.next;
+  } while (after !== null);
+  return ids;
+}
+
+const statuses = ['UNPAID', 'PENDING', 'REJECTED', 'COMPLETED', 'ODD\n"status'];
+
+// What each list shows in the course of random commits, and what it should show.
+async function liveRandomly(seed: number): Promise<{ shown: string[][]; expected: string[][] }> {
+  const random = createRandom(seed);
+  const account = `random-${seed}`;
+  const book = await openBook(redis.connect(), redis.prefix, account);
+  const pick = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)] as T;
+  const [shown, expected]: [string[][], string[][]] = [[], []];
+  for (let round = 0; round < 40; round += 1) {
+    const ids = new Set(Array.from({ length: 12 }, () => `f_${Math.floor(random() * 60)}`));
+    const one = () => ({ status: pick(statuses), since: Math.floor(random() * 9), removed: random() < 0.1 });
+    await book.put([...ids].map((id) => [id, one()]));
+    // Some orders are made in the middle of the changes, and some are lost.
+    if (round % 13 === 12) await redis.connect().del(book.key.newest);
+    if (round % 5 !== 4) continue;
+    for (const status of statuses.filter((each) => each !== 'COMPLETED')) {
+      shown.push(await listNewest(book, account, status, 1 + Math.floor(random() * 7)));
+      expected.push(book.sorted(status));
+    }
+  }
+  return { shown, expected };
+}
+
+test.each([1, 2, 3])('the order stays right through random commits (%i)', async (seed) => {
+  const { shown, expected } = await liveRandomly(seed);
+  expect(shown).toEqual(expected);
+});
+
+test('the order is right where commits go on while it is made', async () => {
+  const book = await openBook(redis.connect(), redis.prefix, 'busy');
+  const ids = Array.from({ length: 3_000 }, (_, i) => `f_${i}`);
+  for (let i = 0; i < ids.length; i += 500)
+    await book.put(ids.slice(i, i + 500).map((id, j) => [id, { status: 'PENDING', since: 1_000 + i + j }]));
+  const listing = listNewest(book, 'busy', 'PENDING', 100);
+  for (let i = 0; i < 60; i += 1) {
+    // One after the other: while the order is made, and while its pages are read.
+    const status = i % 3 === 0 ? 'PENDING' : i % 3 === 1 ? 'REJECTED' : 'COMPLETED';
+    await book.put([[`f_${i * 49}`, { status, since: 9_000 + i }]]);
+  }
+  const untouched = new Set(ids.filter((id) => (book.expected.get(id)?.since ?? 0) < 9_000));
+  const seen = await listing;
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(seen.filter((id) => untouched.has(id))).toEqual(
+    book.sorted('PENDING').filter((id) => untouched.has(id)),
+  );
+  expect(await listNewest(book, 'busy', 'PENDING', 100)).toEqual(book.sorted('PENDING'));
+  expect(await listNewest(book, 'busy', 'REJECTED', 100)).toEqual(book.sorted('REJECTED'));
+});
+
+test('a page of thousands of filings reads those of the page', async () => {
+  await using own = await startPrivateRedis();
+  const client = new Redis(own.url);
+  const book = await openBook(client, 'rows', 'many');
+  for (let i = 0; i < 4_000; i += 500)
+    await book.put(
+      Array.from({ length: 500 }, (_, j) => [`f_${i + j}`, { status: 'PENDING', since: i + j }]),
+    );
+  const first = await book.lists.listNewest('many', 'PENDING', null, 2);
+  expect(first.filings.map(({ id }) => id)).toEqual(['f_3999', 'f_3998']);
+  const page = await rowsRead(client, () => book.lists.listNewest('many', 'PENDING', first.next, 2));
+  expect(page.result.filings.map(({ id }) => id)).toEqual(['f_3997', 'f_3996']);
+  expect(page.commands).toBeLessThan(12);
+  expect(page.bytes).toBeLessThan(2_000);
+  client.disconnect();
+});
+
+test('an order that another program has made wrong is made anew', async () => {
+  const client = redis.connect();
+  const book = await openBook(client, redis.prefix, 'wrong');
+  await book.put(Array.from({ length: 9 }, (_, i) => [`f_${i}`, { status: 'PAID', since: i }]));
+  expect(await listNewest(book, 'wrong', 'PAID', 4)).toEqual(book.sorted('PAID'));
+  const [member = ''] = await client.zrangebylex(book.key.newest, '[PAID\0', '+', 'LIMIT', 0, 1);
+  // One is missing; one has another's rank; the key holds something else.
+  await client.zrem(book.key.newest, member);
+  expect(await listNewest(book, 'wrong', 'PAID', 4)).toEqual(book.sorted('PAID'));
+  await client.zrem(book.key.newest, member);
+  await client.zadd(book.key.newest, 0, member.replace('999', '111'));
+  expect(await listNewest(book, 'wrong', 'PAID', 4)).toEqual(book.sorted('PAID'));
+  await client.zadd(book.key.newest, 0, 'garbage');
+  expect(await listNewest(book, 'wrong', 'PAID', 4)).toEqual(book.sorted('PAID'));
+  // A commit finds that its filing does not stand where it should.
+  await client.zrem(book.key.newest, member);
+  await client.zadd(book.key.newest, 0, 'PAID\u0000999999999999999 f_x');
+  const id = member.split(' ')[1] ?? '';
+  await book.put([[id, { status: 'REJECTED', since: 20 }]]);
+  expect(await listNewest(book, 'wrong', 'PAID', 4)).toEqual(book.sorted('PAID'));
+  expect(await listNewest(book, 'wrong', 'REJECTED', 4)).toEqual([id]);
+});
