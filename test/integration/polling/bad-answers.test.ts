@@ -88,8 +88,8 @@ describe('an answer that is none', () => {
       'invalid_response: GET filings with limit=100 answered more than 10000 records: the partner service has to respect limit',
     ],
     [
-      'one record of 50 MB',
-      { body: `{"items":["${'x'.repeat(50_000_000)}"]}` },
+      'one record of 17 MB',
+      { body: `{"items":["${'x'.repeat(17_000_000)}"]}` },
       'invalid_response: GET filings with limit=1 answered more than 16777216 bytes: the partner service has to send smaller filings',
     ],
     [
