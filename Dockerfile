@@ -1,13 +1,16 @@
 # The daemon, without a build: Node runs the TypeScript sources as they are (docs/adr/0004). The demo's sandbox and receiver are
-# in the same image. `.ci/container-install` runs the install and start commands below in an empty folder.
+# in the same image. `.ci/image` builds and runs it, `.ci/container-install` does so without Docker, in an empty folder.
+# `.ci/pin-images` adds the digest of the base.
 
-FROM node:24.21-slim AS dependencies
+ARG NODE_IMAGE=node:24.21-slim
+
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Optional dependencies are the pinned Node for developers, which the image brings itself, and native speed-ups that are not needed.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
-FROM node:24.21-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 METRICS_PORT=9464
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules

@@ -43,7 +43,7 @@ const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'random.ts', 'sandb
 // Of several entries that match a file the last one applies: folders stand before the folders in them.
 const folders: Readonly<Record<string, Folder>> = {
   json: { may: [] },
-  http: { may: [], pure: true, has: ['negotiator'] },
+  http: { may: [], has: ['negotiator', 'fastify'] },
   memory: { may: [], pure: true },
   waiting: { may: [], pure: true },
   names: { may: ['memory'] },

@@ -20,7 +20,8 @@ const installedInCi = ({ os, cpu, libc }) =>
   (list(libc).includes('glibc') || libc === undefined);
 
 /** A dependency from elsewhere than the registry: git, an address, a folder, owner/repository. */
-const elsewhere = /^(?:git|github|gitlab|bitbucket|gist|https?|ssh|file|link|workspace)\b.*:|^[^@\s]+\/[^\s]+$/;
+const elsewhere =
+  /^(?:git|github|gitlab|bitbucket|gist|https?|ssh|file|link|workspace)\b.*:|^[^@\s]+\/[^\s]+$/;
 
 const wrong = [];
 const check = (holds, sentence) => void (holds || wrong.push(sentence));
@@ -29,7 +30,10 @@ for (const [path, entry] of entries) {
   const name = nameOf(path);
   const hashed = /^sha512-[A-Za-z0-9+/]{86}==$/.test(entry.integrity ?? '');
   if (!withoutHash.has(name))
-    check(hashed, `${path} has no sha512 integrity: run \`node .ci/complete-lock.mjs\` where the registry has it`);
+    check(
+      hashed,
+      `${path} has no sha512 integrity: run \`node .ci/complete-lock.mjs\` where the registry has it`,
+    );
   else if (hashed) wrong.push(`${path} has its integrity: take ${name} out of .ci/without-hash.txt`);
   else
     check(
@@ -53,11 +57,20 @@ for (const [name, wanted] of Object.entries({ ...dependencies, ...devDependencie
   check(/^\d+\.\d+\.\d+$/.test(wanted), `package.json wants ${name} ${wanted}: write out one version`);
 
 const locked = new Set(entries.map(([path]) => nameOf(path)));
-const scripted = new Set(entries.flatMap(([path, { hasInstallScript }]) => (hasInstallScript ? [nameOf(path)] : [])));
-for (const name of withoutHash) check(locked.has(name), `.ci/without-hash.txt names ${name}, which the lock does not have`);
+const scripted = new Set(
+  entries.flatMap(([path, { hasInstallScript }]) => (hasInstallScript ? [nameOf(path)] : [])),
+);
+for (const name of withoutHash)
+  check(locked.has(name), `.ci/without-hash.txt names ${name}, which the lock does not have`);
 for (const [name, allowed] of Object.entries(allowScripts)) {
-  check(allowed === false, `package.json allows the install script of ${name}: none is needed, .npmrc turns all off`);
-  check(scripted.has(name), `allowScripts of package.json names ${name}, which has no install script in the lock`);
+  check(
+    allowed === false,
+    `package.json allows the install script of ${name}: none is needed, .npmrc turns all off`,
+  );
+  check(
+    scripted.has(name),
+    `allowScripts of package.json names ${name}, which has no install script in the lock`,
+  );
 }
 for (const line of ['ignore-scripts=true', 'omit-lockfile-registry-resolved=true'])
   check(read('.npmrc').split('\n').includes(line), `.npmrc lacks the line ${line}`);

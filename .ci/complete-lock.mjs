@@ -43,7 +43,8 @@ for (const [path, { dev, optionalDependencies = {} }] of Object.entries(lock.pac
 let lacking = 0;
 for (const [path, entry] of Object.entries(lock.packages)) {
   if (path === '' || entry.integrity !== undefined) continue;
-  for (const [field, value] of Object.entries(entry.optional ? platformOf(nameOf(path)) : {})) entry[field] ??= value;
+  for (const [field, value] of Object.entries(entry.optional ? platformOf(nameOf(path)) : {}))
+    entry[field] ??= value;
   const name = `${entry.name ?? nameOf(path)}@${entry.version}`;
   try {
     const { stdout } = await promisify(execFile)('npm', ['view', name, 'dist.integrity']);
@@ -56,6 +57,6 @@ for (const [path, entry] of Object.entries(lock.packages)) {
   }
 }
 
-lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
+lock.packages = Object.fromEntries(Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 process.exitCode = lacking === 0 ? 0 : 1;

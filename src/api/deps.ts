@@ -129,7 +129,7 @@ export interface ApiLimits {
    * connections.
    */
   readonly streams: number;
-  /** Maximum number of open connections, including streams and probes. */
+  /** Maximum number of open connections, including streams and probes. One more replaces another. */
   readonly connections: number;
 }
 
@@ -145,6 +145,10 @@ export interface ApiTiming {
   readonly requestMs: number;
   /** Milliseconds until a connection without traffic is cut, including streams whose client does not read. */
   readonly idleMs: number;
+  /** Milliseconds for which an answer waits for a client that takes it too slowly or not at all. */
+  readonly unreadMs: number;
+  /** Milliseconds until an answer must be taken whole; exports and streams may take longer. */
+  readonly answerMs: number;
 }
 
 /** The default times. */
@@ -154,4 +158,6 @@ export const defaultTiming: ApiTiming = {
   streamMs: 900_000,
   requestMs: 10_000,
   idleMs: 60_000,
+  unreadMs: 30_000,
+  answerMs: 300_000,
 };

@@ -8,7 +8,7 @@ import type { ApiDeps } from './deps.ts';
 import { eventSchema } from './events/schema.ts';
 import { filingSchema } from './filings/schema.ts';
 import { describeWebhooks } from './open-api-webhooks.ts';
-import { registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
+import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
 import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
 
 /** Schemas that several responses share, by their `$id`. */
@@ -19,6 +19,7 @@ const sharedSchemas: readonly TSchema[] = [
   newTokenSchema,
   subscriptionSchema,
   registeredSchema,
+  changedSchema,
   attemptSchema,
   deadLetterSchema,
   eventSchema,

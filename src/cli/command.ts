@@ -73,5 +73,5 @@ export function urlFrom(text: string, from: string): string {
 
 /** As `urlFrom`, for an address to which paths are appended: without a slash at its end. */
 export function baseUrlFrom(text: string, from: string): string {
-  return urlFrom(text, from).replace(/\/+$/, '');
+  return urlFrom(text, from).replace(/(?<!\/)\/+$/, '');
 }

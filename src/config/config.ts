@@ -178,7 +178,7 @@ function accountOf(values: Values): Config['defaultAccount'] {
 // one.
 function tracingOf(values: Values): Config['tracing'] {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = values;
-  const url = traces ?? (base === null ? null : `${base.replace(/\/+$/, '')}/v1/traces`);
+  const url = traces ?? (base === null ? null : `${base.replace(/(?<!\/)\/+$/, '')}/v1/traces`);
   const ratio = ratioOf(values);
   if (url === null || ratio === 0 || values.OTEL_SDK_DISABLED) return null;
   return {

@@ -98,7 +98,7 @@ export const baseUrl: ValueParser<string> = (text) => {
     return wrong('must not contain a user or password; the key is given as PARTNER_KEY');
   }
   if (/[?#]/.test(text)) return wrong('must not have a query or fragment');
-  return right(url.href.replace(/\/+$/, ''));
+  return right(url.href.replace(/(?<!\/)\/+$/, ''));
 };
 
 /** An http or https address, called as it is; no credentials, query or fragment. */
@@ -130,7 +130,7 @@ function decoded(text: string): string {
 
 /** A number from 0 to 1. */
 export const share: ValueParser<number> = (text) => {
-  const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   return value <= 1 ? right(value) : wrong('must be a number from 0 to 1');
 };
 

@@ -24,6 +24,12 @@ export async function runDaemon(config: Config, stop: AbortController): Promise<
   const lines = createLogStream(process.stdout);
   process.once('exit', lines.flush);
   const logger = pino({ level: config.logLevel }, lines);
+  const exitCode = await runWith(config, stop, logger);
+  await lines.end();
+  return exitCode;
+}
+
+async function runWith(config: Config, stop: AbortController, logger: Logger): Promise<number> {
   let exitCode: number = exitCodes.stopped;
   process.on('uncaughtException', ({ message, stack }) => {
     logger.fatal({ error: message, stack }, 'daemon.crashed');

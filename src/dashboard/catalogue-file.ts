@@ -1,7 +1,7 @@
 import { eventTypes, loggedEventTypes } from '../events/event-types.ts';
 import { filingStatuses } from '../partner/filing-statuses.ts';
-import { createAsset, mediaType } from './asset.ts';
-import type { Asset } from './asset.ts';
+import { createAsset, mediaType } from '../http/asset.ts';
+import type { Asset } from '../http/asset.ts';
 
 const name = 'data/catalogue.js';
 

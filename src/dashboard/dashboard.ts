@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { serveAsset } from './asset.ts';
+import { serveAsset } from '../http/asset.ts';
 import { catalogueFile } from './catalogue-file.ts';
 import { readPageFiles } from './page-files.ts';
 import { readVendorFiles } from './vendor-files.ts';

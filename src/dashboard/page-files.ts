@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { createAsset, mediaType } from './asset.ts';
-import type { Asset } from './asset.ts';
+import { createAsset, mediaType } from '../http/asset.ts';
+import type { Asset } from '../http/asset.ts';
 
 const folder = new URL('public/', import.meta.url);
 
@@ -11,9 +11,7 @@ export async function readPageFiles(): Promise<Asset[]> {
   const assets = (await readdir(folder, { recursive: true })).map(async (name) => {
     const type = mediaType(name);
     const path = name === 'index.html' ? '/' : `/assets/${name}`;
-    return type === null
-      ? []
-      : [await createAsset(path, type, await readFile(new URL(name, folder), 'utf8'))];
+    return type === null ? [] : [createAsset(path, type, await readFile(new URL(name, folder), 'utf8'))];
   });
   return (await Promise.all(assets)).flat();
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createAsset, mediaType } from './asset.ts';
-import type { Asset } from './asset.ts';
+import { createAsset, mediaType } from '../http/asset.ts';
+import type { Asset } from '../http/asset.ts';
 
 interface Source {
   /** Under `/assets/vendor/`. */
@@ -39,7 +39,7 @@ const sources: readonly Source[] = [
 export function readVendorFiles(): Promise<Asset[]> {
   return Promise.all(
     sources.map(async ({ name, locate, adapt }) => {
-      const text = adapt(await readFile(locate(), 'utf8')).replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
+      const text = adapt(await readFile(locate(), 'utf8')).replace(/\n\/\/# sourceMappingURL=\S*\s*$/, '\n');
       return createAsset(`/assets/vendor/${name}`, mediaType(name) ?? '', text);
     }),
   );

@@ -17,7 +17,8 @@ export type ProvidedRedis = AsyncDisposable & {
 /** The options of `provideRedis`. */
 export type ProvideRedisOptions = {
   /**
-   * `REDIS_URL` is used when it is set and not empty; redis-server and valkey-server are searched in `PATH`.
+   * `REDIS_URL` is used when it is set and not empty; redis-server and valkey-server are searched in `PATH`;
+   * `REDIS_IMAGE` names another image for the container.
    */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Called with one line before each step. */
@@ -32,6 +33,7 @@ export type ProvideRedisOptions = {
 
 type Step = (options: ProvideRedisOptions) => Promise<ProvidedRedis | null>;
 
+/** The image that docker-compose.yml uses; `REDIS_IMAGE` replaces both. */
 const containerImage = 'valkey/valkey:8-alpine';
 
 /**
@@ -85,19 +87,20 @@ const startFromPath: Step = async ({ env, log, appendfsync = 'everysec' }) => {
   );
 };
 
-const startContainer: Step = async ({ log, appendfsync = 'everysec' }) => {
-  const testcontainers = await import('testcontainers').catch(() => null);
-  if (testcontainers === null) return null;
+const startContainer: Step = async ({ env, log, appendfsync = 'everysec' }) => {
+  const [testcontainers, redis] = await Promise.all([
+    import('testcontainers').catch(() => null),
+    import('@testcontainers/redis').catch(() => null),
+  ]);
+  if (testcontainers === null || redis === null) return null;
   const runtime = await testcontainers.getContainerRuntimeClient().catch(() => null);
   if (runtime === null) return null;
-  log(`Redis: no redis-server in PATH; starting a container of ${containerImage}`);
-  const container = await new testcontainers.GenericContainer(containerImage)
+  const image = env['REDIS_IMAGE'] || containerImage;
+  log(`Redis: no redis-server in PATH; starting a container of ${image}`);
+  const container = await new redis.RedisContainer(image)
     .withCommand(['valkey-server', ...durableArgs(appendfsync)])
-    .withExposedPorts(6379)
-    .withWaitStrategy(testcontainers.Wait.forLogMessage(/Ready to accept connections/))
     .start();
-  const url = `redis://${container.getHost()}:${container.getMappedPort(6379)}`;
-  return provided(url, `container of ${containerImage}`, async () => {
+  return provided(container.getConnectionUrl(), `container of ${image}`, async () => {
     await container.stop();
   });
 };

@@ -190,6 +190,6 @@ export function lostBody(account: string, key: string, position: number): Unread
 
 /** Reads the stored head: a position, and behind it the timeline. Null where the text is anything else. */
 export function toCheckpoint(text: string): Checkpoint | null {
-  const [, position, timeline = ''] = /^(\d+) ?([0-9a-f]*)$/i.exec(text) ?? [];
+  const [, position, timeline = ''] = /^(\d{1,16}) ?([0-9a-f]*)$/i.exec(text) ?? [];
   return position === undefined ? null : { position: Number(position), timeline };
 }

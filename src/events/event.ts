@@ -40,17 +40,26 @@ export interface FilingChange {
   readonly notAfter: number;
   /** The filing as the partner service returned it; null when it returned none (removed). */
   readonly document: Readonly<Record<string, unknown>> | null;
+  /** Bytes of a filing that was too large to be read as a whole, so that `document` is a part of it. */
+  readonly heavyBytes?: number;
 }
+
+// Maximum bytes of a body besides the filing; the longest reason that the partner service may give fits.
+const otherBytesMax = 131_072;
+
+// Maximum characters of a text in a body that would be larger.
+const cutTextMax = 1_000;
 
 /**
  * Builds the event of a filing's change (docs/webhooks.md#event-types). The same change gives the same id. A
- * filing of more than `filingBytesMax` bytes is left out of the body, and `omitted` is set.
+ * filing of more than `filingBytesMax` bytes, or with `heavyBytes`, is left out of the body, and `omitted` is
+ * set. So it is where the rest of the body would have more than 128 KiB, whose long texts are cut then:
+ * whatever was read, the event can be stored and sent.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
-  const { account, filingId, after, before, document } = change;
-  const filingBytes = document === null ? 0 : Buffer.byteLength(JSON.stringify(document));
-  const isTooLarge = filingBytes > filingBytesMax;
-  const data = {
+  const { account, filingId, after, before, document, heavyBytes } = change;
+  const filingBytes = heavyBytes ?? bytesOf(document);
+  const rest = {
     account,
     filingId,
     status: after.status,
@@ -61,6 +70,11 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     changed: change.changed,
     observed: { notBefore: isoTime(change.notBefore), notAfter: isoTime(change.notAfter) },
     inferred: change.inferred,
+  };
+  const isCut = Buffer.byteLength(JSON.stringify(rest)) > otherBytesMax;
+  const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
+  const data = {
+    ...(isCut ? cutTexts(rest) : rest),
     ...(isTooLarge ? { omitted: 'too_large' } : { filing: document }),
   };
   return {
@@ -82,7 +96,7 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
 
 /**
  * Builds an operational event (`account.*`, `subscription.*`). `occasion` names the occurrence: reporting the
- * same one twice gives the same id.
+ * same one twice gives the same id. Texts of more than a thousand characters are cut.
  */
 export function buildOperationalEvent(
   account: string,
@@ -96,8 +110,23 @@ export function buildOperationalEvent(
     type,
     filingId: '',
     state: '',
-    body: JSON.stringify({ type, timestamp: isoTime(at), data: { account, ...details } }),
+    body: JSON.stringify({ type, timestamp: isoTime(at), data: { account, ...cutTexts(details) } }),
   };
+}
+
+// Its long texts, as their beginnings.
+function cutTexts<T extends object>(members: T): T {
+  const cut = Object.entries(members).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'string' && value.length > cutTextMax
+      ? `${value.slice(0, cutTextMax)}…`.toWellFormed()
+      : value,
+  ]);
+  return Object.fromEntries(cut) as T;
+}
+
+function bytesOf(document: FilingChange['document']): number {
+  return document === null ? 0 : Buffer.byteLength(JSON.stringify(document));
 }
 
 function sideParts(side: Side): readonly unknown[] {

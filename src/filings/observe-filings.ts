@@ -3,6 +3,7 @@ import type { Clock } from '../redis/clock.ts';
 import { decideCommit, isAsStored } from './detection/decide-commit.ts';
 import type { DecisionContext, FilingCommit, Observation } from './detection/decide-commit.ts';
 import { comparedSpan, type ComparedSpan } from './detection/detect-change.ts';
+import { takeTurns } from '../partner/body/turns.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log, without its body. */
@@ -122,7 +123,10 @@ async function decideAll(
   if (open.length > 0) await clock.synchronise();
   const compared = comparedSpan(window, { at: clock.now(), steadySince: clock.steadySince() });
   const steps: Step[] = [];
+  // Filings are parsed once more for their events.
+  const turns = takeTurns();
   for (const { observation, previous } of open) {
+    if (turns.isOver()) await turns.next();
     const decision = decideCommit(context, observation, previous, compared);
     if (decision.kind === 'outdated') tally.overtakenBy = Math.min(tally.overtakenBy, decision.since);
     if (decision.kind === 'commit') steps.push({ observation, commit: decision.commit });

@@ -1,5 +1,5 @@
 import type { Account, AccountStore } from '../accounts/account-store.ts';
-import type { ReadLags } from '../subscriptions/lag.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { Metrics } from './metrics.ts';
 import { isKnownStatus, knownStatuses } from '../partner/filing-statuses.ts';
@@ -10,18 +10,19 @@ import { checkDurability } from '../redis/durability/check-durability.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { StoreWatch } from '../redis/durability/store-watch.ts';
 import { toUnreadable } from '../redis/unreadable-record.ts';
-import { subscriptionState } from '../subscriptions/subscription.ts';
-import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
+import {
+  readSubscriptionGauges,
+  type SubscriptionGauges,
+  type SubscriptionGaugesDeps,
+} from './subscription-gauges.ts';
 
-export interface GaugesDeps {
+export interface GaugesDeps extends SubscriptionGaugesDeps {
   readonly redis: RedisClient;
   readonly watch: Pick<StoreWatch, 'problem'>;
   readonly readiness: () => Promise<Readiness>;
   readonly accounts: Pick<AccountStore, 'list'>;
   readonly snapshot: Pick<SnapshotStore, 'counts'>;
   readonly polling: Pick<PollingStore, 'read'>;
-  readonly subscriptions: Pick<SubscriptionStore, 'filters' | 'deliveries'>;
-  readonly lags: ReadLags;
   readonly now: () => number;
 }
 
@@ -34,11 +35,14 @@ const healthStates: readonly HealthState[] = [
   'stale',
 ];
 const otherStatusesMax = 20;
+// Number of accounts that are read at the same time.
+const accountsAtOnce = 20;
 
 /**
  * Sets every gauge from the store, whichever processes poll and deliver; called before each scrape. The
- * series of deleted accounts and subscriptions are removed. Rejects while Redis does not answer: then `ready`
- * is 0 and the other gauges keep their values.
+ * series of deleted accounts and subscriptions are removed. All of an account are set at once, so a scrape in
+ * between shows the former ones. Rejects while Redis does not answer: then `ready` is 0 and the other gauges
+ * keep their values.
  */
 export async function collectGauges(deps: GaugesDeps, metrics: Metrics): Promise<void> {
   const { ready } = await deps.readiness();
@@ -57,16 +61,11 @@ async function collectAccounts(
   accounts: readonly Account[],
   metrics: Metrics,
 ): Promise<void> {
-  const readable = await Promise.all(
-    accounts.map((account) =>
-      unlessUnreadable(async () => ({
-        ...account,
-        counts: boundedCounts(await snapshot.counts(account.account)),
-        marks: await polling.read(account.account),
-      })),
-    ),
-  );
-  const found = readable.filter((each) => each !== null);
+  const found = await someAtOnce(accounts, async (account) => ({
+    ...account,
+    counts: boundedCounts(await snapshot.counts(account.account)),
+    marks: await polling.read(account.account),
+  }));
   for (const gauge of [metrics.filings, metrics.lastCompletePoll, metrics.accountHealth]) gauge.reset();
   for (const { account, pollIntervalMs, createdAt, counts, marks } of found) {
     const health = healthState(marks, pollIntervalMs, createdAt, now());
@@ -78,38 +77,39 @@ async function collectAccounts(
 }
 
 async function collectSubscriptions(
-  { lags, subscriptions }: GaugesDeps,
+  deps: GaugesDeps,
   accounts: readonly Account[],
   metrics: Metrics,
 ): Promise<void> {
+  const found: (SubscriptionGauges & { readonly account: string })[] = [];
+  for (const { account } of accounts) {
+    const shown = await unlessUnreadable(() => readSubscriptionGauges(deps, account));
+    if (shown !== null) found.push({ account, ...shown });
+  }
   const byState = { active: 0, failing: 0, disabled: 0 };
   metrics.subscriptionLag.reset();
-  for (const { account } of accounts) {
-    const shown =
-      (await unlessUnreadable(async () => readSubscriptions({ lags, subscriptions }, account))) ?? [];
-    for (const { id, delivery, lag } of shown) {
-      byState[subscriptionState(delivery)] += 1;
-      metrics.subscriptionLag.set({ account, subscription: id }, lag);
-    }
+  for (const { account, byState: states, lags } of found) {
+    for (const state of subscriptionStates) byState[state] += states[state];
+    for (const [subscription, lag] of lags) metrics.subscriptionLag.set({ account, subscription }, lag);
   }
-  for (const [state, count] of Object.entries(byState)) metrics.subscriptions.set({ state }, count);
+  for (const state of subscriptionStates) metrics.subscriptions.set({ state }, byState[state]);
 }
 
-async function readSubscriptions(
-  { lags, subscriptions }: Pick<GaugesDeps, 'lags' | 'subscriptions'>,
-  account: string,
-) {
-  const filters = await subscriptions.filters(account);
-  const states = await subscriptions.deliveries(
-    account,
-    filters.map(({ id }) => id),
-  );
-  const shown = filters.flatMap((filter, i) => {
-    const delivery = states[i];
-    return delivery === undefined ? [] : [{ filter, delivery }];
-  });
-  const lagOf = await lags(account, shown);
-  return shown.map(({ filter: { id }, delivery }, i) => ({ id, delivery, lag: lagOf[i] ?? 0 }));
+const subscriptionStates = ['active', 'failing', 'disabled'] as const;
+
+// What can be read of these accounts, a few of them at once; other work has its turn in between.
+async function someAtOnce<T>(
+  accounts: readonly Account[],
+  read: (account: Account) => Promise<T>,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (let from = 0; from < accounts.length; from += accountsAtOnce) {
+    const some = accounts.slice(from, from + accountsAtOnce);
+    for (const each of await Promise.all(some.map((account) => unlessUnreadable(() => read(account)))))
+      if (each !== null) found.push(each);
+    await nextTurn();
+  }
+  return found;
 }
 
 // An account with an unreadable record has no series from it; the other accounts do.

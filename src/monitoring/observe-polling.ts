@@ -39,9 +39,9 @@ export function observePolling(deps: PollingObserverDeps): PollingObserver {
       metrics.partnerRequests.inc({ endpoint, code });
     },
 
-    onQuarantined(account, records) {
+    onQuarantined(account, records, examples) {
       metrics.quarantined.inc({ account }, records);
-      logger.warn({ account, records }, 'poll.quarantined');
+      logger.warn({ account, records, examples }, 'poll.quarantined');
     },
 
     onEvents(account, events) {

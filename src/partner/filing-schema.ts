@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isNestedDeeper } from '../json/nesting.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
+import { AnswerExcess } from './body/answer-excess.ts';
+import { recordsMax } from './body/page-layout.ts';
 
 /** One filing as read from the partner service: the fields that detection needs, and the whole document. */
 export interface PartnerFiling {
@@ -12,11 +14,16 @@ export interface PartnerFiling {
   readonly completedAt: string | null;
   /** Verbatim; null where the service sent null or nothing. */
   readonly rejectionReason: string | null;
+  /** Verbatim; null where the service sent something else than a short text (docs/partner.md#timestamps). */
+  readonly createdAt: string | null;
   /**
    * Everything the service returned, unknown fields included. Numbers are kept as they were written, or as
-   * doubles where something on the page is nested too deeply for the exact parser. Parsed when asked for.
+   * doubles where something on the page is nested too deeply for the exact parser. Parsed when asked for. Of
+   * a filing with `heavyBytes` only the fields that this daemon knows.
    */
   readonly document: () => Readonly<Record<string, unknown>>;
+  /** Bytes of a filing that is too large to be read as a whole; no event carries it. */
+  readonly heavyBytes?: number;
 }
 
 /** Number of filings on a full page: the highest limit that the service accepts (docs/partner.md#lists). */
@@ -27,9 +34,11 @@ export interface PartnerPage {
   readonly filings: readonly PartnerFiling[];
   /**
    * Records on the page that are not filings (wrong types, impossible ids), each by its id or, without one,
-   * by a digest of the record. They are counted; the other records are processed.
+   * by a digest of the record; the first thousand of them. The other records are processed.
    */
   readonly quarantined: readonly string[];
+  /** Number of records on the page that are not filings. */
+  readonly unreadable: number;
   /** Length of the page as served, quarantined records included: paging advances by it. */
   readonly length: number;
   /** The service's count of matching filings; null when it sent none that can be read as a count. */
@@ -39,10 +48,13 @@ export interface PartnerPage {
 }
 
 const idCharactersMax = 256;
+const timestampMax = 256;
 
-// Maximum levels of nesting; real filings have at most four. Deeper ones could not be written into an event,
-// because JSON.stringify and most receivers' parsers recurse.
-const nestingMax = 50;
+/**
+ * Maximum levels of nesting; real filings have at most four. Deeper ones could not be written into an event,
+ * because JSON.stringify and most receivers' parsers recurse.
+ */
+export const nestingMax = 50;
 
 // The type of a timestamp is not specified (docs/partner.md#timestamps), so a number is accepted too.
 const filingSchema = Compile(
@@ -51,7 +63,7 @@ const filingSchema = Compile(
     // entry.
     id: Type.String({ minLength: 1, maxLength: idCharactersMax }),
     status: Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
-    completedAt: Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Number(), Type.Null()])),
+    completedAt: Type.Optional(Type.Union([Type.String({ maxLength: timestampMax }), Type.Number(), Type.Null()])),
     rejectionReason: Type.Optional(Type.Union([Type.String({ maxLength: 65_536 }), Type.Null()])),
   }),
 );
@@ -59,6 +71,9 @@ const filingSchema = Compile(
 // Maximum number of unreadable records on a page without a filing. More of them mean that the format has
 // changed, or that another service answers.
 const unreadableMax = 9;
+
+// Maximum number of unreadable records of a page that are named; the others are only counted.
+const quarantinedMax = 1_000;
 
 const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
 
@@ -74,32 +89,55 @@ export function parseFiling(text: () => string): PartnerFiling | null {
 
 /**
  * The page in an answer (docs/partner.md#lists), or null when it is not one. Ten or more records without a
- * filing among them are not a page. Throws SyntaxError when the text is not JSON. The text is decoded again
- * as in `parseFiling`.
+ * filing among them are not a page. Throws SyntaxError when the text is not JSON, and AnswerExcess when there
+ * are more than 10 000 records. The text is decoded again as in `parseFiling`.
  */
 export function parsePage(text: () => string): PartnerPage | null {
   const value: unknown = JSON.parse(text());
   if (!pageSchema.Check(value)) return null;
+  if (value.items.length > recordsMax) throw new AnswerExcess('records', recordsMax);
   let exact: readonly unknown[] | undefined;
   const document = (position: number) => () => {
     exact ??= itemsExactly(text()) ?? (JSON.parse(text()) as typeof value).items;
     return exact[position] as Record<string, unknown>;
   };
+  const page = startPage();
+  value.items.forEach((item, position) => page.add(item, toFiling(item, document(position))));
+  return page.end(value);
+}
+
+/** A page whose records are read one after the other. */
+export interface PageInProgress {
+  /** Adds the next record; `filing` is null when it is not one. */
+  add(record: unknown, filing: PartnerFiling | null): void;
+  /** The page; `frame` holds what the service sent beside the records. Null as `parsePage`. */
+  end(frame: unknown): PartnerPage | null;
+}
+
+/** A page without records so far. */
+export function startPage(): PageInProgress {
   const filings: PartnerFiling[] = [];
   const quarantined: string[] = [];
-  value.items.forEach((item, position) => {
-    const filing = toFiling(item, document(position));
-    if (filing === null) quarantined.push(nameOf(item));
-    else filings.push(filing);
-  });
-  if (filings.length === 0 && quarantined.length > unreadableMax) return null;
-  const { total, limit } = value as { total?: unknown; limit?: unknown };
+  let unreadable = 0;
   return {
-    filings,
-    quarantined,
-    length: value.items.length,
-    total: parseCount(total),
-    limit: parseCount(limit),
+    add(record, filing) {
+      if (filing !== null) return void filings.push(filing);
+      unreadable += 1;
+      if (unreadable <= quarantinedMax) quarantined.push(nameOf(record));
+    },
+    end(frame) {
+      if (!pageSchema.Check(frame)) return null;
+      if (filings.length === 0 && unreadable > unreadableMax) return null;
+      const { total, limit } = frame as { total?: unknown; limit?: unknown };
+      return {
+        filings,
+        quarantined,
+        unreadable,
+        length: filings.length + unreadable,
+        total: parseCount(total),
+        limit: parseCount(limit),
+      };
+    },
   };
 }
 
@@ -115,14 +153,17 @@ function itemsExactly(text: string): readonly unknown[] | null {
   }
 }
 
-function toFiling(value: unknown, document: PartnerFiling['document']): PartnerFiling | null {
+/** The filing that a parsed record is, or null when it is not one; see `parseFiling`. */
+export function toFiling(value: unknown, document: PartnerFiling['document']): PartnerFiling | null {
   if (!filingSchema.Check(value) || !isAddressable(value.id) || !value.status.isWellFormed()) return null;
   if (isNestedDeeper(value, nestingMax)) return null;
+  const { createdAt } = value as { createdAt?: unknown };
   return {
     id: value.id,
     status: value.status,
     completedAt: value.completedAt == null ? null : String(value.completedAt),
     rejectionReason: value.rejectionReason ?? null,
+    createdAt: typeof createdAt === 'string' && createdAt.length <= timestampMax ? createdAt : null,
     document,
   };
 }
@@ -138,7 +179,7 @@ function nameOf(record: unknown): string {
   const id = (record as { id?: unknown } | null | undefined)?.id;
   if (typeof id === 'string' && id !== '' && id.length <= idCharactersMax) return id;
   const text = isNestedDeeper(record, nestingMax) ? 'nested too deeply' : JSON.stringify(record);
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }
 
 function parseCount(value: unknown): number | null {
@@ -147,10 +188,10 @@ function parseCount(value: unknown): number | null {
 }
 
 /**
- * When a filing was created according to its own document (docs/partner.md#timestamps), in milliseconds; NaN
- * where the document does not say.
+ * When a filing was created according to itself or to its document (docs/partner.md#timestamps), in
+ * milliseconds; NaN where that does not say.
  */
-export function createdAtOf(document: Readonly<Record<string, unknown>> | null): number {
-  const createdAt = document?.['createdAt'];
+export function createdAtOf(said: { readonly createdAt?: unknown } | null): number {
+  const createdAt = said?.createdAt;
   return typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
 }

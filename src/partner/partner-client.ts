@@ -1,10 +1,13 @@
-import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HostLookup } from '../names/host-lookup.ts';
 import type { Clock } from '../redis/clock.ts';
-import { parseFiling, parsePage, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
-import { kindOfStatus, meaningOf, PartnerError } from './partner-error.ts';
-import { createPartnerHttp, type PartnerAnswer } from './partner-http.ts';
+import { AnswerExcess, type Counted } from './body/answer-excess.ts';
+import { createAnswerRooms, type AnswerRoom, type AnswerRooms } from './body/answer-room.ts';
+import { createPageLimit } from './body/page-limit.ts';
+import { kept, released, toFiling, toIdentity, toPage } from './body/understand-answer.ts';
+import { pageSize, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
+import { meaningOf, PartnerError } from './partner-error.ts';
+import { createPartnerHttp, type Asked, type PartnerAnswer } from './partner-http.ts';
 import type { Verdict } from './pace.ts';
 import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
@@ -16,6 +19,10 @@ export interface PageAnswer {
   readonly span: ReadSpan;
   /** Length of the answer's body, which the page holds on to. */
   readonly bytes: number;
+  /** The limit that was requested: lower than that of the query where filings are large. */
+  readonly limit: number;
+  /** To be called once the page's filings are compared: other large pages wait for its room. */
+  readonly release: () => void;
 }
 
 /**
@@ -35,9 +42,11 @@ export interface PartnerClient {
   /**
    * `GET /partner/filings`. `onArrival` is called when a page has arrived and before it is parsed, so a
    * request that it sends is under way meanwhile. A page that proves unreadable is requested again, and
-   * arrives again.
+   * arrives again. So is one that is larger than an answer may be, with a lower limit.
    */
   listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
+  /** The service's count of all filings; null when it gives none. */
+  countFilings(signal: AbortSignal): Promise<number | null>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
   getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; span: ReadSpan }>;
   /**
@@ -56,8 +65,12 @@ export interface PartnerClientDeps {
   readonly random: () => number;
   /** Finds the addresses of the service's host; without one, the system's own lookup does. */
   readonly lookup?: HostLookup;
-  /** The account whose lookups these are. */
+  /** The account whose lookups and large answers these are. */
   readonly account?: string;
+  /** Room for large answers; one of its own where it is left out. */
+  readonly rooms?: AnswerRooms;
+  /** Maximum bytes of a filing, as JSON, that its events carry; larger ones are not always read as a whole. */
+  readonly filingBytesMax?: number;
   /** Called once per request sent, retries included; `code` is the status or the kind of failure. */
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
 }
@@ -65,145 +78,152 @@ export interface PartnerClientDeps {
 /** Label of a metric: the endpoints, without ids. */
 export type Endpoint = 'filings' | 'filing' | 'me';
 
+// Filings are parsed as a whole up to this size, and up to four times the size that events carry: JSON may
+// have white space and escapes that events have not.
+const wholeBytesMin = 1024 * 1024;
+const wholeShare = 4;
+
+interface Request extends Asked {
+  readonly endpoint: Endpoint;
+  /** The limit of a list, null for other requests. */
+  readonly limit: number | null;
+}
+
+type Understand<T> = (answer: PartnerAnswer) => Promise<T>;
+
 /**
  * A client that repeats requests whose fault passes quickly. Each attempt counts in the request budget and
  * has a span of its own, so the time of a failed attempt never widens that of the next.
  */
 export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
-  const { budget, clock } = deps;
+  const { budget, clock, rooms = createAnswerRooms(), filingBytesMax = 0 } = deps;
   const http = createPartnerHttp(deps);
+  const pageLimit = createPageLimit(pageSize);
+  const wholeBytesMax = Math.max(wholeBytesMin, wholeShare * filingBytesMax);
 
   async function read<T>(
-    endpoint: Endpoint,
-    path: string,
-    understand: (answer: PartnerAnswer) => T | Promise<T>,
+    request: Request,
+    understand: Understand<T>,
     signal: AbortSignal,
   ): Promise<{ read: T; span: ReadSpan }> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await budget.spend(
-          (report) => attemptOnce(endpoint, path, understand, signal, report),
-          signal,
-        );
+        return await budget.spend((report) => attemptOnce(request, understand, signal, report), signal);
       } catch (error) {
-        const failure = toPartnerError(error, endpoint, signal);
+        const failure = toPartnerError(error, request, signal);
         const waitMs = repeatDelayMs(failure, attempt, budget.pace().share, deps.random);
         if (waitMs === null) throw failure;
         await delay(waitMs, undefined, { signal }).catch(() => {
-          throw stopped(endpoint);
+          throw stopped(request.endpoint);
         });
       }
     }
   }
 
   async function attemptOnce<T>(
-    endpoint: Endpoint,
-    path: string,
-    understand: (answer: PartnerAnswer) => T | Promise<T>,
+    request: Request,
+    understand: Understand<T>,
     signal: AbortSignal,
     report: (verdict: Verdict) => void,
   ): Promise<{ read: T; span: ReadSpan }> {
     try {
       const start = clock.now();
       const asked = performance.now();
-      const answer = await ask(endpoint, path, signal);
+      const answer = await ask(request, signal);
       const span = spanOf(start, clock.now(), performance.now() - asked);
       const understood = await understand(answer);
       report('fine');
       return { read: understood, span };
     } catch (error) {
-      const { pace } = meaningOf(toPartnerError(error, endpoint, signal));
+      const failure = toPartnerError(error, request, signal);
+      const { pace } = meaningOf(failure);
       if (pace !== null) report(pace);
-      throw error;
+      throw failure;
     }
   }
 
-  async function ask(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<PartnerAnswer> {
+  async function ask(request: Request, signal: AbortSignal): Promise<PartnerAnswer> {
+    const { endpoint } = request;
     try {
-      const answer = await http.get(endpoint, path, signal);
+      const answer = await http.get(request, signal);
       deps.onRequest(endpoint, String(answer.status));
       return answer;
     } catch (error) {
-      deps.onRequest(endpoint, toPartnerError(error, endpoint, signal).kind);
-      throw error;
+      const failure = toPartnerError(error, request, signal);
+      deps.onRequest(endpoint, failure.kind);
+      throw failure;
     }
+  }
+
+  function listRequest({ offset, limit, status }: ListQuery, room: AnswerRoom): Request {
+    const search = new URLSearchParams({ offset: String(offset), limit: String(limit) });
+    if (status !== undefined) search.set('status', status);
+    const path = `partner/filings?${search.toString()}`;
+    return { endpoint: 'filings', path, shape: 'page', room, limit };
+  }
+
+  async function readPage(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer> {
+    const understand = kept(async (answer) => {
+      const page = await toPage(answer, wholeBytesMax, onArrival);
+      return { page, bytes: answer.body.bytes.length, release: answer.release };
+    });
+    const { read: answered, span } = await read(listRequest(query, rooms.pages), understand, signal);
+    return { ...answered, span, limit: query.limit };
   }
 
   return {
     async listFilings(query, signal, onArrival) {
-      const search = new URLSearchParams({ offset: String(query.offset), limit: String(query.limit) });
-      if (query.status !== undefined) search.set('status', query.status);
-      const path = `partner/filings?${search.toString()}`;
-      const understand = (answer: PartnerAnswer) => toPage(answer, onArrival);
-      const { read: answered, span } = await read('filings', path, understand, signal);
-      return { ...answered, span };
+      for (;;) {
+        const limit = pageLimit.of(query.limit);
+        try {
+          const answer = await readPage({ ...query, limit }, signal, onArrival);
+          pageLimit.fits(limit, answer.bytes);
+          return answer;
+        } catch (error) {
+          const isTooLarge = error instanceof PartnerError && error.excess?.of === 'bytes';
+          if (!isTooLarge || !pageLimit.tooLarge(limit)) throw error;
+        }
+      }
+    },
+    async countFilings(signal) {
+      const request = listRequest({ offset: 0, limit: 1 }, rooms.others);
+      const understand = released(async (answer) => (await toPage(answer, wholeBytesMax)).total);
+      return (await read(request, understand, signal)).read;
     },
     async getFiling(id, signal) {
       const path = `partner/${encodeURIComponent(id)}`;
-      const { read: filing, span } = await read('filing', path, (answer) => toFiling(answer, id), signal);
+      const request = { endpoint: 'filing', path, shape: 'other', room: rooms.others, limit: null } as const;
+      const understand = released((answer) => toFiling(answer, id, wholeBytesMax));
+      const { read: filing, span } = await read(request, understand, signal);
       return { filing, span };
     },
     async checkAccount(signal) {
-      return (await read('me', 'partner/me', toIdentity, signal)).read;
+      const path = 'partner/me';
+      const request = { endpoint: 'me', path, shape: 'other', room: rooms.others, limit: null } as const;
+      return (await read(request, released(toIdentity), signal)).read;
     },
   };
 }
 
-async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<Omit<PageAnswer, 'span'>> {
-  expectOk(answer, 'filings');
-  if (onArrival !== undefined) {
-    onArrival();
-    // Requests are written in the next turns, and parsing a page takes as long as the service needs to
-    // answer.
-    await nextTurn();
-  }
-  return { page: parseOr('filings', () => parsePage(answer.text)), bytes: answer.bytes };
-}
-
-function toFiling(answer: PartnerAnswer, id: string): PartnerFiling | null {
-  if (answer.status === 404) return null;
-  expectOk(answer, 'filing');
-  const filing = parseOr('filing', () => parseFiling(answer.text));
-  if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered with another filing');
-  return filing;
-}
-
-// Null where a proxy answers in place of the service, for its page is not an account.
-function toIdentity(answer: PartnerAnswer): string | null {
-  expectOk(answer, 'me');
-  const { email } = parseOr('me', () => {
-    const value: unknown = JSON.parse(answer.text());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-  }) as { readonly email?: unknown };
-  // Name and state of an account may change; its address identifies it.
-  const address = typeof email === 'string' ? email.trim().toLowerCase() : '';
-  return address === '' ? null : createHash('sha256').update(address).digest('base64url');
-}
-
-function expectOk({ status, retryAfterMs }: PartnerAnswer, endpoint: Endpoint): void {
-  const kind = kindOfStatus(status);
-  if (kind !== null)
-    throw new PartnerError(kind, `GET ${endpoint} answered ${status}`, { status, retryAfterMs });
-}
-
-function parseOr<T>(endpoint: Endpoint, parse: () => T | null): T {
-  let parsed: T | null = null;
-  try {
-    parsed = parse();
-  } catch {
-    throw new PartnerError('invalid_response', `GET ${endpoint} answered with a body that is not JSON`);
-  }
-  if (parsed === null)
-    throw new PartnerError('invalid_response', `GET ${endpoint} answered with JSON of an unexpected shape`);
-  return parsed;
-}
-
 // A request that waits for the budget rejects with the reason of the abort.
-function toPartnerError(error: unknown, endpoint: Endpoint, signal: AbortSignal): PartnerError {
+function toPartnerError(error: unknown, { endpoint, limit }: Request, signal: AbortSignal): PartnerError {
   if (error instanceof PartnerError) return error;
+  if (error instanceof AnswerExcess) return excessError(error, endpoint, limit);
   if (signal.aborted) return stopped(endpoint);
   throw error;
 }
+
+function excessError({ of, max }: AnswerExcess, endpoint: Endpoint, limit: number | null): PartnerError {
+  const request = limit === null ? `GET ${endpoint}` : `GET ${endpoint} with limit=${limit}`;
+  const message = `${request} answered more than ${max} ${of}${remedies[of]}`;
+  return new PartnerError('invalid_response', message, { excess: { of, limit } });
+}
+
+const remedies: Readonly<Record<Counted, string>> = {
+  bytes: ': the partner service has to send smaller filings',
+  records: ': the partner service has to respect limit',
+  'other bytes': ' beside its records: it is not a list of filings',
+};
 
 function stopped(endpoint: Endpoint): PartnerError {
   return new PartnerError('aborted', `GET ${endpoint} was stopped`);

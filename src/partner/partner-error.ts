@@ -1,3 +1,4 @@
+import type { Counted } from './body/answer-excess.ts';
 import type { Verdict } from './pace.ts';
 
 /** The kind of failure of a request to the partner service. */
@@ -11,6 +12,12 @@ export type PartnerErrorKind =
   | 'unexpected_status' // 3xx (never followed) and other 4xx
   | 'aborted'; // the daemon stopped it
 
+/** The size that made an answer unreadable; `limit` is that of a page, null for other answers. */
+export interface Excess {
+  readonly of: Counted;
+  readonly limit: number | null;
+}
+
 /** A failed request. The message names endpoint and cause, never the key, a header or a body. */
 export class PartnerError extends Error {
   override readonly name = 'PartnerError';
@@ -21,16 +28,19 @@ export class PartnerError extends Error {
    * Minimum milliseconds that the service asks to wait before the next request; null when it asks for none.
    */
   readonly retryAfterMs: number | null;
+  /** What the answer had too much of; null where its size was no problem. */
+  readonly excess: Excess | null;
 
   constructor(
     kind: PartnerErrorKind,
     message: string,
-    details: { status?: number | null; retryAfterMs?: number | null } = {},
+    details: { status?: number | null; retryAfterMs?: number | null; excess?: Excess | null } = {},
   ) {
     super(message);
     this.kind = kind;
     this.status = details.status ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
+    this.excess = details.excess ?? null;
   }
 }
 
@@ -67,7 +77,7 @@ const passing = { list: 'left_out', filing: 'left_out', repeat: 'soon', isRefusa
 const final = { list: 'poll_ends', filing: 'poll_ends', repeat: 'never', isRefusal: false } as const;
 
 /** The one place that defines the consequences of each failure. */
-const meanings: Readonly<Record<Failure | 'key_refused' | 'forbidden' | 'refused' | 'unexpected', Meaning>> =
+const meanings: Readonly<Record<Failure | 'key_refused' | 'forbidden' | 'refused' | 'unexpected' | 'too_large', Meaning>> =
   {
     key_refused: { ...final, pace: null },
     // May be about that filing alone; the next list shows whether it is about the account.
@@ -77,13 +87,18 @@ const meanings: Readonly<Record<Failure | 'key_refused' | 'forbidden' | 'refused
     timeout: { ...passing, pace: 'trouble' },
     network: { ...passing, pace: 'trouble' },
     invalid_response: { ...passing, pace: null },
+    // The same request would get the same answer.
+    too_large: { ...passing, repeat: 'never', pace: null },
     refused: { ...passing, repeat: 'never', pace: null, isRefusal: true },
     unexpected: { ...passing, repeat: 'never', pace: null },
     aborted: { ...final, pace: null },
   };
 
+type Failed = Pick<PartnerError, 'kind' | 'status'> & { readonly excess?: Excess | null };
+
 /** The consequences of a failure of that kind. */
-export function meaningOf({ kind, status }: Pick<PartnerError, 'kind' | 'status'>): Meaning {
+export function meaningOf({ kind, status, excess = null }: Failed): Meaning {
+  if (excess !== null) return meanings.too_large;
   if (kind === 'auth') return status === 403 ? meanings.forbidden : meanings.key_refused;
   if (kind !== 'unexpected_status') return meanings[kind];
   // 408 is about the time that the request took.

@@ -3,26 +3,40 @@ import type { HostLookup } from '../names/host-lookup.ts';
 import { lookupFunction } from '../names/lookup-function.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
+import { AnswerExcess } from './body/answer-excess.ts';
+import { bodyBytesMax, createBodyCollector, type AnswerBody, type BodyCollector } from './body/answer-body.ts';
+import type { AnswerRoom } from './body/answer-room.ts';
 import { PartnerError } from './partner-error.ts';
 
 /** One HTTP answer of the partner service, whatever its status. */
 export interface PartnerAnswer {
   readonly status: number;
-  /** Decodes the body as UTF-8; other bytes become U+FFFD. */
-  readonly text: () => string;
-  /** Length of the body. */
-  readonly bytes: number;
+  /** Empty unless the status is 2xx. */
+  readonly body: AnswerBody;
   /** From the moment of the answer, milliseconds; null without a `Retry-After` that can be read. */
   readonly retryAfterMs: number | null;
+  /** To be called when the body is not needed any more. */
+  readonly release: () => void;
+}
+
+/** A request, and how its answer is to be read. */
+export interface Asked {
+  /** Names the request in errors. */
+  readonly endpoint: string;
+  readonly path: string;
+  readonly shape: 'page' | 'other';
+  /** Where a large answer takes its room. */
+  readonly room: AnswerRoom;
 }
 
 /** GET requests with the account's key to the account's base address and to nothing else. */
 export interface PartnerHttp {
   /**
-   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no
-   * whole answer within the deadline and the size limit.
+   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no whole
+   * answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too large. An
+   * answer of more than a mebibyte waits for room; the deadline waits with it.
    */
-  get(endpoint: string, path: string, signal: AbortSignal): Promise<PartnerAnswer>;
+  get(asked: Asked, signal: AbortSignal): Promise<PartnerAnswer>;
 }
 
 export interface PartnerHttpDeps {
@@ -33,31 +47,52 @@ export interface PartnerHttpDeps {
   readonly clock: Pick<Clock, 'now'>;
   /** Finds the addresses of the service's host; without one, the system's own lookup does. */
   readonly lookup?: HostLookup;
-  /** The account whose lookups these are. */
+  /** The account whose lookups and large answers these are. */
   readonly account?: string;
 }
 
-const bodyBytesMax = 16 * 1024 * 1024;
+// Maximum bytes of an answer that need no room.
+const roomlessBytesMax = 1024 * 1024;
+// Maximum bytes of an error's body that are read, so that its connection can be used again.
+const unreadBytesMax = 64 * 1024;
 
 /** Requests over got, which is configured to do nothing by itself. */
 export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
   const http = createGot(deps);
+  const { account = '', clock, timeoutMs } = deps;
   return {
-    async get(endpoint, path, signal) {
-      const attempt = openAttempt(signal);
+    async get({ endpoint, path, shape, room }, signal) {
+      const attempt = openAttempt(signal, timeoutMs);
+      const held = createHold((bytes) => attempt.untimed(room.take(account, bytes, attempt.signal)));
       try {
-        const request = http(path, { signal: attempt.signal });
-        void request.on('downloadProgress', attempt.onProgress);
-        const { statusCode, body, headers } = await request;
+        const stream = http.stream(path, { signal: attempt.signal });
+        let body: BodyCollector | null = null;
+        let unread = 0;
+        let declared: number | null = null;
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          const response = stream.response;
+          if (response === undefined || !isOk(response.statusCode)) {
+            unread += chunk.length;
+            if (unread > unreadBytesMax) break;
+            continue;
+          }
+          declared ??= declaredLength(response.headers);
+          body ??= createBodyCollector(shape, declared);
+          if (body.length + chunk.length > roomlessBytesMax) await held.take(declared ?? bodyBytesMax);
+          body.push(chunk);
+        }
+        const { statusCode = 0, headers = {} } = stream.response ?? {};
         return {
           status: statusCode,
-          text: () => new TextDecoder().decode(body),
-          bytes: body.length,
-          retryAfterMs: parseRetryAfter(headers['retry-after'], deps.clock.now()),
+          body: (body ?? createBodyCollector(shape, null)).end(),
+          retryAfterMs: parseRetryAfter(headers['retry-after'], clock.now()),
+          release: held.release,
         };
       } catch (error) {
-        throw attempt.tooLarge()
-          ? new PartnerError('invalid_response', `GET ${endpoint} answered more than ${bodyBytesMax} bytes`)
+        held.release();
+        if (error instanceof AnswerExcess) throw error;
+        throw attempt.isLate()
+          ? new PartnerError('timeout', `GET ${endpoint} took too long`)
           : translate(endpoint, error, signal);
       } finally {
         attempt.close();
@@ -66,44 +101,81 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
   };
 }
 
-function createGot({
-  baseUrl,
-  partnerKey,
-  timeoutMs,
-  lookup,
-  account = '',
-}: PartnerHttpDeps): Got<{ responseType: 'buffer' }> {
+function createGot({ baseUrl, partnerKey, lookup, account = '' }: PartnerHttpDeps): Got {
   return got.extend({
     prefixUrl: baseUrl,
     headers: { PartnerKey: partnerKey, accept: 'application/json', 'user-agent': 'filing-webhooks' },
-    responseType: 'buffer',
     followRedirect: false,
     decompress: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
-    timeout: { request: timeoutMs },
     ...(lookup === undefined
       ? {}
       : { dnsLookup: lookupFunction((hostname) => lookup(hostname, `polls ${account}`)) }),
   });
 }
 
+function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function declaredLength(headers: Readonly<Record<string, string | string[] | undefined>>): number | null {
+  const length = headers['content-length'];
+  return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : null;
+}
+
+/** Room that is taken at most once. */
+function createHold(take: (bytes: number) => Promise<() => void>) {
+  let release: (() => void) | null = null;
+  return {
+    async take(bytes: number): Promise<void> {
+      release ??= await take(bytes);
+    },
+    release: () => release?.(),
+  };
+}
+
 // The poll's signal lives long and is shared, so each request takes its listener away again.
-function openAttempt(signal: AbortSignal) {
+function openAttempt(signal: AbortSignal, timeoutMs: number) {
   const controller = new AbortController();
   const abort = () => controller.abort();
-  let tooLarge = false;
+  let isLate = false;
+  let leftMs = timeoutMs;
+  let timedFrom = 0;
+  let timer: NodeJS.Timeout | undefined;
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort);
+  resume();
+
+  function resume(): void {
+    timedFrom = performance.now();
+    timer = setTimeout(() => {
+      isLate = true;
+      abort();
+    }, leftMs);
+  }
+
+  function pause(): void {
+    clearTimeout(timer);
+    leftMs = Math.max(0, leftMs - (performance.now() - timedFrom));
+  }
+
   return {
     signal: controller.signal,
-    onProgress({ transferred }: { transferred: number }) {
-      if (transferred <= bodyBytesMax) return;
-      tooLarge = true;
-      abort();
+    isLate: () => isLate,
+    /** Waits without the deadline's coming nearer. */
+    async untimed<T>(work: Promise<T>): Promise<T> {
+      pause();
+      try {
+        return await work;
+      } finally {
+        resume();
+      }
     },
-    tooLarge: () => tooLarge,
-    close: () => signal.removeEventListener('abort', abort),
+    close() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    },
   };
 }
 

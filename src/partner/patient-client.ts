@@ -49,6 +49,7 @@ export function createPatientClient({ client, budget, random }: PatientClientDep
 
   return {
     listFilings: (query, signal, onArrival) => patiently(() => client.listFilings(query, signal, onArrival)),
+    countFilings: (signal) => patiently(() => client.countFilings(signal)),
     getFiling: (id, signal) => patiently(() => client.getFiling(id, signal)),
     checkAccount: (signal) => patiently(() => client.checkAccount(signal)),
   };

@@ -3,6 +3,7 @@ import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
+import { createAnswerRooms } from '../partner/body/answer-room.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
@@ -57,7 +58,8 @@ export interface AccountPollerDeps {
   /** An upkeep that failed while a poll goes on. */
   readonly onError: (error: Error) => void;
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
-  readonly onQuarantined: (account: string, records: number) => void;
+  /** Records of a list that are no filings: their number, and the names of a few. */
+  readonly onQuarantined: (account: string, records: number, examples: readonly string[]) => void;
   readonly onPoll: (report: PollReport) => void;
   /** Called when the account's own record cannot be read; the account is not polled. */
   readonly onUnreadable: OnUnreadable;
@@ -89,6 +91,7 @@ export function createAccountPoller(
 ): (job: PollJob, signal: AbortSignal) => Promise<boolean> {
   const connections = new Map<string, Connection>();
   const tryTakePlace = createPlaces(largeReadsMax);
+  const rooms = createAnswerRooms();
 
   return async (job, signal) => {
     const [account] = await Promise.all([findAccount(job.account), deps.clock.synchronise()]);
@@ -208,6 +211,8 @@ export function createAccountPoller(
       baseUrl,
       partnerKey,
       lookup: deps.lookup,
+      rooms,
+      filingBytesMax: deps.filingBytesMax,
       timeoutMs: deps.partner.timeoutMs,
       budget,
       clock: deps.clock,

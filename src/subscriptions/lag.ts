@@ -4,10 +4,13 @@ import { subscriptionLag, type DeliveryState, type Subscription } from './subscr
 import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
 import { createCursor } from './cursor.ts';
 
+/** The progress of a subscription on which its lag depends. */
+type Delivered = Pick<DeliveryState, 'cursor' | 'done' | 'parked'>;
+
 /** The fields of a subscription on which its lag depends. */
 export interface Lagging {
   readonly filter: Pick<Subscription, 'eventTypes' | 'states'>;
-  readonly delivery: DeliveryState;
+  readonly delivery: Delivered;
 }
 
 /**
@@ -39,13 +42,13 @@ export function createLagReader({ log, outline }: LagsDeps): ReadLags {
   };
 }
 
-function cursorIfNear({ cursor }: DeliveryState, head: number): number {
+function cursorIfNear({ cursor }: Delivered, head: number): number {
   return head - cursor > entriesLookedAt ? head : cursor;
 }
 
 function countWaiting(
   filter: Lagging['filter'],
-  delivery: DeliveryState,
+  delivery: Delivered,
   entries: readonly OutlinedEntry[],
   head: number,
 ): number {

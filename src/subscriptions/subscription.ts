@@ -130,6 +130,9 @@ function callText({ url, headers, secrets, format, payload }: Subscription): str
 /**
  * Number of events that the subscription has not got yet, including events that it may turn out not to want.
  */
-export function subscriptionLag(delivery: DeliveryState, head: number): number {
+export function subscriptionLag(
+  delivery: Pick<DeliveryState, 'cursor' | 'done' | 'parked'>,
+  head: number,
+): number {
   return Math.max(0, head - delivery.cursor - countDone(delivery.done)) + delivery.parked;
 }

@@ -31,13 +31,14 @@ const given = {
   'secret in a body that is no JSON': word(),
 };
 /**
- * Stands in the URL of a subscription, as in those of Slack: in Redis and in answers to who may read it, and
- * nowhere else.
+ * Stands in the URL of a subscription, as in those of Slack: in Redis and in answers to who may change it,
+ * and nowhere else.
  */
 const wordOfUrl = word();
 /** Everything secret of this run by its name, also what the daemon made. */
 const secrets: Record<string, string> = { ...given };
 const base = '/v1/accounts/default';
+const replays: unknown[] = [];
 /** Answers that are no 2xx, with their headers. */
 const errors: string[] = [];
 
@@ -113,13 +114,14 @@ async function everythingThatHandlesSecrets(): Promise<void> {
   });
   await call('POST', `${path}/test`);
   await call('POST', `${base}/subscriptions/${String(generated.body['id'])}/test`);
-  receiver.answer(500);
+  // As many frameworks answer to a path that they do not know.
+  receiver.answer({ status: 500, body: `Cannot POST /?${wordOfUrl}` });
   partner.put('f_1', { status: 'PAID' });
   await vi.waitFor(async () => expect(receiver.received.length).toBeGreaterThan(2), 15_000);
   await call('PATCH', path, { secret: given['signing secret by PATCH'] });
   await call('POST', `${path}/rotate-secret`, { secret: given['signing secret by rotation'] });
   receiver.answer(200);
-  await call('POST', `${path}/replay`, {});
+  replays.push((await call('POST', `${path}/replay`, {})).body['id']);
   await vi.waitFor(async () => expect(receiver.accepted.length).toBeGreaterThan(0), 15_000);
   await vi.waitFor(async () => {
     const { body } = await call('GET', '/v1/accounts/refused');
@@ -200,6 +202,31 @@ describe('after a run in which every secret was used', () => {
     expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
     expect(JSON.stringify(answers)).toContain(wordOfUrl);
     expect(found(JSON.stringify(answers))).toEqual([]);
+  });
+
+  test('a read-only token sees where a receiver is, and nothing that gives access to it', async () => {
+    const { token } = (await call('POST', `${base}/tokens`, { readOnly: true })).body;
+    const read = async (path: string) => call('GET', path, undefined, String(token));
+    const { body } = await read(`${base}/subscriptions`);
+    const items = body['items'] as { id: string; url: string }[];
+    expect(items.map(({ url }) => url)).toEqual([`${new URL(receiver.url).origin}/…`]);
+    const ids = items.map(({ id }) => `${base}/subscriptions/${id}`);
+    const paths = [
+      base,
+      ...['tokens', 'subscriptions', 'events', 'filings', 'counts'].map((list) => `${base}/${list}`),
+      ...replays.map((id) => `${base}/replays/${String(id)}`),
+      ...ids.flatMap((path) => [path, `${path}/attempts`, `${path}/dead-letters`]),
+    ];
+    const answers = await Promise.all(paths.map(read));
+    expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+    expect(JSON.stringify(answers)).not.toContain(wordOfUrl);
+    const attempts = (await read(`${ids[0]}/attempts`)).body['items'] as object[];
+    expect(attempts.length).toBeGreaterThan(0);
+    expectNone(attempts, (attempt) => !('response' in attempt) || attempt.response !== null, 'responses');
+    const copied = await call('PATCH', ids[0] ?? '', { url: items[0]?.url });
+    expect(copied).toMatchObject({ status: 422, body: { errors: [{ path: 'url' }] } });
+    const given = (await call('GET', ids[0] ?? '')).body['url'];
+    expect(given).toBe(`${receiver.url}?${wordOfUrl}`);
   });
 
   test.each(['/metrics', '/health/ready', '/health/live', '/openapi.json', '/'])(

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
@@ -27,6 +27,29 @@ function openSlow(url: string, count: number): void {
   }
 }
 
+/** Clients that ask for the largest answer and do not read it; what is closed is opened anew. */
+function openReaders(url: string, count: number): Disposable {
+  let over = false;
+  function open(): void {
+    if (over) return;
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+    socket.pause().write('GET /docs/js/scalar.js HTTP/1.1\r\nhost: a\r\n\r\n');
+    const trickle = setInterval(() => socket.read(100), 500);
+    socket.once('close', () => {
+      clearInterval(trickle);
+      setTimeout(open, 100);
+    });
+    sockets.push(socket);
+  }
+  for (let opened = 0; opened < count; opened += 1) open();
+  return { [Symbol.dispose]: () => (over = true) };
+}
+
+function residentMiB({ pid }: DaemonProcess): number {
+  const [, kib = 'NaN'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kib) / 1024;
+}
+
 function filesOf({ pid }: DaemonProcess): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
@@ -45,6 +68,20 @@ test('more slow clients than the daemon may have files leave it reachable, with 
   }
   expect(daemon.logs.filter(({ msg }) => msg === 'http.connections_full')).toHaveLength(1);
   expectNone(daemon.logs, ({ msg }) => msg === 'background.error', 'log lines');
+});
+
+test('slow readers beside slow writers, twice as many as there are places, leave the operator answered and memory free', async () => {
+  await using daemon = await start(openFiles);
+  await fetch(`${daemon.url}/docs/js/scalar.js`).then((answer) => answer.arrayBuffer());
+  const before = residentMiB(daemon);
+  using _readers = openReaders(daemon.url, 2 * openFiles);
+  for (let rounds = 0; rounds < 20; rounds += 1) {
+    openSlow(daemon.url, 20);
+    expect(await daemon.api.call('GET', '/v1/accounts')).toMatchObject({ status: 200 });
+    expect(await health(daemon)).toEqual([200, 200]);
+    expect(filesOf(daemon)).toBeLessThan(openFiles - 50);
+  }
+  expect(residentMiB(daemon) - before).toBeLessThan(256);
 });
 
 test('a daemon that is out of files lives on, and answers when there are some again', async () => {

@@ -130,6 +130,15 @@ export function callerOf(request: FastifyRequest): Caller | null {
   return request.getDecorator<Caller | null>('caller');
 }
 
+/**
+ * Whether the caller may see what gives access to a receiver: the paths of callback URLs and the responses,
+ * which may repeat them. A read-only token is made for those who watch.
+ */
+export function seesReceivers(request: FastifyRequest): boolean {
+  const caller = callerOf(request);
+  return caller?.kind === 'operator' || caller?.token.readOnly === false;
+}
+
 /** The caller as the log shows it; `none` where no token was needed. */
 export function callerLabel(request: FastifyRequest): string {
   const caller = callerOf(request);

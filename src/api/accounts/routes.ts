@@ -138,7 +138,7 @@ function toSettings(body: {
   sweepIntervalMs?: number;
 }) {
   return {
-    baseUrl: new URL(body.baseUrl).href.replace(/\/+$/, ''),
+    baseUrl: new URL(body.baseUrl).href.replace(/(?<!\/)\/+$/, ''),
     partnerKey: body.partnerKey,
     pollIntervalMs: body.pollIntervalMs ?? null,
     sweepIntervalMs: body.sweepIntervalMs ?? null,

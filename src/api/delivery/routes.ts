@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import type { Attempt, DeadLetter } from '../../delivery/store/delivery-records.ts';
+import { seesReceivers } from '../access/auth.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
@@ -22,12 +23,15 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/accounts/:account/subscriptions/:id/attempts',
     { schema: listAttempts },
-    async ({ method, params: { account, id }, query: { limit = pageLimit, cursor } }, reply) => {
+    async (request, reply) => {
+      const { account, id } = request.params;
+      const { limit = pageLimit, cursor } = request.query;
       const before = decodeCursor('attempts', cursor);
       await requireSubscription(deps, account, id);
-      if (method === 'HEAD') return headersOnly(reply);
+      if (request.method === 'HEAD') return headersOnly(reply);
       const { items, next } = await delivery.attempts(account, id, before, limit);
-      return { items: items.map(attemptView), nextCursor: nextCursor('attempts', next) };
+      const shown = items.map(seesReceivers(request) ? attemptView : withoutResponse);
+      return { items: shown, nextCursor: nextCursor('attempts', next) };
     },
   );
 
@@ -95,6 +99,10 @@ function attemptView({
     response,
     at: new Date(at).toISOString(),
   };
+}
+
+function withoutResponse(attempt: Attempt) {
+  return { ...attemptView(attempt), response: null };
 }
 
 function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, events, at }: DeadLetter) {

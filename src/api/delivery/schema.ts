@@ -33,7 +33,10 @@ export const attemptSchema = record(
     outcome,
     statusCode,
     durationMs,
-    response,
+    response: nullable(Type.String(), {
+      description:
+        'The first 1 KiB of the response as text; null if there was none, and for a read-only token: responses often repeat the path or the headers of the request.',
+    }),
     at: time('When it ended.'),
   },
   { $id: 'Attempt' },

@@ -21,13 +21,18 @@ export interface FollowedLog extends Disposable {
 
 /** Follows logs for event streams: it reads an account's head once per interval for all of its listeners. */
 export interface LogFollower {
-  /** Null if too many listen already, to this account or in all. */
+  /**
+   * Null if too many listen already, to this account or in all. Where all places are taken, the newest
+   * listener of the account with the most ends instead, unless this account would have as many.
+   */
   follow(account: string): FollowedLog | null;
   /** Ends every `next`, pending or later. */
   stop(): void;
 }
 
 interface Follower {
+  /** Its place was given to a listener of another account. */
+  hasMadeWay: boolean;
   /** The checkpoint at which the logs diverge if Redis was set back since the last `next`, else null. */
   partsAt: Checkpoint | null;
 }
@@ -91,9 +96,20 @@ export function createLogFollower(
     }, afterMs);
   }
 
+  function makeWay(own: number): boolean {
+    const largest = largestOf(tails.values());
+    if (largest === null || largest.followers.size <= own + 1) return false;
+    const newest = [...largest.followers].at(-1);
+    if (newest === undefined) return false;
+    newest.hasMadeWay = true;
+    leave(largest, newest);
+    wake(largest);
+    return true;
+  }
+
   function leave(tail: Tail, follower: Follower): void {
+    if (!tail.followers.delete(follower)) return;
     followers -= 1;
-    tail.followers.delete(follower);
     if (tail.followers.size > 0) return;
     tails.delete(tail.account);
     clearTimeout(tail.timer);
@@ -106,9 +122,9 @@ export function createLogFollower(
     waitMs: number,
     signal: AbortSignal,
   ): Promise<Following | null> {
-    if (!isBehind(tail, after) && follower.partsAt === null && !stopped)
+    if (!isBehind(tail, after) && follower.partsAt === null && !stopped && !follower.hasMadeWay)
       await untilChanged(tail, waitMs, signal);
-    if (stopped) return null;
+    if (stopped || follower.hasMadeWay) return null;
     const { partsAt } = follower;
     follower.partsAt = null;
     if (partsAt !== null && partsAt.position < after.position) return { entries: [], position: partsAt };
@@ -119,10 +135,11 @@ export function createLogFollower(
 
   return {
     follow(account) {
-      if (followers >= max.inAll) return null;
+      const own = tails.get(account)?.followers.size ?? 0;
+      if (own >= max.perAccount) return null;
+      if (followers >= max.inAll && !makeWay(own)) return null;
       const tail = tails.get(account) ?? open(account);
-      if (tail.followers.size >= max.perAccount) return null;
-      const follower: Follower = { partsAt: null };
+      const follower: Follower = { hasMadeWay: false, partsAt: null };
       followers += 1;
       tail.followers.add(follower);
       return {
@@ -139,6 +156,12 @@ export function createLogFollower(
       tails.clear();
     },
   };
+}
+
+function largestOf(tails: Iterable<Tail>): Tail | null {
+  let largest: Tail | null = null;
+  for (const tail of tails) if (tail.followers.size > (largest?.followers.size ?? 0)) largest = tail;
+  return largest;
 }
 
 /** Reads the entries since the last read; true if there may be more. */

@@ -5,6 +5,7 @@ import { defaultLimits } from '../access/access-limits.ts';
 import { chargeStreamed } from '../access/cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { LogEntry } from '../../events/event-log.ts';
+import { markAnswer } from '../../http/answer-kind.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { defaultTiming } from '../deps.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -18,16 +19,17 @@ import type { FollowedLog } from './log-follower.ts';
 import { Problem } from '../shared/problem.ts';
 
 const pieceBytesMax = 256 * 1024;
+// Share of the places for streams that one account may have.
+const accountShare = 3 / 4;
 
 /** The log of an account's events as Server-Sent Events (WHATWG HTML §9.2). */
 export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): void {
   const { followMs, heartbeatMs, streamMs } = { ...defaultTiming, ...timing };
   const { streams, connections } = { ...defaultLimits, ...limits };
   // The other half of the connections is for requests, including health probes.
-  const follower = createLogFollower(log, followMs, {
-    perAccount: streams,
-    inAll: Math.ceil(connections / 2),
-  });
+  const inAll = Math.ceil(connections / 2);
+  const perAccount = Math.min(streams, Math.max(1, Math.floor(inAll * accountShare)));
+  const follower = createLogFollower(log, followMs, { perAccount, inAll });
   app.addHook('preClose', async () => follower.stop());
 
   app.get(
@@ -125,6 +127,7 @@ async function sendStream(
 ): Promise<void> {
   reply.hijack();
   const { raw } = reply;
+  markAnswer(raw, 'stream');
   const gone = new AbortController();
   raw.once('close', () => gone.abort());
   const over = AbortSignal.any([gone.signal, AbortSignal.timeout(streamMs)]);

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
+import { markAnswer } from '../../http/answer-kind.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import type { Api } from '../server/api-instance.ts';
+import { exportMs } from '../connections/answer-deadlines.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
@@ -18,14 +20,12 @@ import { invalidRequest, Problem } from '../shared/problem.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const eventsMax = 100;
-// Milliseconds for the response with a list: a table of a million filings takes a while to send.
-const listMs = 600_000;
 
 /** The filings of an account as the daemon last saw them. */
 export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    { config: { dear: { kind: 'scans', when: isLong } }, schema: listFilings, handlerTimeout: listMs },
+    { config: { dear: { kind: 'scans', when: isLong } }, schema: listFilings, handlerTimeout: exportMs },
     async ({ method, params: { account }, query, headers }, reply) => {
       const { limit = pageLimit, cursor, status = null } = query;
       void reply.header('vary', 'accept');
@@ -33,6 +33,7 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
         void reply.header('content-disposition', 'attachment; filename="filings.csv"');
         if (method === 'HEAD') return headersOnly(reply, csvType);
         void reply.type(csvType);
+        markAnswer(reply.raw, 'export');
         return reply.send(Readable.from(filingsCsv(filings, account, status)));
       }
       const newestOf = query.order === 'newest' ? statusOfNewest(status) : null;

@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
+import { markAnswer } from '../../http/answer-kind.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
 import { record } from '../shared/schema.ts';
 
 // Milliseconds for the response about readiness; supervisors often allow two seconds.
 const readinessMs = 1_800;
+// Milliseconds for which the text of the metrics is served again.
+const scrapeMs = 1_000;
 
 const reasonsSchema = Type.Array(Type.String(), {
   description: 'What is wrong and what to do; empty when nothing is.',
@@ -60,16 +63,35 @@ export function addHealthRoutes(
     return { ready, reasons: [...reasons] };
   });
 
-  app.get('/metrics', { schema: getMetrics }, async (request, reply) => {
+  const scrape = onceForAll(async () => {
     try {
       await beforeScrape?.();
     } catch (error) {
       // The process's own metrics are served even without Redis: then they matter most.
-      request.log.warn({ error: String(error) }, 'metrics.not_refreshed');
+      app.log.warn({ error: String(error) }, 'metrics.not_refreshed');
     }
-    void reply.type(metrics.contentType);
-    return metrics.metrics();
+    return Buffer.from(await metrics.metrics());
   });
+  app.get('/metrics', { schema: getMetrics }, async (_request, reply) => {
+    const body = await scrape();
+    markAnswer(reply.raw, 'shared');
+    // The schema of the response says text, and a buffer of it is sent as it is.
+    return reply.type(metrics.contentType).send(body as unknown as string);
+  });
+}
+
+// Runs once for all who ask before it is done and within `scrapeMs` of its beginning.
+function onceForAll<T>(run: () => Promise<T>): () => Promise<T> {
+  let last: Promise<T> | null = null;
+  let endedAt = -Infinity;
+  return () => {
+    if (last !== null && performance.now() - endedAt < scrapeMs) return last;
+    endedAt = Infinity;
+    last = run().finally(() => {
+      endedAt = performance.now();
+    });
+    return last;
+  };
 }
 
 async function inTime(readiness: ApiDeps['readiness']) {

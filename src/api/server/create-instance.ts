@@ -2,17 +2,11 @@ import type { RequestListener } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify, LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import { defaultLimits } from '../access/access-limits.ts';
 import type { Api } from './api-instance.ts';
 import { addCallerDecorator, callerLabel } from '../access/auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import {
-  endConnectionsOnClose,
-  endLateInTurns,
-  followConnections,
-  hasWholeRequest,
-  limitConnections,
-} from './connections.ts';
+import { careForConnections } from '../connections/care-for-connections.ts';
+import { endLateInTurns } from '../connections/late-requests.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
 import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
 import { httpTimes } from './http-times.ts';
@@ -23,20 +17,16 @@ const bodyBytesMax = 256 * 1024;
 // Milliseconds for a response, counted from the first byte of the request; the request itself has `requestMs`
 // (`ApiTiming`).
 const handlerMs = 20_000;
-const fullAgainMs = 60_000;
 
 // Maximum length of a path parameter: a filing's id has up to 256 characters, each up to twelve in a path
 // ("%F0%9F%98%80").
 const paramLengthMax = 256 * 12;
 
 /** A Fastify instance with the limits, the error handling and the request log of the API, and no routes. */
-export function createInstance({
-  logger,
-  timing,
-  limits,
-  trustedProxies = [],
-  door,
-}: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies' | 'door'>): Api {
+export function createInstance(
+  deps: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies' | 'door'>,
+): Api {
+  const { logger, timing, trustedProxies = [], door } = deps;
   const loggerInstance: FastifyBaseLogger | undefined = logger;
   const { options: http, server } = httpTimes(timing);
   const app = fastify({
@@ -55,9 +45,7 @@ export function createInstance({
     return503OnClosing: false,
     routerOptions: { maxParamLength: paramLengthMax },
     frameworkErrors: sendError,
-    clientErrorHandler: endLateInTurns(answerBrokenConnection, (socket) =>
-      hasWholeRequest(connections, socket),
-    ),
+    clientErrorHandler: endLateInTurns(answerBrokenConnection, (socket) => hasWholeRequest(socket)),
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(compileValidator);
   // Responses are built field by field; their schemas are the documentation, and a test compares the two.
@@ -69,21 +57,8 @@ export function createInstance({
   acceptOnlyJson(app);
   addCallerDecorator(app);
   logRequests(app);
-  const connections = followConnections(app.server, door?.sockets);
-  endConnectionsOnClose(app, connections);
-  const { connections: max } = { ...defaultLimits, ...limits };
-  limitConnections(app.server, connections, max, warnNowAndThen(app, max));
+  const hasWholeRequest = careForConnections(app, deps);
   return app;
-}
-
-// Warns at most once a minute: a flood cuts thousands of connections a second.
-function warnNowAndThen(app: Api, connections: number): () => void {
-  let warnedAt = -Infinity;
-  return () => {
-    if (performance.now() - warnedAt < fullAgainMs) return;
-    warnedAt = performance.now();
-    app.log.warn({ connections }, 'http.connections_full');
-  };
 }
 
 function acceptOnlyJson(app: Api): void {

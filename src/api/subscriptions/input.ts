@@ -9,6 +9,7 @@ import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps, UrlVerdict } from '../deps.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
+import { isHiddenUrl } from './hidden-url.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
 /** Body of a registration, checked. */
@@ -25,7 +26,10 @@ export function createInputCheck({ checkUrl, checkHost }: Pick<ApiDeps, 'checkUr
   return async (request: FastifyRequest): Promise<void> => {
     const fromSchema = schemaErrors(request.validationError);
     const url = urlOf(request.body, fromSchema);
-    const errors = [...fromSchema, ...(url === null ? [] : urlErrors(checkUrl(url)))];
+    const errors = [
+      ...fromSchema,
+      ...(url === null ? [] : urlErrors(isHiddenUrl(url) ? hidden : checkUrl(url))),
+    ];
     if (errors.length > 0) throw invalidRequest(errors);
     if (url === null) return;
     const { account } = request.params as { account: string };
@@ -89,6 +93,11 @@ function urlOf(body: unknown, known: readonly FieldError[]): string | null {
   const { url } = (body ?? {}) as { url?: unknown };
   return typeof url !== 'string' || known.some(({ path }) => path === 'url') ? null : url;
 }
+
+const hidden: UrlVerdict = {
+  ok: false,
+  problem: 'it is as a read-only token shows it, without its path; give the URL itself',
+};
 
 function urlErrors(verdict: UrlVerdict): FieldError[] {
   return verdict.ok ? [] : [{ path: 'url', message: `is refused: ${verdict.problem.replace(/\.$/, '')}` }];

@@ -56,10 +56,14 @@ export const updateSubscription = {
   description:
     'Fields that are left out stay as they are; null clears `states` and `description`; `headers` are replaced as a whole. A new `secret` ' +
     'counts at once and alone: rotate-secret gives receivers time. Another `url`, `headers`, `format`, `payload` or secret, and enabling, forget how the ' +
-    'endpoint did and try at once what waits; any other change keeps its pause, failures and next attempt.',
+    'endpoint did and try at once what waits; any other change keeps its pause, failures and next attempt. A `url` of another origin (scheme, host, port) ' +
+    'drops `headers` that are not given anew; with the token of an account it also replaces a `secret` that is not given anew. `dropped` says so.',
   params: subscriptionParams,
   body: subscriptionPatchSchema,
-  response: { 200: answer('Subscription', 'The subscription.'), ...problems(...bodyProblems, 409) },
+  response: {
+    200: answer('ChangedSubscription', 'The subscription, and what it did not take along.'),
+    ...problems(...bodyProblems, 409),
+  },
 };
 
 /** Request and responses of DELETE /v1/accounts/{account}/subscriptions/{id}. */

@@ -9,6 +9,7 @@ import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secre
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
+import { callerOf, seesReceivers } from '../access/auth.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
@@ -17,9 +18,11 @@ import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from './find.ts';
 import { accountNotFound, subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
+import { hideUrlPath } from './hidden-url.ts';
+import { leaveBehind, type LeftBehind } from './leave-behind.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription } from './input.ts';
 import { everything, replaySearchMs, startReplay } from './start-replay.ts';
-import { registeredView, subscriptionView } from './view.ts';
+import { changedView, registeredView, subscriptionView } from './view.ts';
 import {
   createSubscription,
   listSubscriptions,
@@ -60,29 +63,26 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     },
   );
 
-  app.get(
-    '/accounts/:account/subscriptions',
-    { schema: listSubscriptions },
-    async ({ method, params: { account }, query: { limit = pageLimit, cursor } }, reply) => {
-      const after = decodeCursor('subscriptions', cursor);
-      if (method === 'HEAD') return headersOnly(reply);
-      const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
-      const ids = page.map(({ subscription: { id } }) => id);
-      const states = await subscriptions.deliveries(account, ids);
-      const shown = page.map((read, i) => toListed(read, states[i]));
-      const lagOf = await lags(account, shown);
-      return {
-        items: shown.map((record, i) => subscriptionView(record, lagOf[i] ?? 0)),
-        nextCursor: next === null ? null : encodeCursor('subscriptions', next),
-      };
-    },
-  );
+  app.get('/accounts/:account/subscriptions', { schema: listSubscriptions }, async (request, reply) => {
+    const { account } = request.params;
+    const { limit = pageLimit, cursor } = request.query;
+    const after = decodeCursor('subscriptions', cursor);
+    if (request.method === 'HEAD') return headersOnly(reply);
+    const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
+    const ids = page.map(({ subscription: { id } }) => id);
+    const states = await subscriptions.deliveries(account, ids);
+    const shown = page.map((read, i) => toListed(read, states[i]));
+    const lagOf = await lags(account, shown);
+    return {
+      items: shown.map((record, i) => shownTo(request, subscriptionView(record, lagOf[i] ?? 0))),
+      nextCursor: next === null ? null : encodeCursor('subscriptions', next),
+    };
+  });
 
-  app.get(
-    '/accounts/:account/subscriptions/:id',
-    { schema: getSubscription },
-    async ({ params: { account, id } }) => view(deps, await requireSubscription(deps, account, id)),
-  );
+  app.get('/accounts/:account/subscriptions/:id', { schema: getSubscription }, async (request) => {
+    const { account, id } = request.params;
+    return shownTo(request, await view(deps, await requireSubscription(deps, account, id)));
+  });
 
   app.patch(
     '/accounts/:account/subscriptions/:id',
@@ -93,10 +93,19 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       preHandler: checkInput,
       schema: updateSubscription,
     },
-    async ({ params: { account, id }, body, log: logger }) => {
-      const updated = await change(deps, account, id, (found) => applyPatch(found, body, now()));
+    async (request) => {
+      const { account, id } = request.params;
+      const { body, log: logger } = request;
+      const newSecret = callerOf(request)?.kind === 'operator' ? null : generateSecret();
+      let dropped: readonly LeftBehind[] = [];
+      const updated = await change(deps, account, id, (found) => {
+        const complete = leaveBehind(found, body, newSecret);
+        ({ dropped } = complete);
+        return applyPatch(found, complete.patch, now());
+      });
       await wakeSoon(deps, updated.subscription, logger);
-      return view(deps, await beginFrom(deps, updated, body.from));
+      const shown = await view(deps, await beginFrom(deps, updated, body.from));
+      return changedView(shown, dropped, newSecret);
     },
   );
 
@@ -180,6 +189,10 @@ async function view({ lags }: ApiDeps, record: SubscriptionRecord) {
   const { subscription, delivery } = record;
   const [lag = 0] = await lags(subscription.account, [{ filter: subscription, delivery }]);
   return subscriptionView(record, lag);
+}
+
+function shownTo<T extends { readonly url: string }>(request: FastifyRequest, subscription: T): T {
+  return seesReceivers(request) ? subscription : { ...subscription, url: hideUrlPath(subscription.url) };
 }
 
 async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscription): Promise<number> {

@@ -3,6 +3,7 @@ import { checkCustomHeaders } from '../../egress/header-policy.ts';
 import { parseSecret } from '../../subscriptions/signing-secret.ts';
 import { listedMax } from '../shared/problem.ts';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
+import { hiddenPath } from './hidden-url.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
 /** The text that responses show instead of a header's value: values are often credentials. */
@@ -131,7 +132,10 @@ export const idempotencyHeaders = Type.Object({
 const shown = {
   id: Type.String({ examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
   account: Type.String({ examples: ['default'] }),
-  url,
+  url: Type.String({
+    description: `The endpoint of the callbacks. A read-only token sees its origin and \`${hiddenPath}\`, because receivers keep credentials in the path.`,
+    examples: ['https://example.com/hooks/filings'],
+  }),
   eventTypes: eventTypesSchema,
   states,
   description,
@@ -175,6 +179,25 @@ export const subscriptionSchema = record(shown, { $id: 'Subscription' });
 export const registeredSchema = record(
   { ...shown, secret: Type.String({ description: 'Shown only now; callbacks are signed with it.' }) },
   { $id: 'RegisteredSubscription' },
+);
+
+/** Response of PATCH …/subscriptions/{id}. */
+export const changedSchema = record(
+  {
+    ...shown,
+    dropped: Type.Optional(
+      Type.Array(oneOf(['headers', 'secret']), {
+        description:
+          'Only after a change of `url` to another origin: what was not given anew and is therefore gone.',
+      }),
+    ),
+    secret: Type.Optional(
+      Type.String({
+        description: 'Only with a dropped secret: the new one, shown only now; callbacks are signed with it.',
+      }),
+    ),
+  },
+  { $id: 'ChangedSubscription' },
 );
 
 /** Response of GET …/subscriptions. */

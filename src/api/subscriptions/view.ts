@@ -5,7 +5,8 @@ import { subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { maskedHeader } from './schema.ts';
-import type { registeredSchema, subscriptionSchema } from './schema.ts';
+import type { LeftBehind } from './leave-behind.ts';
+import type { changedSchema, registeredSchema, subscriptionSchema } from './schema.ts';
 
 /**
  * A subscription as the API shows it: no secret, no header values; pure. `lag` is the number of undelivered
@@ -52,6 +53,17 @@ export function registeredView(subscription: Subscription, waiting: number): Sta
     ...subscriptionView({ subscription, delivery: untouched, unreadable: null }, waiting),
     secret: subscription.secrets[0]?.text ?? '',
   };
+}
+
+/** The response to a change; pure. `newSecret` is the one that replaces a dropped secret. */
+export function changedView(
+  shown: Static<typeof subscriptionSchema>,
+  dropped: readonly LeftBehind[],
+  newSecret: string | null,
+): Static<typeof changedSchema> {
+  if (dropped.length === 0) return shown;
+  const isNew = dropped.includes('secret') && newSecret !== null;
+  return { ...shown, dropped: [...dropped], ...(isNew ? { secret: newSecret } : {}) };
 }
 
 function nextAttempt({ enabled, nextAttemptAt, pausedUntil, blocked }: DeliveryState): string | null {

@@ -45,8 +45,8 @@ export function verifyCallback(
 /** Reads the header lines (`name: value`) of a captured request; other lines are left out. */
 export function parseHeaders(lines: readonly string[]): Map<string, string> {
   const pairs = lines.flatMap((line) => {
-    const [, name = '', value = ''] = /^[<>*\s]*([\w-]+):\s*(.*?)\s*$/.exec(line) ?? [];
-    return name === '' ? [] : [[name.toLowerCase(), value] as const];
+    const [, name = '', value = ''] = /^[<>*\s]*([\w-]+):(.*)$/.exec(line.trimEnd()) ?? [];
+    return name === '' ? [] : [[name.toLowerCase(), value.trimStart()] as const];
   });
   return new Map(pairs);
 }

@@ -3,8 +3,10 @@ import type { Config } from '../../config/config.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
+import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauge-collector.ts';
 import { collectGauges } from '../../monitoring/gauges.ts';
 import { createReadiness } from '../../monitoring/readiness.ts';
+import { createProgressReads } from '../../subscriptions/store/progress-reads.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import type { Parts } from '../parts.ts';
 import type { Overrides } from './overrides.ts';
@@ -65,19 +67,36 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
 
 /** Health and metrics of a process, for supervisors and Prometheus. */
 export function createProbes(parts: Parts) {
-  const { promptStores: stores, connections, metrics, watch, clock, keys, secrets, work, logger } = parts;
+  const { promptStores: stores, connections, metrics, watch, keys, secrets, work, logger } = parts;
   const redis = connections.failFast();
   // No account has an empty name. The look-up fails as any other does when the key of the accounts cannot be
   // read.
   const readAccounts = () => stores.accounts.exists('');
   const otherProblems = () => [secrets.problem(), ...work.problems()];
   const readiness = createReadiness(redis, watch, keys.probe, otherProblems, readAccounts);
-  const deps = { ...stores, redis, watch, readiness, now: clock.now };
   return {
     logger,
     liveness: work.liveness,
     readiness,
     metrics: metrics.registry,
-    beforeScrape: () => collectGauges(deps, metrics),
+    beforeScrape: () => collectorOf(parts, readiness).collect(),
   };
+}
+
+// Both ports of a process show the same gauges, which are read once for both.
+const collectors = new WeakMap<Parts, GaugeCollector>();
+
+function collectorOf(parts: Parts, readiness: ApiDeps['readiness']): GaugeCollector {
+  const { promptStores: stores, connections, keys, metrics, watch, clock, logger } = parts;
+  const redis = connections.failFast();
+  const progress = createProgressReads(redis, keys);
+  const deps = { ...stores, progress, redis, watch, readiness, now: clock.now };
+  const made =
+    collectors.get(parts) ??
+    createGaugeCollector(
+      () => collectGauges(deps, metrics),
+      () => logger.warn('metrics.late'),
+    );
+  collectors.set(parts, made);
+  return made;
 }

@@ -78,7 +78,7 @@ export function decideCommit(
   const document = () => filing?.document() ?? null;
   const details = isLookedFor(next) ? toDetails(document()) : null;
   const event =
-    detection.kind === 'silent' ? null : eventOf(context, id, known, detection, window, document());
+    detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, window, document());
   return { kind: 'commit', commit: { id, previous, next, details, event } };
 }
 
@@ -94,7 +94,7 @@ function detect(
 
 function eventOf(
   { account, generation, notBefore, filingBytesMax }: DecisionContext,
-  filingId: string,
+  { id: filingId, filing }: Observation,
   before: FilingState | null,
   { type, next, changed, inferred }: Detection & { kind: 'change' },
   window: ComparedSpan,
@@ -115,6 +115,7 @@ function eventOf(
     notBefore: until > window.end + clockStepMsMin ? 0 : Math.min(until, window.end),
     notAfter: window.end,
     document,
+    ...(filing?.heavyBytes === undefined ? {} : { heavyBytes: filing.heavyBytes }),
   };
   return buildFilingEvent(change, filingBytesMax);
 }

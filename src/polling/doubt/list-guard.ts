@@ -23,8 +23,11 @@ export interface ListGuard {
   count(known: number, unknown: number, counted: number | null): boolean;
   /** Whether filings never seen before are held back now. */
   keepsBack(): boolean;
-  /** Keeps filings that are held back; `announce` is called when the lists prove to be the account's own. */
-  keep(filings: number, announce: () => Promise<unknown>): void;
+  /**
+   * Keeps filings that are held back, with the `bytes` of their page; `announce` is called when the lists prove
+   * to be the account's own.
+   */
+  keep(filings: number, bytes: number, announce: () => Promise<unknown>): void;
   /** Announces the kept filings if there is no longer a reason to wait. */
   release(): Promise<void>;
   /** Whether a delta poll has to look closer before it ends. */
@@ -71,8 +74,9 @@ export interface ListGuardDeps {
   readonly doubtLimits: DoubtLimits;
 }
 
-// Maximum number of filings that wait in memory, with the pages that they stand on.
+// Maximum number of filings that wait in memory, and of the bytes of the pages that they stand on.
 const keptMax = 1_000;
+const keptBytesMax = 8 * 1024 * 1024;
 
 /** A guard for one poll; `missed.gone` is the number of known filings that answered 404 when last read. */
 export function createListGuard(
@@ -87,6 +91,7 @@ export function createListGuard(
   let shownSoFar = { known, shown: 0, unknown: 0, counted: 0 };
   let kept: (() => Promise<unknown>)[] = [];
   let keptFilings = 0;
+  let keptBytes = 0;
   let hasDropped = false;
   let listReason: DoubtReason | null = null;
   let removalReason: DoubtReason | null = null;
@@ -105,7 +110,7 @@ export function createListGuard(
   async function announceKept(): Promise<void> {
     const announced = kept;
     kept = [];
-    keptFilings = 0;
+    [keptFilings, keptBytes] = [0, 0];
     // Filings are announced in the order of the pages.
     for (const announce of announced) await announce();
   }
@@ -134,12 +139,14 @@ export function createListGuard(
       return keepsBack();
     },
     keepsBack,
-    keep(filings, announce) {
-      if (keptFilings + filings > keptMax || listReason !== null) {
+    keep(filings, bytes, announce) {
+      const isTooMuch = keptFilings + filings > keptMax || keptBytes + bytes > keptBytesMax;
+      if (isTooMuch || listReason !== null) {
         hasDropped = true;
         return;
       }
       keptFilings += filings;
+      keptBytes += bytes;
       kept.push(announce);
     },
     async release() {

@@ -18,13 +18,18 @@ import {
 
 /** The result of paging once through a list. */
 export interface ScanResult {
-  /** Records that could not be read as filings, by id or digest. */
+  /** Records that could not be read as filings, by id or digest; the first thousand. */
   readonly quarantined: ReadonlySet<string>;
+  /** Number of records that could not be read as filings. */
+  readonly unreadable: number;
   readonly end: ScanEnd;
   readonly position: ScanPosition;
   /** Why pages are missing; null when none are. */
   readonly failure: PartnerError | null;
 }
+
+// Maximum number of records that cannot be read of which the names are kept.
+const quarantinedMax = 1_000;
 
 /** A page, split by what the poll had shown before. */
 export interface ShownPage extends PageAnswer {
@@ -58,7 +63,8 @@ export interface ListScan {
   /**
    * The pages, to be read once. The next pages may be requested while the reader works on earlier ones. At a
    * `barrier` the reader finishes that work before it asks for more. Throws PartnerError when not even the
-   * first page can be read, or when the service refuses the account. No request outlives the generator.
+   * first page can be read, or when the service refuses the account. No request outlives the generator. The
+   * reader releases each page.
    */
   pages(): AsyncGenerator<ShownPage | 'barrier', void, undefined>;
   /** To be called once the pages have ended. */
@@ -71,12 +77,13 @@ export interface ListScan {
  */
 export function scanList({ listing, shown, inBetween, signal }: ScanDeps, request: ScanRequest): ListScan {
   const { status, trust } = request;
-  const prefetch = createPrefetch<Answer>({ fetch, inBetween });
+  const prefetch = createPrefetch<Answer>({ fetch, inBetween, discard });
   const quarantined = new Set<string>();
   const holes: number[] = [];
   let position = startPosition(trust);
   let failure: PartnerError | null = null;
   let end: ScanEnd = 'broken';
+  let unreadable = 0;
 
   async function fetch(offset: number, onArrival?: () => void): Promise<Answer> {
     try {
@@ -102,7 +109,7 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
     for (;;) {
       const answer = await prefetch.answer();
       const page = isPage(answer) ? accept(answer, list) : null;
-      let step = page === null ? leaveOut() : nextStep(position);
+      let step = page === null ? leaveOut(failure?.excess?.limit) : nextStep(position);
       prefetch.expect(position.offset, likelyNextOffset(position));
       const isPause = step === 'continue' && !prefetch.isRequested() && inBetween.isDue();
       if (step === 'continue' && !isPause) prefetch.request();
@@ -116,14 +123,16 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
 
   function isPage(answer: Answer): answer is PageAnswer {
     if (!(answer instanceof PartnerError)) return true;
-    if (position.pages === 0 || consequence(answer, 'list') === 'poll_ends') throw answer;
+    // Behind one filing that is too large to be read there may be others.
+    const isFirst = position.pages === 0 && (answer.excess?.limit !== 1 || position.skipped > 0);
+    if (isFirst || consequence(answer, 'list') === 'poll_ends') throw answer;
     failure = answer;
     return false;
   }
 
   function accept(answer: PageAnswer, list: IdPart): ShownPage {
     const { page, fresh } = show(answer, list);
-    position = advance(position, answer.page, fresh);
+    position = advance(position, answer.page, fresh, answer.limit);
     return page;
   }
 
@@ -135,16 +144,19 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
       return membership === 'new';
     };
     const rows = splitRepeatedRows(answer.page.filings, showId);
+    const named = fresh;
     for (const name of answer.page.quarantined) {
       showId(name);
-      quarantined.add(name);
+      if (quarantined.size < quarantinedMax) quarantined.add(name);
     }
+    // Those without a name count on each page that they stand on.
+    unreadable += fresh - named + answer.page.unreadable - answer.page.quarantined.length;
     return { page: { ...answer, rows }, fresh };
   }
 
-  function leaveOut(): ScanStep {
+  function leaveOut(rows: number | null = null): ScanStep {
     holes.push(position.offset);
-    position = skipPage(position);
+    position = skipPage(position, rows);
     return nextStep(position);
   }
 
@@ -168,13 +180,21 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
 
   async function* fill(offset: number, list: IdPart): AsyncGenerator<ShownPage | 'barrier', boolean> {
     const answer = await fetch(offset);
-    if (!isPage(answer) || answer.page.length === 0) return false;
+    if (!isPage(answer)) return false;
+    if (answer.page.length === 0) {
+      discard(answer);
+      return false;
+    }
     yield show(answer, list).page;
     yield 'barrier';
     return true;
   }
 
-  return { pages, result: () => ({ quarantined, end, position, failure }) };
+  return { pages, result: () => ({ quarantined, unreadable, end, position, failure }) };
+}
+
+function discard(answer: Answer): void {
+  if (!(answer instanceof PartnerError)) answer.release();
 }
 
 // Failures are values here, because a page that was requested ahead of time must not reject before it is

@@ -21,6 +21,8 @@ export interface PrefetchDeps<T> {
    * when it had to be read again. Does not reject.
    */
   readonly fetch: (offset: number, onArrival: () => void) => Promise<T>;
+  /** Called with each answer that `answer` does not return. */
+  readonly discard: (answer: T) => void;
   /** Nothing is requested on a prediction while a poll in between is due. */
   readonly inBetween: { isDue(): boolean };
 }
@@ -36,7 +38,7 @@ interface Request<T> {
  * on the next one. Two requests are never under way at once: pages served out of order would hide rows that
  * move from one to the other.
  */
-export function createPrefetch<T>({ fetch, inBetween }: PrefetchDeps<T>): Prefetch<T> {
+export function createPrefetch<T>({ fetch, discard, inBetween }: PrefetchDeps<T>): Prefetch<T> {
   let expected: { readonly offset: number; readonly likelyNext: number | null } = {
     offset: 0,
     likelyNext: null,
@@ -66,6 +68,7 @@ export function createPrefetch<T>({ fetch, inBetween }: PrefetchDeps<T>): Prefet
   function drop(): void {
     wronglyPredicted = predicted;
     predicted = null;
+    void wronglyPredicted?.answer.then(discard, () => undefined);
   }
 
   return {
@@ -86,7 +89,9 @@ export function createPrefetch<T>({ fetch, inBetween }: PrefetchDeps<T>): Prefet
       return answer;
     },
     async settled() {
-      await Promise.allSettled([requested?.answer, predicted?.answer, wronglyPredicted?.answer]);
+      const left = [requested, predicted];
+      [requested, predicted] = [null, null];
+      await Promise.allSettled([...left.map((each) => each?.answer.then(discard)), wronglyPredicted?.answer]);
     },
   };
 }

@@ -16,16 +16,15 @@ export function splitRepeatedRows(
   filings: readonly PartnerFiling[],
   show: (id: string) => boolean,
 ): PageRows {
-  const repeats = filings.filter(({ id }) => !show(id));
-  if (repeats.length === 0) return { firstShown: filings, repeated: [] };
+  const repeats = new Set(filings.filter(({ id }) => !show(id)));
+  if (repeats.size === 0) return { firstShown: filings, repeated: [] };
   const copies = new Map<string, PartnerFiling>();
-  const repeated = new Set(repeats.map(({ id }) => id));
+  const repeated = new Set<string>();
+  for (const filing of filings) if (!repeats.has(filing)) copies.set(filing.id, filing);
   // A filing that is new to the poll and stands twice on this page counts once if its copies are alike.
-  for (const filing of filings) {
-    if (repeats.includes(filing)) continue;
-    copies.set(filing.id, filing);
-    if (repeats.every((other) => other.id !== filing.id || isAlike(filing, other)))
-      repeated.delete(filing.id);
+  for (const repeat of repeats) {
+    const first = copies.get(repeat.id);
+    if (first === undefined || !isAlike(first, repeat)) repeated.add(repeat.id);
   }
   return {
     firstShown: [...copies.values()].filter(({ id }) => !repeated.has(id)),

@@ -65,8 +65,9 @@ const repeatedPagesMax = 3;
 const skippedInARowMax = 3;
 const skippedMax = 5;
 const skippedShareMax = 0.02;
-// Maximum number of pages of a list without a total, or with one that grows as fast as it is read.
+// Maximum number of pages, and of rows, of a list without a total, or with one that grows as fast as it is read.
 const pagesMax = 100_000;
+const rowsMax = pagesMax * pageSize;
 
 /** The position before the first page. */
 export function startPosition(trust: TotalTrust): ScanPosition {
@@ -90,17 +91,18 @@ export function startPosition(trust: TotalTrust): ScanPosition {
   };
 }
 
-/** The position after a page of which `fresh` ids were new to the scan. */
-export function advance(position: ScanPosition, page: PartnerPage, fresh: number): ScanPosition {
+/**
+ * The position after a page of which `fresh` ids were new to the scan; `asked` is the limit that was requested.
+ */
+export function advance(
+  position: ScanPosition,
+  page: PartnerPage,
+  fresh: number,
+  asked: number = pageSize,
+): ScanPosition {
   const { pages, total, trust } = position;
-  const said = Math.min(page.limit ?? pageSize, pageSize);
   const offset = position.offset + page.length;
-  const fullLength =
-    pages === 0
-      ? said
-      : pages === 1
-        ? position.lastLength
-        : Math.max(position.fullLength, position.lastLength);
+  const fullLength = fullLengthAfter(position, page, asked);
   const isLookedAt =
     trust.afterFullPage === 'newest_first' && offset === page.total && page.length >= fullLength;
   return {
@@ -125,11 +127,22 @@ export function advance(position: ScanPosition, page: PartnerPage, fresh: number
   };
 }
 
-/** The position after a page that is left out: the next one begins where a full page would have ended. */
-export function skipPage(position: ScanPosition): ScanPosition {
+// A page that was asked for with a lower limit is not short for that.
+function fullLengthAfter({ pages, fullLength, lastLength }: ScanPosition, page: PartnerPage, asked: number) {
+  if (pages === 0) return Math.min(page.limit ?? asked, asked);
+  const shown = pages === 1 ? lastLength : Math.max(fullLength, lastLength);
+  return asked < pageSize ? Math.min(shown, asked) : shown;
+}
+
+/**
+ * The position after a page that is left out. The next one begins where a full page would have ended, or
+ * behind the `rows` that were requested.
+ */
+export function skipPage(position: ScanPosition, rows: number | null = null): ScanPosition {
+  const length = rows ?? (position.pages > 1 ? position.fullLength : position.firstLength);
   return {
     ...position,
-    offset: position.offset + Math.max(1, position.pages > 1 ? position.fullLength : position.firstLength),
+    offset: position.offset + Math.max(1, length),
     skipped: position.skipped + 1,
     skippedInARow: position.skippedInARow + 1,
   };
@@ -153,7 +166,7 @@ export function likelyNextOffset({
 export function nextStep(position: ScanPosition): ScanStep {
   const { offset, pages, total, skippedInARow, skipped } = position;
   if (skippedInARow >= skippedInARowMax || skipped > skippedMax + pages * skippedShareMax) return 'broken';
-  if (pages >= pagesMax) return 'broken';
+  if (pages >= pagesMax || position.rows >= rowsMax) return 'broken';
   if (skippedInARow > 0) return total !== null && offset >= total ? 'complete' : 'continue';
   if (position.lastLength === 0) return total === null || offset >= total ? 'complete' : 'early';
   if (position.repeatedPages >= repeatedPagesMax) return repeatedEnd(position);

@@ -34,6 +34,7 @@ interface ShownBy {
   readonly span: ReadSpan;
   readonly status: string | undefined;
   readonly total: number | null;
+  readonly bytes: number;
 }
 
 // Maximum number of contradictions that one poll settles; the others wait for the next poll.
@@ -50,12 +51,12 @@ export function createPageObserver(
   let lastTurn: Promise<unknown> = Promise.resolve();
   const commits = new Set<Promise<unknown>>();
 
-  async function observe({ page, span, rows }: ShownPage, status: string | undefined): Promise<number> {
+  async function observe({ page, bytes, span, rows }: ShownPage, status: string | undefined): Promise<number> {
     const { total } = page;
     tally.listedFiling = page.filings.at(-1)?.id ?? tally.listedFiling;
     const earlier = [...commits];
     const holdsBack = (known: number, unknown: number) => guard.count(known, unknown, total);
-    const added = await underWay(commit(rows.firstShown, { span, status, total }, holdsBack));
+    const added = await underWay(commit(rows.firstShown, { span, status, total, bytes }, holdsBack));
     await guard.release();
     if (rows.repeated.length > 0) {
       // The snapshot has to hold the filings of earlier pages by then.
@@ -87,7 +88,7 @@ export function createPageObserver(
     if (held.length > 0) {
       const ids = new Set(held.map(({ id }) => id));
       const kept = filings.filter(({ id }) => ids.has(id));
-      guard.keep(kept.length, () => commit(kept, shownBy, () => false));
+      guard.keep(kept.length, shownBy.bytes, () => commit(kept, shownBy, () => false));
     }
     return added;
   }
@@ -112,15 +113,11 @@ export function createPageObserver(
     const states = await snapshot.read(account, idsOf(filings));
     const unknown = filings.filter((_, i) => states[i] == null);
     if (unknown.length === 0) return new Set();
-    const dated = unknown.map(({ id, document }) => ({ id, createdAt: createdAtOf(document()) }));
-    const counted = await countBirths(status === undefined ? total : await countAll());
+    const dated = unknown.map((filing) => ({ id: filing.id, createdAt: createdAtOf(filing) }));
+    const counted = await countBirths(status === undefined ? total : await deps.client.countFilings(signal));
     return hiddenFilings(dated, { baselinedAt: marks.baselinedAt, counted });
   }
 
-  async function countAll(): Promise<number | null> {
-    const { page } = await deps.client.listFilings({ offset: 0, limit: 1 }, signal);
-    return page.total;
-  }
 
   async function countBirths(total: number | null): Promise<number | null> {
     if (total === null) return null;

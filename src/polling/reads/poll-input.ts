@@ -29,7 +29,8 @@ export interface ReadDeps {
    * delivery does not wait for the poll's end.
    */
   readonly handOn: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
-  readonly onQuarantined: (account: string, records: number) => void;
+  /** Records of a list that are no filings: their number, and the names of a few. */
+  readonly onQuarantined: (account: string, records: number, examples: readonly string[]) => void;
 }
 
 /** The state that one poll begins with. */

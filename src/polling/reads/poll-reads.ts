@@ -23,6 +23,9 @@ export interface PageRead {
   readonly strayed: boolean;
 }
 
+// Maximum number of records that cannot be read of which the name is reported.
+const examplesMax = 5;
+
 /** The reads of one poll. Each resolves once it has compared the filings read with the snapshot. */
 export interface PollReads {
   readonly input: PollInput;
@@ -83,7 +86,7 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     const { total, length, filings, quarantined } = answer.page;
     const rows = splitRepeatedRows(filings, shown.add);
     for (const name of quarantined) shown.add(name);
-    await pages.observe({ ...answer, rows }, status);
+    await pages.observe({ ...answer, rows }, status).finally(answer.release);
     const strayed = status !== undefined && filings.some((filing) => filing.status !== status);
     return { total, length, ids: filings.map(({ id }) => id), strayed };
   }
@@ -102,13 +105,14 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
         for await (const page of scan.pages())
           await (page === 'barrier'
             ? work.done()
-            : work.begin(page.bytes, pages.observe(page, request.status)));
+            : work.begin(page.bytes, pages.observe(page, request.status).finally(page.release)));
       } finally {
         await work.settled();
       }
       const result = scan.result();
       tally.listFailure = result.failure ?? tally.listFailure;
-      if (result.quarantined.size > 0) deps.onQuarantined(account, result.quarantined.size);
+      if (result.unreadable > 0)
+        deps.onQuarantined(account, result.unreadable, [...result.quarantined].slice(0, examplesMax));
       return result;
     },
     readPage: (offset, status) => readPage(offset, pageSize, status),

@@ -1,4 +1,5 @@
 import { watchAccount } from '../../support/partner/watched-account.ts';
+import { createAnswerRooms } from '../../../src/partner/body/answer-room.ts';
 import { createPartnerHttp } from '../../../src/partner/partner-http.ts';
 import { largeAccountFilings } from '../../../src/polling/schedule/plan.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
@@ -52,9 +53,11 @@ async function readerOf([kind, baseUrl = '', redisUrl = '', filings]: readonly s
 async function fetchAndParse(baseUrl: string, filings: number): Promise<void> {
   const http = createPartnerHttp({ baseUrl, partnerKey: 'k', timeoutMs: 10_000, clock: { now: Date.now } });
   const { signal } = new AbortController();
+  const room = createAnswerRooms().pages;
   for (let offset = 0; offset < filings; offset += 100) {
-    const { text } = await http.get('filings', `partner/filings?offset=${offset}&limit=100`, signal);
-    JSON.parse(text());
+    const path = `partner/filings?offset=${offset}&limit=100`;
+    const { body } = await http.get({ endpoint: 'filings', path, shape: 'page', room }, signal);
+    JSON.parse(body.text());
   }
 }
 

@@ -170,9 +170,9 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'slow clients do not make way',
-    file: 'src/api/server/connections.ts',
-    find: 'if (connections.size <= max) return;',
-    replace: 'if (connections.size <= max * 100) return;',
+    file: 'src/api/connections/limit-connections.ts',
+    find: 'if (connections.size <= max ||',
+    replace: 'if (connections.size <= max * 100 ||',
     project: 'long',
     test: 'test/security/slow-clients.long.test.ts',
     title: '',

@@ -30,3 +30,23 @@ test('keeps four megabytes of the latest bodies for listeners, and gives each a 
   expect((await next(14)).map(({ position }) => position)).toEqual([15, 16]);
   follower.stop();
 });
+
+test('where all places are taken, the newest listener of the account with the most makes way for another one', async () => {
+  const follower = createLogFollower(log, 5, { perAccount: 3, inAll: 4 });
+  const many = Array.from({ length: 4 }, () => follower.follow('many'));
+  expect(many.map((each) => each !== null)).toEqual([true, true, true, false]);
+  const waits = many.slice(0, 3).map((each) => each?.next(at(0), 60_000, never));
+  expect(follower.follow('other')).not.toBeNull();
+  expect(follower.follow('third')).not.toBeNull();
+  // The newest of three ended; the others were woken and may wait again.
+  expect(await waits[2]).toBeNull();
+  expect(await waits[0]).not.toBeNull();
+  expect(follower.follow('many')).toBeNull();
+  expect(follower.follow('fourth')).not.toBeNull();
+  // Now each account has one, and none makes way for the next.
+  for (const ended of many.slice(1)) ended?.[Symbol.dispose]();
+  expect(follower.follow('fifth')).toBeNull();
+  many[0]?.[Symbol.dispose]();
+  expect(follower.follow('fifth')).not.toBeNull();
+  follower.stop();
+});

@@ -30,7 +30,7 @@ export const partnerTargets: readonly FuzzTarget[] = [
       if (page === null) return ok(!Array.isArray(value?.items) || value.items.length > 9);
       if (page === undefined) return;
       equal(page.length, value?.items?.length);
-      equal(page.filings.length + page.quarantined.length, page.length);
+      equal(page.filings.length + page.unreadable, page.length);
       for (const count of [page.total, page.limit])
         ok(count === null || (Number.isSafeInteger(count) && count >= 0));
       for (const read of page.filings) checkFiling(read);

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   buildFilingEvent,
@@ -84,14 +85,56 @@ describe('buildFilingEvent', () => {
     (isOmitted) => {
       const most = Number(variables.FILING_MAX_BYTES.default);
       const long = (length: number) => '\u0001'.repeat(length);
-      const rejectionReason = long(isOmitted ? 65_536 : most / 6 - 100);
+      const rejectionReason = long(isOmitted ? 65_536 : 20_000);
+      const document = { rejectionReason, notes: long(most / 6 - 20_100) };
       const after = { ...side, status: 'S'.repeat(64), completedAt: long(256), rejectionReason };
-      const worst = { ...change, filingId: long(256), before: after, after, document: { rejectionReason } };
+      const worst = { ...change, filingId: long(256), before: after, after, document };
       const { body, omittedBytes } = buildFilingEvent(worst, most);
       expect(omittedBytes !== undefined).toBe(isOmitted);
       expect(Buffer.byteLength(body)).toBeLessThan(1_000_000);
     },
   );
+
+  describe('with texts that are as large as a filing', () => {
+    const reason = (length: number) => '\u0001'.repeat(length);
+    const withReason = (rejectionReason: string, most = Infinity) => {
+      const after = { ...change.after, rejectionReason };
+      const event = buildFilingEvent({ ...change, after, document: { id: 'f_123', rejectionReason } }, most);
+      return { event, data: (JSON.parse(event.body) as { data: Record<string, unknown> }).data };
+    };
+
+    it('comes with their beginnings and without the filing, under an id of its own, and says so', () => {
+      const { event, data } = withReason(reason(30_000));
+      expect(data).toMatchObject({ status: 'REJECTED', sequence: 4, omitted: 'too_large' });
+      expect(data).not.toHaveProperty('filing');
+      expect(data['rejectionReason']).toBe(`${reason(1_000)}…`);
+      expect(Buffer.byteLength(event.body)).toBeLessThan(10_000);
+      expect(event.omittedBytes).toBeGreaterThan(30_000);
+      // Reasons that differ behind the cut are two changes.
+      expect(withReason(`${reason(30_000)}!`).event.id).not.toBe(event.id);
+    });
+
+    it('cuts no character in two', () => {
+      const { data } = withReason(`${'a'.repeat(999)}${'😀'.repeat(60_000)}`);
+      expect(data['rejectionReason']).toBe(`${'a'.repeat(999)}\ufffd…`);
+    });
+
+    it('keeps the longest reason in plain letters whole', () => {
+      const { data } = withReason('a'.repeat(65_536));
+      expect(data).toMatchObject({ rejectionReason: 'a'.repeat(65_536) });
+      expect(data).not.toHaveProperty('omitted');
+    });
+
+    it('has at most 128 KiB besides its filing, whatever the texts are', () => {
+      fc.assert(
+        fc.property(fc.string({ unit: 'binary', maxLength: 3 }), fc.nat(30_000), (unit, times) => {
+          const { event } = withReason(unit.repeat(times), 1_024);
+          expect(Buffer.byteLength(event.body)).toBeLessThan(131_072 + 1_024 + 200);
+        }),
+        { numRuns: 30 },
+      );
+    });
+  });
 
   it('has the same id for the same change, however and whenever it was observed', () => {
     const again = { ...change, notBefore: 1, notAfter: 2, document: null, inferred: true, changed: [] };

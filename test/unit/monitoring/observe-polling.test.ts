@@ -67,11 +67,11 @@ test('events are counted by type and traced; one without its filing is also a li
 
 test('requests and records that are no filings are counted', async () => {
   observer.onRequest('filings', '200');
-  observer.onQuarantined('acme', 3);
+  observer.onQuarantined('acme', 3, ['f_1']);
   expect(calls).toEqual(['got on']);
   expect(await text('partner_requests_total')).toContain('{endpoint="filings",code="200"} 1');
   expect(await text('quarantined_records_total')).toContain('{account="acme"} 3');
-  expect(lines).toMatchObject([{ level: 40, records: 3, msg: 'poll.quarantined' }]);
+  expect(lines).toMatchObject([{ level: 40, records: 3, examples: ['f_1'], msg: 'poll.quarantined' }]);
 });
 
 test('a poll runs within its span and gives what it gave', async () => {

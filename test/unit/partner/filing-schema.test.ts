@@ -28,7 +28,7 @@ describe('parseFiling', () => {
     ['another strange id', { ...good, id: 'a/b?c#d%2e \u0000é𝒳' }, { id: 'a/b?c#d%2e \u0000é𝒳' }],
     ['a lone surrogate in a reason', { ...good, rejectionReason: '\ud800' }, { rejectionReason: '\ud800' }],
   ])('takes %s', (_title, record, expected) => {
-    const { document, ...filing } = parseFiling(JSON.stringify(record)) ?? {};
+    const { document, createdAt, ...filing } = parseFiling(JSON.stringify(record)) ?? {};
     expect(filing).toEqual({ ...good, completedAt: null, rejectionReason: null, ...expected });
     expect(document?.()).toEqual(record);
   });
@@ -123,6 +123,7 @@ describe('parsePage', () => {
     expect(parsePage('{"items":[]}')).toEqual({
       filings: [],
       quarantined: [],
+      unreadable: 0,
       length: 0,
       total: null,
       limit: null,
@@ -168,7 +169,7 @@ describe('parsePage', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const read = parsePage(JSON.stringify({ items: [value, good] }));
-        expect((read?.filings.length ?? 0) + (read?.quarantined.length ?? 0)).toBe(2);
+        expect((read?.filings.length ?? 0) + (read?.unreadable ?? 0)).toBe(2);
         parsePage(JSON.stringify(value));
         parseFiling(JSON.stringify(value));
       }),

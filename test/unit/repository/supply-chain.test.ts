@@ -8,12 +8,9 @@ import { expectNone } from '../../support/expect-none.ts';
 interface LockedPackage {
   readonly version?: string;
   readonly license?: string;
-  readonly integrity?: string;
-  readonly resolved?: string;
   readonly dev?: boolean;
   readonly optional?: boolean;
   readonly devOptional?: boolean;
-  readonly hasInstallScript?: boolean;
 }
 
 const locked = Object.entries(lock.packages as Record<string, LockedPackage>).filter(([path]) => path !== '');
@@ -38,33 +35,6 @@ const permissive = new Set([
 ]);
 
 describe('dependencies', () => {
-  test('have versions that are written out', () => {
-    const asked = {
-      ...packageJson.dependencies,
-      ...packageJson.optionalDependencies,
-      ...packageJson.devDependencies,
-    };
-    expectNone(Object.entries(asked), ([, version]) => !/^\d+\.\d+\.\d+$/.test(version), 'versions');
-  });
-
-  test('are pinned by hash and come from the registry', () => {
-    // Packages for other platforms are named in the lock, so that it fits everywhere, and never installed
-    // here.
-    const needed = locked.filter(([, { optional }]) => optional !== true);
-    expect(needed.length).toBeGreaterThan(200);
-    expect(
-      needed.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([path]) => path),
-    ).toEqual([]);
-    expectNone(locked, ([, { resolved = 'https:' }]) => !resolved.startsWith('https:'), 'packages');
-  });
-
-  test('run no scripts when they are installed', () => {
-    const scripts: Readonly<Record<string, boolean>> = packageJson.allowScripts;
-    const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
-    const undecided = withScripts.filter(([path]) => scripts[nameOf(path)] !== false).map(([path]) => path);
-    expect(undecided).toEqual([]);
-  });
-
   test('that are delivered have permissive licences', () => {
     const others = delivered
       .filter(([, { license = 'none' }]) => !permissive.has(license))
@@ -88,7 +58,7 @@ describe('dependencies', () => {
 
 describe('containers', () => {
   const compose = readText('docker-compose.yml');
-  const services = (compose.split(/^services:\n/m)[1] ?? '').split(/^volumes:/m)[0] ?? '';
+  const services = (compose.split(/^services:\n/m)[1] ?? '').split(/^(?:networks|volumes):/m)[0] ?? '';
   const shared = compose.split(/^services:/m)[0] ?? '';
   const guards = ['read_only: true', "cap_drop: ['ALL']", "security_opt: ['no-new-privileges:true']"];
 
@@ -96,6 +66,34 @@ describe('containers', () => {
     .split(/^ {2}(?=\w+:\n)/m)
     .filter((text) => text.trim() !== '')
     .map((text): [string, string] => [text.split(':', 1)[0] ?? '', text]);
+
+  test.each(named)('of %s have limits of memory and processes', (_name, service) => {
+    const limits = service.includes('<<: *node') ? shared + service : service;
+    expect(limits).toMatch(/^ +mem_limit: \S+$/m);
+    expect(limits).toMatch(/^ +pids_limit: \d+$/m);
+  });
+
+  test('of Redis ask for a password, in a network that the daemon alone is in too', () => {
+    const members = named.filter(([, service]) => /networks: \[.*\bstore\b/.test(service));
+    expect(members.map(([name]) => name)).toEqual(['redis', 'daemon']);
+    expect(compose).toMatch(/^networks:\n(?: +#.*\n)? +store:\n +internal: true$/m);
+    expect(named.find(([name]) => name === 'redis')?.[1]).toMatch(
+      /'--requirepass',\n +'\$\{REDIS_PASSWORD:\?/,
+    );
+    expect(services).toContain('REDIS_URL: redis://:${REDIS_PASSWORD}@redis:6379');
+  });
+
+  test('of Redis are of one image, also in the demo', () => {
+    const image = /image: \$\{REDIS_IMAGE:-(\S+)\}/.exec(services)?.[1];
+    expect(readText('src/demo/provide-redis.ts')).toContain(`const containerImage = '${image}';`);
+  });
+
+  test('of the image have the Node that the project pins', () => {
+    const pinned = readText('.node-version').trim();
+    const tag = /^ARG NODE_IMAGE=node:([\d.]+)-/m.exec(readText('Dockerfile'))?.[1];
+    expect(new Set(Object.values(packageJson.optionalDependencies))).toEqual(new Set([pinned]));
+    expect(`${pinned}.`).toContain(`${tag}.`);
+  });
 
   test.each(named)(
     'of %s have a read-only root, no capabilities beyond those named and no way to new privileges',

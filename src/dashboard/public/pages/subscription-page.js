@@ -81,7 +81,7 @@ function StateAdvice({ subscription: { state, disabledReason, unreadable, lastEr
     </p>`;
   }
   return html`<p class="notice warn">
-    The endpoint does not acknowledge. The responses below say why.
+    The endpoint does not acknowledge. The attempts below say why.
     ${
       lag === 0
         ? ' What it did not take was given up and is among the dead letters; the next event tries it again.'

@@ -15,7 +15,9 @@ const prepared = new WeakMap();
 export function html(strings, ...values) {
   const known = prepared.get(strings);
   if (known !== undefined) return build(known, ...values);
-  const flat = strings.map((text) => text.replaceAll(/\s*\n\s*/g, ' '));
+  const flat = strings.map((text) =>
+    text.replaceAll(/\s+/g, (blank) => (blank.includes('\n') ? ' ' : blank)),
+  );
   const template = Object.assign(flat, { raw: flat });
   prepared.set(strings, template);
   return build(template, ...values);

@@ -38,6 +38,7 @@ function read(status: string): Observation & { documents: () => number } {
     status,
     completedAt: null,
     rejectionReason: null,
+    createdAt: null,
     document: () => ({ id: 'f', status, count: (documents += 1) }),
   };
   return { id: 'f', filing, documents: () => documents };

@@ -31,6 +31,7 @@ describe('the rows of a page', () => {
     status,
     completedAt: null,
     rejectionReason: null,
+    createdAt: null,
     document: () => ({}),
   });
   const split = (shown: string[], page: PartnerFiling[]) => {

@@ -6,8 +6,10 @@ import { createPrefetch } from '../../../../src/polling/list/prefetch.ts';
 function openList(likelyNext: (offset: number) => number | null = (offset) => offset + 100) {
   const asked: { offset: number; arrive: () => void; answer: () => void }[] = [];
   const state = { isDue: false };
+  const discarded: number[] = [];
   const pages = createPrefetch<number>({
     inBetween: { isDue: () => state.isDue },
+    discard: (answer) => void discarded.push(answer),
     fetch: (at, onArrival) =>
       new Promise((resolve) => {
         asked.push({ offset: at, arrive: onArrival, answer: () => resolve(at) });
@@ -15,7 +17,7 @@ function openList(likelyNext: (offset: number) => number | null = (offset) => of
   });
   const expectPage = (offset: number) => pages.expect(offset, likelyNext(offset));
   expectPage(0);
-  return { pages, asked, state, offsets: () => asked.map((each) => each.offset), expectPage };
+  return { pages, asked, state, discarded, offsets: () => asked.map((each) => each.offset), expectPage };
 }
 
 describe('the pages of a list', () => {

@@ -45,11 +45,10 @@ function pageOf({ length, total, limit = 100, days }: Exclude<Told, 'skip'>): Pa
     status: 'PAID',
     completedAt: null,
     rejectionReason: null,
-    document: () => ({
-      createdAt: `2026-01-${String(days?.[i] ?? days?.at(-1)).padStart(2, '0')}T00:00:00Z`,
-    }),
+    createdAt: `2026-01-${String(days?.[i] ?? days?.at(-1)).padStart(2, '0')}T00:00:00Z`,
+    document: () => ({}),
   }));
-  return { filings, quarantined: [], length, total, limit };
+  return { filings, quarantined: [], unreadable: 0, length, total, limit };
 }
 
 const full = (total: number | null) => ({ length: 100, total });

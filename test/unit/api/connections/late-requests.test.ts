@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { endLateInTurns } from '../../../../src/api/server/connections.ts';
+import { endLateInTurns } from '../../../../src/api/connections/late-requests.ts';
 
 const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 const malformed = Object.assign(new Error('malformed'), { code: 'HPE_INVALID_METHOD' });

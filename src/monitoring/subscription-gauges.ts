@@ -1,0 +1,86 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EventLog } from '../events/event-log.ts';
+import type { ReadLags } from '../subscriptions/lag.ts';
+import type { Progress, ProgressReads } from '../subscriptions/store/progress-reads.ts';
+import { subscriptionLag, type SubscriptionState } from '../subscriptions/subscription.ts';
+
+export interface SubscriptionGaugesDeps {
+  readonly progress: ProgressReads;
+  readonly log: Pick<EventLog, 'head'>;
+  readonly lags: ReadLags;
+}
+
+/** What the gauges show of one account's subscriptions. */
+export interface SubscriptionGauges {
+  readonly byState: Readonly<Record<SubscriptionState, number>>;
+  /** Lags by subscription, those furthest behind by name and the rest as `other`. */
+  readonly lags: ReadonlyMap<string, number>;
+}
+
+// Maximum number of subscriptions of an account that a gauge names.
+const namedMax = 1_000;
+// The label of all others together; no id is such a word.
+const otherSubscriptions = 'other';
+// Maximum number of subscriptions of an account of which the waiting events are looked at one by one.
+const countedMax = 500;
+// Number of subscriptions between which other work has its turn.
+const sliceSize = 100;
+
+/**
+ * Reads the state and the lag of an account's subscriptions, in slices between which other work has its turn.
+ * What one account takes is bounded: the lag of those that are behind counts only the events that they want
+ * for the first few hundred, and all events for the rest.
+ */
+export async function readSubscriptionGauges(
+  { progress, log, lags }: SubscriptionGaugesDeps,
+  account: string,
+): Promise<SubscriptionGauges> {
+  const ids = await progress.ids(account);
+  const { position: head } = await log.head(account);
+  const byState = { active: 0, failing: 0, disabled: 0 };
+  const lagOf = new Map<string, number>();
+  const behind: Progress[] = [];
+  for (const slice of slices(ids)) {
+    for (const each of await progress.progress(account, slice)) {
+      byState[stateOf(each)] += 1;
+      lagOf.set(each.id, subscriptionLag(each, head));
+      if (each.cursor < head && behind.length < countedMax) behind.push(each);
+    }
+    await nextTurn();
+  }
+  for (const slice of slices(behind)) {
+    const wanted = new Map(
+      (
+        await progress.wanted(
+          account,
+          slice.map(({ id }) => id),
+        )
+      ).map((each) => [each.id, each]),
+    );
+    const shown = slice.flatMap((delivery) => {
+      const filter = wanted.get(delivery.id);
+      return filter === undefined ? [] : [{ filter, delivery }];
+    });
+    const counted = await lags(account, shown);
+    for (const [i, { filter }] of shown.entries()) lagOf.set(filter.id, counted[i] ?? 0);
+    await nextTurn();
+  }
+  return { byState, lags: named(lagOf, namedMax) };
+}
+
+/** The largest of these lags by name, and the sum of all others; pure. */
+export function named(lags: ReadonlyMap<string, number>, max: number): Map<string, number> {
+  if (lags.size <= max) return new Map(lags);
+  const sorted = [...lags].toSorted(([, a], [, b]) => b - a);
+  const rest = sorted.slice(max).reduce((sum, [, lag]) => sum + lag, 0);
+  return new Map([...sorted.slice(0, max), [otherSubscriptions, rest]]);
+}
+
+function stateOf({ enabled, failures, isBlocked }: Progress): SubscriptionState {
+  if (!enabled) return 'disabled';
+  return failures > 0 || isBlocked ? 'failing' : 'active';
+}
+
+function* slices<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += sliceSize) yield all.slice(from, from + sliceSize);
+}

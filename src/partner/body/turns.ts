@@ -1,0 +1,40 @@
+/** The turns of one piece of long work, which shares the process with everything else. */
+export interface Turns {
+  /** Whether the work has gone on for so long that others are to have a turn. */
+  isOver(): boolean;
+  /** Resolves when it is this work's turn again. */
+  next(): Promise<void>;
+}
+
+// Milliseconds that a piece of work goes on before others have a turn.
+const turnMs = 5;
+
+// There is one event loop, and thus one queue. A piece of work goes on in each of its turns: if all did, many
+// accounts with large pages would hold up the process as one very large page does.
+const waiting: (() => void)[] = [];
+let isScheduled = false;
+
+/** The turns of a piece of work that begins now, or with its first call of `next`. */
+export function takeTurns(): Turns {
+  let beganAt = performance.now();
+  return {
+    isOver: () => performance.now() - beganAt > turnMs,
+    async next() {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        schedule();
+      });
+      beganAt = performance.now();
+    },
+  };
+}
+
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(() => {
+    isScheduled = false;
+    waiting.shift()?.();
+    if (waiting.length > 0) schedule();
+  });
+}

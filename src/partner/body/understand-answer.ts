@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PartnerFiling, PartnerPage } from '../filing-schema.ts';
+import { kindOfStatus, PartnerError } from '../partner-error.ts';
+import type { PartnerAnswer } from '../partner-http.ts';
+import { AnswerExcess } from './answer-excess.ts';
+import { readFiling, readPage } from './read-filings.ts';
+
+/**
+ * The page in an answer to `GET filings`. `onArrival` is called before it is parsed. Rejects with PartnerError
+ * where the answer is not a page; `wholeBytesMax` as for `readPage`.
+ */
+export async function toPage(
+  answer: PartnerAnswer,
+  wholeBytesMax: number,
+  onArrival?: () => void,
+): Promise<PartnerPage> {
+  expectOk(answer, 'filings');
+  if (onArrival !== undefined) {
+    onArrival();
+    // Requests are written in the next turns, and parsing a page takes as long as the service needs to
+    // answer.
+    await nextTurn();
+  }
+  return parseOr('filings', () => readPage(answer.body, wholeBytesMax));
+}
+
+/** The filing in an answer to `GET filing`, null for 404. Rejects with PartnerError for anything else. */
+export async function toFiling(
+  answer: PartnerAnswer,
+  id: string,
+  wholeBytesMax: number,
+): Promise<PartnerFiling | null> {
+  if (answer.status === 404) return null;
+  expectOk(answer, 'filing');
+  const filing = await parseOr('filing', () => readFiling(answer.body, wholeBytesMax));
+  if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered with another filing');
+  return filing;
+}
+
+/**
+ * A digest of the address in an answer to `GET me`, null where it has none. Rejects with PartnerError where the
+ * answer is no account: a proxy may answer in place of the service.
+ */
+export async function toIdentity(answer: PartnerAnswer): Promise<string | null> {
+  expectOk(answer, 'me');
+  const { email } = (await parseOr('me', async () => {
+    const value: unknown = answer.body.layout === 'small' ? JSON.parse(answer.body.text()) : null;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+  })) as { readonly email?: unknown };
+  // Name and state of an account may change; its address identifies it.
+  const address = typeof email === 'string' ? email.trim().toLowerCase() : '';
+  return address === '' ? null : createHash('sha256').update(address).digest('base64url');
+}
+
+function expectOk({ status, retryAfterMs }: PartnerAnswer, endpoint: string): void {
+  const kind = kindOfStatus(status);
+  if (kind !== null)
+    throw new PartnerError(kind, `GET ${endpoint} answered ${status}`, { status, retryAfterMs });
+}
+
+async function parseOr<T>(endpoint: string, parse: () => Promise<T | null>): Promise<T> {
+  let parsed: T | null = null;
+  try {
+    parsed = await parse();
+  } catch (error) {
+    if (error instanceof AnswerExcess) throw error;
+    throw new PartnerError('invalid_response', `GET ${endpoint} answered with a body that is not JSON`);
+  }
+  if (parsed === null)
+    throw new PartnerError('invalid_response', `GET ${endpoint} answered with JSON of an unexpected shape`);
+  return parsed;
+}
+
+/** Reads an answer and releases it afterwards. */
+export function released<T>(read: (answer: PartnerAnswer) => Promise<T>): typeof read {
+  return async (answer) => {
+    try {
+      return await read(answer);
+    } finally {
+      answer.release();
+    }
+  };
+}
+
+/** Reads an answer that is released later, or now where it cannot be read. */
+export function kept<T>(read: (answer: PartnerAnswer) => Promise<T>): typeof read {
+  return async (answer) => {
+    try {
+      return await read(answer);
+    } catch (error) {
+      answer.release();
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,69 @@
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { isUnreadable } from '../../redis/unreadable-record.ts';
+import type { DeliveryState, Subscription } from '../subscription.ts';
+import { parseStored } from './stored-subscription.ts';
+
+/** The progress of delivery to a subscription, without what only a drain needs. */
+export interface Progress extends Pick<DeliveryState, 'cursor' | 'done' | 'parked' | 'enabled' | 'failures'> {
+  readonly id: string;
+  readonly isBlocked: boolean;
+}
+
+/** What of a subscription decides which events it wants. */
+export type Wanted = Pick<Subscription, 'id' | 'eventTypes' | 'states'>;
+
+/** Reads little of many subscriptions, for metrics. Nothing sealed is opened, nothing unreadable reported. */
+export interface ProgressReads {
+  /** The ids of all subscriptions of an account, in no order. */
+  ids(account: string): Promise<string[]>;
+  /** The progress of these subscriptions; one with a number that cannot be read is left out. */
+  progress(account: string, ids: readonly string[]): Promise<Progress[]>;
+  /** What these subscriptions want; unreadable and removed ones are left out. */
+  wanted(account: string, ids: readonly string[]): Promise<Wanted[]>;
+}
+
+const fields = ['cursor', 'done', 'parked', 'enabled', 'failures', 'blocked'];
+
+/** Reads over one connection. */
+export function createProgressReads(redis: RedisClient, keys: Keys): ProgressReads {
+  return {
+    ids: (account) => redis.hkeys(keys.account(account).subscriptions),
+    async progress(account, ids) {
+      const found = await Promise.all(
+        ids.map(async (id) => {
+          const values = await redis.hmget(keys.account(account).subscription(id).state, ...fields);
+          const [cursor = null, done, parked = null, enabled, failures = null, blocked] = values;
+          return {
+            id,
+            cursor: Number(cursor ?? 0),
+            done: done ?? '',
+            parked: Number(parked ?? 0),
+            enabled: enabled !== '0',
+            failures: Number(failures ?? 0),
+            isBlocked: blocked != null,
+          };
+        }),
+      );
+      return found.filter(({ cursor, parked, failures }) => Number.isFinite(cursor + parked + failures));
+    },
+    async wanted(account, ids) {
+      if (ids.length === 0) return [];
+      const key = keys.account(account).subscriptions;
+      return (await redis.hmget(key, ...ids)).flatMap((text, i) => {
+        const { [i]: field = null } = ids;
+        return text === null ? [] : wantedOf(text, { key, field });
+      });
+    },
+  };
+}
+
+function wantedOf(text: string, place: { readonly key: string; readonly field: string | null }): Wanted[] {
+  try {
+    const { id, eventTypes, states } = parseStored(text, place);
+    return [{ id, eventTypes, states }];
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return [];
+  }
+}

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+
+const redis = testRedis();
+const script = '/docs/js/scalar.js';
+const timing = { unreadMs: 300, answerMs: 1_500, heartbeatMs: 150, followMs: 20 };
+let api: ApiFixture;
+let url: string;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix, { timing });
+  await api.createAccount('one');
+  url = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  // Made and compressed with the first request.
+  await api.app.inject(script);
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+/** Asks on a connection of its own, whose answer is read only as `read` is called on it. */
+async function ask(path: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+  await once(socket, 'connect');
+  socket.pause().write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${operatorToken}\r\n\r\n`);
+  return socket;
+}
+
+function openConnections(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    api.app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  });
+}
+
+test('an answer that is not taken ends its connection', async () => {
+  const sockets = await Promise.all(Array.from({ length: 5 }, () => ask(script)));
+  await expect.poll(openConnections).toBe(5);
+  await expect.poll(openConnections, { timeout: 10_000 }).toBe(0);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('an answer that is taken at a pace, but for too long, ends its connection', async () => {
+  const socket = await ask(script);
+  let taken = 0;
+  socket.on('readable', () => undefined);
+  while ((await openConnections()) > 0) {
+    taken += (socket.read(8_192) as Buffer | null)?.length ?? 0;
+    await sleep(10);
+  }
+  expect(taken).toBeGreaterThan(100_000);
+  expect(taken).toBeLessThan(4_000_000);
+  socket.destroy();
+});
+
+test('an event stream that is not taken ends after two heartbeats', async () => {
+  await api.putFilings(
+    'one',
+    Array.from({ length: 100 }, (_, i) => ({
+      id: `f_${i}`,
+      status: 'PAID',
+      type: 'filing.created',
+      document: { notes: 'x'.repeat(100_000) },
+    })),
+  );
+  const socket = await ask('/v1/accounts/one/events/stream?from=earliest');
+  await expect.poll(openConnections).toBe(1);
+  await expect.poll(openConnections, { timeout: 10_000 }).toBe(0);
+  socket.destroy();
+});
+
+test('an export may take longer than other answers, at a pace', async () => {
+  const filings = Array.from({ length: 20_000 }, (_, i) => ({
+    id: `f_${i}_${'x'.repeat(200)}`,
+    status: 'UNPAID',
+  }));
+  for (let from = 0; from < filings.length; from += 1_000)
+    await api.putFilings('one', filings.slice(from, from + 1_000));
+  const answer = await fetch(`${url}/v1/accounts/one/filings`, {
+    headers: { accept: 'text/csv', authorization: `Bearer ${operatorToken}` },
+  });
+  const startedAt = performance.now();
+  let lines = 0;
+  for await (const piece of answer.body ?? []) {
+    lines += Buffer.from(piece).toString().split('\n').length - 1;
+    const due = startedAt + lines / ((20_000 / timing.answerMs) * 0.6);
+    await sleep(Math.max(0, due - performance.now()));
+  }
+  expect(lines).toBeGreaterThan(20_000);
+  expect(performance.now() - startedAt).toBeGreaterThan(timing.answerMs);
+});
