@@ -4,7 +4,12 @@ import { lookupFunction } from '../names/lookup-function.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { AnswerExcess } from './body/answer-excess.ts';
-import { bodyBytesMax, createBodyCollector, type AnswerBody, type BodyCollector } from './body/answer-body.ts';
+import {
+  bodyBytesMax,
+  createBodyCollector,
+  type AnswerBody,
+  type BodyCollector,
+} from './body/answer-body.ts';
 import type { AnswerRoom } from './body/answer-room.ts';
 import { PartnerError } from './partner-error.ts';
 
@@ -32,9 +37,9 @@ export interface Asked {
 /** GET requests with the account's key to the account's base address and to nothing else. */
 export interface PartnerHttp {
   /**
-   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no whole
-   * answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too large. An
-   * answer of more than a mebibyte waits for room; the deadline waits with it.
+   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no
+   * whole answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too
+   * large. An answer of more than a mebibyte waits for room; the deadline waits with it.
    */
   get(asked: Asked, signal: AbortSignal): Promise<PartnerAnswer>;
 }

@@ -42,7 +42,9 @@ export function beginCost(request: FastifyRequest, cost: RequestCost): void {
   request.setDecorator('cost', cost);
 }
 
-/** Charges the caller for rows read from Redis. To be called as they are read, so that a long scan is paid on. */
+/**
+ * Charges the caller for rows read from Redis. To be called as they are read, so that a long scan is paid on.
+ */
 export function chargeRows(request: FastifyRequest, rows: number): void {
   charge(request, rows / prices.rows);
 }
@@ -52,7 +54,9 @@ export function chargeStreamed(request: FastifyRequest, bytes: number): void {
   charge(request, bytes / prices.streamedBytes);
 }
 
-/** Charges each caller for the bytes of the responses of `scope`, those that are streamed as they are sent. */
+/**
+ * Charges each caller for the bytes of the responses of `scope`, those that are streamed as they are sent.
+ */
 export function chargeResponses(scope: Api): void {
   scope.addHook('onSend', async (request, _reply, payload) => {
     if (payload instanceof Readable) return Readable.from(counted(request, payload));

@@ -35,8 +35,8 @@ for (const character of '}]') kinds[character.charCodeAt(0)] = closes;
 for (const character of ',:') kinds[character.charCodeAt(0)] = separates;
 
 /**
- * A walk from the beginning of a text. `onStructure` is called for what lies up to `levels` deep. The kinds of
- * brackets are not compared: the text is not checked, only split.
+ * A walk from the beginning of a text. `onStructure` is called for what lies up to `levels` deep. The kinds
+ * of brackets are not compared: the text is not checked, only split.
  */
 export function createJsonWalk(levels: number, onStructure: OnStructure): JsonWalk {
   let depth = 0;

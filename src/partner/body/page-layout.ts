@@ -41,8 +41,8 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 
 /**
- * A splitter of `{"items":[…],…}`. Like JSON.parse it takes the last of several `items`. A page is JSON exactly
- * where its frame and each of its records are.
+ * A splitter of `{"items":[…],…}`. Like JSON.parse it takes the last of several `items`. A page is JSON
+ * exactly where its frame and each of its records are.
  */
 export function createPageSplitter(): PageSplitter {
   let bytes: Uint8Array = Buffer.alloc(0);

@@ -3,8 +3,8 @@
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
 --       8 registrations  9 tokens  10 by age
 -- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime
---       (ms), maximum number of an account, maximum bytes of an account, maximum number of idempotency records,
---       created at (ms)
+--       (ms), maximum number of an account, maximum bytes of an account, maximum number of idempotency
+--       records, created at (ms)
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
 --       'quota <bytes stored>' when the account would store too much, 'keys' when it has used too many
 --       idempotency keys, else the idempotency record of the request that came first.

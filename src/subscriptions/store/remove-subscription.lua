@@ -1,6 +1,7 @@
 -- Removes a subscription with everything of its delivery.
 --
--- KEYS   1 subscriptions  2 resting  3 quota  4 by age, then the keys of its delivery, the first of which holds its replays
+-- KEYS   1 subscriptions  2 resting  3 quota  4 by age, then the keys of its delivery, the first of which
+--        holds its replays
 -- ARGV   1 id
 -- Reply  1, or 0 when there was no such subscription
 -- @include ../../redis/quota/quota.lua
