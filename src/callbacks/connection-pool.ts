@@ -24,8 +24,8 @@ export type PooledRequest = Dispatcher.DispatchOptions & {
 };
 
 /**
- * A pool without connections. `optionsFor` gives those of a connection for an account; `freeMax` is the maximum
- * number of free ones.
+ * A pool without connections. `optionsFor` gives those of a connection for an account; `freeMax` is the
+ * maximum number of free ones.
  */
 export function createConnectionPool(
   optionsFor: (account: string) => Client.Options,

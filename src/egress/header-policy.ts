@@ -62,8 +62,8 @@ function repeatedNames(names: readonly string[]): string[] {
 }
 
 /**
- * Names of which no rule below says what they are: framing and hops (RFC 9110 §7.6.1), what this service sends
- * itself, conditions under which a receiver would not act, and the context of traces.
+ * Names of which no rule below says what they are: framing and hops (RFC 9110 §7.6.1), what this service
+ * sends itself, conditions under which a receiver would not act, and the context of traces.
  */
 const reservedNames = new Set([
   'accept-encoding',
@@ -137,8 +137,8 @@ const reservedParts =
   /signature|hmac|digest|cookie|forwarded|metadata|methodoverride|hostoverride|clientip|realip|socketip|remote(?:user|ip|addr|host)|connectingip|proxyuser|authenticated(?:user|email)|clientcert|sslclient|traceparent|tracestate/;
 
 /**
- * A rule instead of a list: whatever names a signature, an identity, a forwarder or a hop. Each character that
- * is no letter or digit counts as a dash, because some proxies read `transfer_encoding` as
+ * A rule instead of a list: whatever names a signature, an identity, a forwarder or a hop. Each character
+ * that is no letter or digit counts as a dash, because some proxies read `transfer_encoding` as
  * `transfer-encoding`. Credentials of one's own (`Authorization`, `X-Api-Key`, `CF-Access-Client-Secret`) are
  * allowed.
  */

@@ -7,9 +7,9 @@ const overallMax = 256;
 const perAccountMax = 16;
 
 /**
- * Checks where the name in a URL leads, as resolveCallbackHost does, for the account that registers it. A name
- * whose lookup would be one too many passes unseen, like one that does not resolve in time: every address is
- * vetted again when it is dialled. No registration therefore waits for the lookups of others.
+ * Checks where the name in a URL leads, as resolveCallbackHost does, for the account that registers it. A
+ * name whose lookup would be one too many passes unseen, like one that does not resolve in time: every
+ * address is vetted again when it is dialled. No registration therefore waits for the lookups of others.
  */
 export function createHostCheck(deps: {
   readonly policy: EgressPolicy;

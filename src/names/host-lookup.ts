@@ -10,8 +10,8 @@ import { fullNames } from './search-list.ts';
 import { createTurns } from './turns.ts';
 
 /**
- * Finds every address of a host name, for an owner: one account's callbacks, its polls, or its checks. Rejects
- * with HostLookupError, within ten seconds unless the owner itself has many lookups under way.
+ * Finds every address of a host name, for an owner: one account's callbacks, its polls, or its checks.
+ * Rejects with HostLookupError, within ten seconds unless the owner itself has many lookups under way.
  */
 export type HostLookup = (hostname: string, owner?: string) => Promise<readonly LookupAddress[]>;
 
@@ -72,9 +72,9 @@ interface Owner {
 
 /**
  * Lookups by c-ares, which needs no thread: a name whose server is dead keeps nobody else waiting, as it does
- * with getaddrinfo and its four threads. The hosts file comes first, then the name servers and the search list
- * of resolv.conf (docs/configuration.md#host-names). The same name asked at once by one owner is looked up
- * once. Answers hold for their time to live, at most half a minute; failures for five seconds.
+ * with getaddrinfo and its four threads. The hosts file comes first, then the name servers and the search
+ * list of resolv.conf (docs/configuration.md#host-names). The same name asked at once by one owner is looked
+ * up once. Answers hold for their time to live, at most half a minute; failures for five seconds.
  */
 export function createHostLookup(options: HostLookupOptions = {}): HostLookup {
   const settings = createNameFiles({ ...systemPaths, ...options });

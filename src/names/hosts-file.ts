@@ -35,7 +35,9 @@ const loopback: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ];
 
-/** The addresses that a name has by itself: `localhost` and names below it (RFC 6761 §6.3). Null for others. */
+/**
+ * The addresses that a name has by itself: `localhost` and names below it (RFC 6761 §6.3). Null for others.
+ */
 export function reservedAddresses(name: string): readonly LookupAddress[] | null {
   return name === 'localhost' || name.endsWith('.localhost') ? loopback : null;
 }

@@ -69,7 +69,9 @@ export interface PartnerClientDeps {
   readonly account?: string;
   /** Room for large answers; one of its own where it is left out. */
   readonly rooms?: AnswerRooms;
-  /** Maximum bytes of a filing, as JSON, that its events carry; larger ones are not always read as a whole. */
+  /**
+   * Maximum bytes of a filing, as JSON, that its events carry; larger ones are not always read as a whole.
+   */
   readonly filingBytesMax?: number;
   /** Called once per request sent, retries included; `code` is the status or the kind of failure. */
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
@@ -162,7 +164,11 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     return { endpoint: 'filings', path, shape: 'page', room, limit };
   }
 
-  async function readPage(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer> {
+  async function readPage(
+    query: ListQuery,
+    signal: AbortSignal,
+    onArrival?: () => void,
+  ): Promise<PageAnswer> {
     const understand = kept(async (answer) => {
       const page = await toPage(answer, wholeBytesMax, onArrival);
       return { page, bytes: answer.body.bytes.length, release: answer.release };

@@ -4,8 +4,14 @@ import { lookupFunction } from '../names/lookup-function.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { AnswerExcess } from './body/answer-excess.ts';
-import { bodyBytesMax, createBodyCollector, type AnswerBody, type BodyCollector } from './body/answer-body.ts';
+import {
+  bodyBytesMax,
+  createBodyCollector,
+  type AnswerBody,
+  type BodyCollector,
+} from './body/answer-body.ts';
 import type { AnswerRoom } from './body/answer-room.ts';
+import { takeTurns } from './body/turns.ts';
 import { PartnerError } from './partner-error.ts';
 
 /** One HTTP answer of the partner service, whatever its status. */
@@ -32,9 +38,9 @@ export interface Asked {
 /** GET requests with the account's key to the account's base address and to nothing else. */
 export interface PartnerHttp {
   /**
-   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no whole
-   * answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too large. An
-   * answer of more than a mebibyte waits for room; the deadline waits with it.
+   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no
+   * whole answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too
+   * large. An answer of more than a mebibyte waits for room; the deadline waits with it.
    */
   get(asked: Asked, signal: AbortSignal): Promise<PartnerAnswer>;
 }
@@ -67,6 +73,7 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
       try {
         const stream = http.stream(path, { signal: attempt.signal });
         let body: BodyCollector | null = null;
+        const turns = takeTurns();
         let unread = 0;
         let declared: number | null = null;
         for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -80,6 +87,7 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
           body ??= createBodyCollector(shape, declared);
           if (body.length + chunk.length > roomlessBytesMax) await held.take(declared ?? bodyBytesMax);
           body.push(chunk);
+          if (turns.isOver()) await turns.next();
         }
         const { statusCode = 0, headers = {} } = stream.response ?? {};
         return {

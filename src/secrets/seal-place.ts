@@ -1,4 +1,4 @@
-/** Where a sealed text belongs. It opens nowhere else, whoever may have put it there. */
+/** The place to which a sealed text belongs, and in which alone it opens. */
 export interface SealPlace {
   readonly account: string;
   /** Empty for a secret of the account itself. */
@@ -36,7 +36,9 @@ export function placeName({ account, subscription }: SealPlace): string {
   return subscription === '' ? `account:${account}` : `subscription:${account}/${subscription}`;
 }
 
-/** The data to which a seal of the former format is bound: the account, and whether it is the account's own. */
+/**
+ * The data to which a seal of the former format is bound: the account, and whether it is the account's own.
+ */
 export function formerContext({ account, field }: SealPlace): string {
   return `${field === 'partnerKey' ? 'account' : 'subscription'}:${account}`;
 }

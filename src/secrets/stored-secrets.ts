@@ -26,7 +26,9 @@ export interface SealTally {
   readonly readable: ReadonlyMap<string, number>;
   /** Texts that do not open, by the id of the key that they name. */
   readonly unreadable: ReadonlyMap<string, number>;
-  /** Texts that are refused because they are not bound to their place, by the id of the key that they name. */
+  /**
+   * Texts that are refused because they are not bound to their place, by the id of the key that they name.
+   */
   readonly refused: ReadonlyMap<string, number>;
   /** Owners of the texts that do not open or are refused. */
   readonly unreadableOwners: readonly string[];

@@ -14,7 +14,9 @@ const holdersMax = 10_000;
 // Milliseconds until a holder may ask again at the latest, however much the requests before have cost.
 const debtMsMax = 60_000;
 
-/** Token buckets that may be overdrawn, one number per holder. `now` is in milliseconds and never goes back. */
+/**
+ * Token buckets that may be overdrawn, one number per holder. `now` is in milliseconds and never goes back.
+ */
 export function createBudgets({ burst, perSecond }: Rate, now: () => number): Budgets {
   const pointMs = 1000 / perSecond;
   const roomMs = (burst - 1) * pointMs;

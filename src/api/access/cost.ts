@@ -18,12 +18,18 @@ export const prices = {
 /** What a request has cost so far; charged to its caller at once. */
 export interface RequestCost {
   add(points: number): void;
+  /** Milliseconds until its caller has a point left; 0 while there is one. */
+  readonly owedMs: () => number;
 }
 
 /** The cost of a request that was admitted for one point; further points beyond that go to `debit`. */
-export function createRequestCost(debit: (points: number) => void): RequestCost {
+export function createRequestCost(
+  debit: (points: number) => void,
+  owedMs: RequestCost['owedMs'],
+): RequestCost {
   let points = 0;
   return {
+    owedMs,
     add(more) {
       const paid = Math.max(1, points);
       points += more;
@@ -42,7 +48,9 @@ export function beginCost(request: FastifyRequest, cost: RequestCost): void {
   request.setDecorator('cost', cost);
 }
 
-/** Charges the caller for rows read from Redis. To be called as they are read, so that a long scan is paid on. */
+/**
+ * Charges the caller for rows read from Redis. To be called as they are read, so that a long scan is paid on.
+ */
 export function chargeRows(request: FastifyRequest, rows: number): void {
   charge(request, rows / prices.rows);
 }
@@ -52,7 +60,14 @@ export function chargeStreamed(request: FastifyRequest, bytes: number): void {
   charge(request, bytes / prices.streamedBytes);
 }
 
-/** Charges each caller for the bytes of the responses of `scope`, those that are streamed as they are sent. */
+/** Milliseconds until the caller has a point left, for a stream that goes on while it is paid for. */
+export function owedMs(request: FastifyRequest): number {
+  return request.getDecorator<RequestCost | null>('cost')?.owedMs() ?? 0;
+}
+
+/**
+ * Charges each caller for the bytes of the responses of `scope`, those that are streamed as they are sent.
+ */
 export function chargeResponses(scope: Api): void {
   scope.addHook('onSend', async (request, _reply, payload) => {
     if (payload instanceof Readable) return Readable.from(counted(request, payload));

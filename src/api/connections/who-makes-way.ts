@@ -1,10 +1,10 @@
 /**
- * What a connection does: it waits for a request or for its client to take an answer, a request is being
+ * The state of a connection: it waits for a request or for its client to take an answer, a request is being
  * worked on, or a stream goes on.
  */
 export type Doing = 'waiting' | 'working' | 'streaming';
 
-/** What a connection has to say for itself when there are too many. */
+/** A connection and the facts on which its place depends. */
 export interface Claim<T> {
   readonly of: T;
   readonly doing: Doing;
@@ -26,8 +26,8 @@ const longMs = 1_000;
 /**
  * The connections that may be cut to make room, the first to go first; pure. Those whose client is waited for
  * go first: of them those of the address or account with the most, and there the one that has waited longest.
- * Then long requests of an address or account that has a quarter of all, then connections that have just begun. A
- * reserve of the operator's goes last. Streams and other requests stay.
+ * Then long requests of an address or account that has a quarter of all, then connections that have just
+ * begun. A reserve of the operator's goes last. Streams and other requests stay.
  */
 export function whoMakesWay<T>(claims: readonly Claim<T>[], reserve: number): T[] {
   const kept = reserved(claims, reserve);
@@ -54,7 +54,8 @@ function crowds<T>(claims: readonly Claim<T>[]): (claim: Claim<T>) => number {
   return ({ address, account }) => Math.max(count(byAddress, address), count(byAccount, account));
 }
 
-// From an address that the operator shares with many others, only connections with the operator's token count.
+// From an address that the operator shares with many others, only connections with the operator's token
+// count.
 function reserved<T>(claims: readonly Claim<T>[], reserve: number): ReadonlySet<Claim<T>> {
   const by = (where: Claim<T>['operator']) =>
     claims.filter(({ operator }) => operator === where).toSorted((a, b) => a.waitedMs - b.waitedMs);

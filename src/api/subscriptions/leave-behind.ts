@@ -12,9 +12,10 @@ export interface CompletePatch {
 
 /**
  * Completes a change that moves a subscription to another origin (scheme, host and port); pure. Header values
- * were given for the former place, often as credentials, and are never shown again; whoever may change the URL
- * would otherwise read them at a place of their own. Headers that the body does not give anew are therefore
- * dropped. `newSecret` then replaces the signing secret in the same way; null where the caller may move it.
+ * were given for the former place, often as credentials, and are never shown again; whoever may change the
+ * URL would otherwise read them at a place of their own. Headers that the body does not give anew are
+ * therefore dropped. `newSecret` then replaces the signing secret in the same way; null where the caller may
+ * move it.
  */
 export function leaveBehind(
   { subscription, unreadable }: SubscriptionRecord,

@@ -11,9 +11,13 @@ export class WrongKeyError extends Error {
   override readonly name = 'WrongKeyError';
 }
 
-/** Checks that the sealed secrets of the store open, and seals them with the newest key, bound to their place. */
+/**
+ * Checks that the sealed secrets of the store open, and seals them with the newest key, bound to their place.
+ */
 interface SecretUpkeep {
-  /** To be called once, before anything is sealed. Writes at most the mark of the seals. Throws WrongKeyError. */
+  /**
+   * To be called once, before anything is sealed. Writes at most the mark of the seals. Throws WrongKeyError.
+   */
   begin(): Promise<void>;
   /**
    * Seals anew the secrets that an older key or an older version sealed, counts again, and logs changes. Does

@@ -1,6 +1,6 @@
 /**
- * The parts of an answer that are counted: all its bytes, the records of a page, and the bytes of a page beside
- * them.
+ * The parts of an answer that are counted: all its bytes, the records of a page, and the bytes of a page
+ * beside them.
  */
 export type Counted = 'bytes' | 'records' | 'other bytes';
 

@@ -7,8 +7,8 @@ import { AnswerExcess } from './answer-excess.ts';
 import { readFiling, readPage } from './read-filings.ts';
 
 /**
- * The page in an answer to `GET filings`. `onArrival` is called before it is parsed. Rejects with PartnerError
- * where the answer is not a page; `wholeBytesMax` as for `readPage`.
+ * The page in an answer to `GET filings`. `onArrival` is called before it is parsed. Rejects with
+ * PartnerError where the answer is not a page; `wholeBytesMax` as for `readPage`.
  */
 export async function toPage(
   answer: PartnerAnswer,
@@ -39,8 +39,8 @@ export async function toFiling(
 }
 
 /**
- * A digest of the address in an answer to `GET me`, null where it has none. Rejects with PartnerError where the
- * answer is no account: a proxy may answer in place of the service.
+ * A digest of the address in an answer to `GET me`, null where it has none. Rejects with PartnerError where
+ * the answer is no account: a proxy may answer in place of the service.
  */
 export async function toIdentity(answer: PartnerAnswer): Promise<string | null> {
   expectOk(answer, 'me');

@@ -24,8 +24,8 @@ export interface ListGuard {
   /** Whether filings never seen before are held back now. */
   keepsBack(): boolean;
   /**
-   * Keeps filings that are held back, with the `bytes` of their page; `announce` is called when the lists prove
-   * to be the account's own.
+   * Keeps filings that are held back, with the `bytes` of their page; `announce` is called when the lists
+   * prove to be the account's own.
    */
   keep(filings: number, bytes: number, announce: () => Promise<unknown>): void;
   /** Announces the kept filings if there is no longer a reason to wait. */

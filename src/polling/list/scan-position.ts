@@ -65,7 +65,8 @@ const repeatedPagesMax = 3;
 const skippedInARowMax = 3;
 const skippedMax = 5;
 const skippedShareMax = 0.02;
-// Maximum number of pages, and of rows, of a list without a total, or with one that grows as fast as it is read.
+// Maximum number of pages, and of rows, of a list without a total, or with one that grows as fast as it is
+// read.
 const pagesMax = 100_000;
 const rowsMax = pagesMax * pageSize;
 
@@ -92,7 +93,8 @@ export function startPosition(trust: TotalTrust): ScanPosition {
 }
 
 /**
- * The position after a page of which `fresh` ids were new to the scan; `asked` is the limit that was requested.
+ * The position after a page of which `fresh` ids were new to the scan; `asked` is the limit that was
+ * requested.
  */
 export function advance(
   position: ScanPosition,

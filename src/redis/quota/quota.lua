@@ -1,4 +1,5 @@
--- The bytes that an account stores through the API: its subscriptions, their replays, the registrations that are
+-- The bytes that an account stores through the API: its subscriptions, their replays, the registrations that
+-- are
 -- remembered by their idempotency keys, and its tokens. Each record counts a little more than it takes.
 --
 -- The sum of all but the tokens is kept in a string for a day. Without it, or with one that is no number, all
