@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { LogEntry } from '../../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
+import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -13,7 +14,7 @@ import { parseTypes } from './schema.ts';
 
 /** The log of an account's events. */
 export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
-  const options = { config: { dear: { kind: 'scans', when: isFiltered } }, schema: listEvents } as const;
+  const options = { config: { dear: kindOfList }, schema: listEvents } as const;
   app.get('/accounts/:account/events', options, async (request, reply) => {
     const { account } = request.params;
     const { limit = pageLimit, cursor, types, filingId, order } = request.query;
@@ -31,9 +32,9 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
 }
 
 // A filter may pass over thousands of events for each one that it finds.
-function isFiltered({ query }: FastifyRequest): boolean {
+function kindOfList({ query }: FastifyRequest): Dear | null {
   const { types, filingId } = query as { readonly types?: string; readonly filingId?: string };
-  return types !== undefined || filingId !== undefined;
+  return types === undefined && filingId === undefined ? null : 'scans';
 }
 
 type List = (

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { markAnswer } from '../../http/answer-kind.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { LogEntry } from '../../events/event-log.ts';
+import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { exportMs } from '../connections/answer-deadlines.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -25,7 +26,7 @@ const eventsMax = 100;
 export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    { config: { dear: { kind: 'scans', when: isLong } }, schema: listFilings, handlerTimeout: exportMs },
+    { config: { dear: kindOfList }, schema: listFilings, handlerTimeout: exportMs },
     async ({ method, params: { account }, query, headers }, reply) => {
       const { limit = pageLimit, cursor, status = null } = query;
       void reply.header('vary', 'accept');
@@ -66,8 +67,9 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
 }
 
 // An export reads the whole list; the newest are found in all filings of a status.
-function isLong({ headers, query }: FastifyRequest): boolean {
-  return wantsCsv(headers.accept) || (query as { readonly order?: string }).order === 'newest';
+function kindOfList({ headers, query }: FastifyRequest): Dear | null {
+  if (wantsCsv(headers.accept)) return 'exports';
+  return (query as { readonly order?: string }).order === 'newest' ? 'scans' : null;
 }
 
 // Lists of other statuses are too long to be sorted for each page.
