@@ -71,8 +71,8 @@ test('an account runs its share of dear requests at once; others and the operato
   const refused = await busy.replay();
   expect([refused.status, refused.body['code']]).toEqual([429, 'too_many_requests']);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-  for (const query of ['events?types=filing.paid', 'events?filingId=f', 'filings?status=PAID&order=newest'])
-    expect((await api.call('GET', `${busy.path}/${query}`, undefined, busy)).status, query).toBe(429);
+  const filtered = `${busy.path}/events?types=filing.paid`;
+  expect((await api.call('GET', filtered, undefined, busy)).status).toBe(429);
   const earliest = await api.call('PATCH', busy.subscription, { from: 'earliest' }, busy);
   expect(earliest.status).toBe(429);
   for (const path of [busy.path, `${busy.path}/filings`, `${busy.path}/events`, busy.subscription])
@@ -86,7 +86,6 @@ test('an account runs its share of dear requests at once; others and the operato
   expect((await Promise.all([first, second, byOperator])).map(({ status }) => status)).toEqual([
     202, 202, 202,
   ]);
-  const filtered = `${busy.path}/events?types=filing.paid`;
   expect((await api.call('GET', filtered, undefined, busy)).status).toBe(200);
 });
 
@@ -103,10 +102,10 @@ test('an export holds its place until it is sent, and a page in memory does not'
   const end = new AbortController();
   const { signal } = end;
   // Neither body is read.
-  const page = await fetch(`${url}${path}/events?filingId=f`, { headers, signal });
+  const page = await fetch(`${url}${path}/events?types=filing.paid`, { headers, signal });
   const table = await fetch(`${url}${path}/filings`, { headers: csv, signal });
   expect([page.status, table.status]).toEqual([200, 200]);
-  expect((await fetch(`${url}${path}/events?filingId=f`, { headers, signal })).status).toBe(200);
+  expect((await fetch(`${url}${path}/events?types=filing.paid`, { headers, signal })).status).toBe(200);
   expect((await fetch(`${url}${path}/filings`, { headers: csv, signal })).status).toBe(429);
   end.abort();
   await vi.waitFor(async () => {

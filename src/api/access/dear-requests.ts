@@ -7,16 +7,16 @@ import { callerOf } from './auth.ts';
 import { createGate } from './gate.ts';
 
 /**
- * Requests that keep the daemon busy for longer than others: `scans` search much of Redis, `exports` send it at the
- * pace of their client, `calls` wait for a receiver.
+ * Requests that keep the daemon busy for longer than others: `scans` search much of Redis, `exports` send it
+ * at the pace of their client, `calls` wait for a receiver.
  */
 export type Dear = 'scans' | 'exports' | 'calls';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Only a few such requests of an account run at once; the operator's have no limit. A function is called after
-     * validation, and returns null for requests that are not dear.
+     * Only a few such requests of an account run at once; the operator's have no limit. A function is called
+     * after validation, and returns null for requests that are not dear.
      */
     dear?: Dear | ((request: FastifyRequest) => Dear | null);
   }
@@ -36,8 +36,8 @@ export function limitDearRequests(scope: Api, limits: Pick<ApiLimits, Dear>): vo
     calls: createGate(limits.calls),
   };
   const places = new WeakMap<FastifyRequest, Disposable>();
-  // A handler that returns its reply ends when that is taken. A slow client holds no place for what is in memory. An
-  // error may be sent while the handler goes on.
+  // A handler that returns its reply ends when that is taken. A slow client holds no place for what is in
+  // memory. An error may be sent while the handler goes on.
   scope.addHook('onSend', async (request, { statusCode }, payload) => {
     if (statusCode < 400 && !(payload instanceof Readable)) places.get(request)?.[Symbol.dispose]();
   });

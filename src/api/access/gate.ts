@@ -13,8 +13,8 @@ export interface GateLimits {
 /** Lets a few in at once, each account its share; in this process only. */
 export interface Gate {
   /**
-   * A place inside, to be disposed of when the work has ended, once or more often. Null when too many of the account wait, after
-   * `waitMs`, and when `signal` aborts.
+   * A place inside, to be disposed of when the work has ended, once or more often. Null when too many of the
+   * account wait, after `waitMs`, and when `signal` aborts.
    */
   enter(account: string, signal: AbortSignal): Promise<Disposable | null>;
 }
