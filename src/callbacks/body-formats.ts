@@ -61,8 +61,8 @@ function toCloudEvent(account: string, entry: Pick<LogEntry, 'id' | 'filingId'>,
   };
 }
 
-// Slack's incoming webhooks: `text` in mrkdwn. What others wrote stays on its line, or in its quotation, and
-// marks up nothing.
+// Slack's incoming webhooks: `text` in mrkdwn. Text of others stays on its line, or in its quotation,
+// and marks up nothing.
 function toSlackMessage({ type, data }: EventBody): unknown {
   const [before, after] = [text(data['previousStatus']), text(data['status'])];
   const line = [

@@ -17,8 +17,8 @@ function endProgress(): void {
 }
 
 const context: Context = {
-  // The folder of this installation, not the one that the user stands in: a `.env` of somebody else may lie
-  // there, and would have the token of the environment sent to an address of its own.
+  // The folder of this installation, not the one that the user stands in: a foreign `.env` may lie there,
+  // and would have the token of the environment sent to an address of its own.
   env: readEnvironment(join(import.meta.dirname, '../../.env')),
   signal: stop.signal,
   out(text) {

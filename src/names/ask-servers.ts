@@ -3,8 +3,8 @@ import type { Resolver } from 'node:dns/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * What the name servers say of a full name: its addresses and for how many milliseconds they hold, that there
- * are none, or nothing that could be relied on. `silent` means that no server answered.
+ * The answer of the name servers for a full name: its addresses and for how many milliseconds they hold, that
+ * there are none, or nothing that could be relied on. `silent` means that no server answered.
  */
 export type NameAnswer =
   | { readonly kind: 'found'; readonly addresses: readonly LookupAddress[]; readonly ttlMs: number }

@@ -16,7 +16,7 @@ import { createTurns } from './turns.ts';
 export type HostLookup = (hostname: string, owner?: string) => Promise<readonly LookupAddress[]>;
 
 /** A name without addresses (`ENOTFOUND`), or one for which no name server gave an answer (`EAI_AGAIN`). */
-export class HostLookupError extends Error {
+class HostLookupError extends Error {
   override readonly name = 'HostLookupError';
   readonly code: 'ENOTFOUND' | 'EAI_AGAIN';
 
@@ -62,7 +62,7 @@ interface Known {
   readonly until: number;
 }
 
-/** What one owner has asked: nothing of it is shared, so no owner can spoil another's answers. */
+/** The lookups of one owner. Nothing of them is shared, so no owner can spoil another's answers. */
 interface Owner {
   readonly servers: string;
   readonly resolver: Resolver;
@@ -71,10 +71,10 @@ interface Owner {
 }
 
 /**
- * Lookups by c-ares, which needs no thread: a name whose server is dead keeps nobody else waiting, as it does
- * with getaddrinfo and its four threads. The hosts file comes first, then the name servers and the search
- * list of resolv.conf (docs/configuration.md#host-names). The same name asked at once by one owner is looked
- * up once. Answers hold for their time to live, at most half a minute; failures for five seconds.
+ * Lookups by c-ares, which needs no thread: a name whose server is dead keeps no other one waiting, as it
+ * does with getaddrinfo and its four threads. The hosts file comes first, then the name servers and the
+ * search list of resolv.conf (docs/configuration.md#host-names). The same name asked at once by one owner is
+ * looked up once. Answers hold for their time to live, at most half a minute; failures for five seconds.
  */
 export function createHostLookup(options: HostLookupOptions = {}): HostLookup {
   const settings = createNameFiles({ ...systemPaths, ...options });

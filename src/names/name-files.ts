@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { parseHosts, type Hosts } from './hosts-file.ts';
 import { parseSearchRules, type SearchRules } from './search-list.ts';
 
-/** What this machine says about names. */
+/** The settings of this machine for names. */
 export interface NameSettings {
   readonly hosts: Hosts;
   readonly rules: SearchRules;

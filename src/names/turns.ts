@@ -25,7 +25,7 @@ interface Owner {
  */
 export function createTurns({ overall, perOwner, waiting: waitingMax }: TurnLimits): Turns {
   const owners = new Map<string, Owner>();
-  // Those that wait, the one whose turn lies back longest first: a Map keeps the order of insertion.
+  // Owners that wait, the one whose turn lies back longest first: a Map keeps the order of insertion.
   const queue = new Map<string, Owner>();
   let underWay = 0;
 

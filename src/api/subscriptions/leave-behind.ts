@@ -1,10 +1,10 @@
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionPatch } from './input.ts';
 
-/** What a subscription does not take along to another origin. */
+/** A setting that a subscription does not take along to another origin. */
 export type LeftBehind = 'headers' | 'secret';
 
-/** A change that is complete, and what it drops although its body does not name it. */
+/** A complete change, and the settings that it drops although its body does not name them. */
 export interface CompletePatch {
   readonly patch: SubscriptionPatch;
   readonly dropped: readonly LeftBehind[];
@@ -12,8 +12,8 @@ export interface CompletePatch {
 
 /**
  * Completes a change that moves a subscription to another origin (scheme, host and port); pure. Header values
- * were given for the former place, often as credentials, and are never shown again; whoever may change the
- * URL would otherwise read them at a place of their own. Headers that the body does not give anew are
+ * were given for the former place, often as credentials, and are never shown again; a client that may change
+ * the URL would otherwise read them at a place of its own. Headers that the body does not give anew are
  * therefore dropped. `newSecret` then replaces the signing secret in the same way; null where the caller may
  * move it.
  */

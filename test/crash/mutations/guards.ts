@@ -53,8 +53,8 @@ export const guards: readonly Mutation[] = [
   {
     name: 'headers frame the request',
     file: 'src/egress/header-policy.ts',
-    find: "const hyphened = name.replaceAll('_', '-');",
-    replace: 'const hyphened = name;',
+    find: 'name.split(/[^a-z0-9]+/)',
+    replace: "name.split('-')",
     project: 'unit',
     test: 'test/unit/egress/header-policy.test.ts',
     title: '',
