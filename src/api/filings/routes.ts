@@ -9,6 +9,7 @@ import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
+import { chargeRows } from '../access/cost.ts';
 import { wantsCsv } from '../shared/csv.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { eventsJson } from '../events/json.ts';
@@ -26,7 +27,9 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
   app.get(
     '/accounts/:account/filings',
     { config: { dear: { kind: 'scans', when: isLong } }, schema: listFilings, handlerTimeout: exportMs },
-    async ({ method, params: { account }, query, headers }, reply) => {
+    async (request, reply) => {
+      const { method, query, headers } = request;
+      const { account } = request.params;
       const { limit = pageLimit, cursor, status = null } = query;
       void reply.header('vary', 'accept');
       if (wantsCsv(headers.accept)) {
@@ -34,7 +37,8 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
         if (method === 'HEAD') return headersOnly(reply, csvType);
         void reply.type(csvType);
         markAnswer(reply.raw, 'export');
-        return reply.send(Readable.from(filingsCsv(filings, account, status)));
+        const charge = (rows: number) => chargeRows(request, rows);
+        return reply.send(Readable.from(filingsCsv(filings, account, status, charge)));
       }
       const newestOf = query.order === 'newest' ? statusOfNewest(status) : null;
       const kind: CursorKind = newestOf === null ? `filings:${status ?? ''}` : `newest-filings:${newestOf}`;
@@ -44,6 +48,7 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
         newestOf === null
           ? await filings.list(account, status, after, limit)
           : await filings.listNewest(account, newestOf, after, limit);
+      chargeRows(request, page.read);
       return {
         items: page.filings.map(filingView),
         nextCursor: page.next === null ? null : encodeCursor(kind, page.next),
@@ -65,9 +70,9 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
   );
 }
 
-// An export reads the whole list; the newest are found in all filings of a status.
-function isLong({ headers, query }: FastifyRequest): boolean {
-  return wantsCsv(headers.accept) || (query as { readonly order?: string }).order === 'newest';
+// An export reads the whole list.
+function isLong({ method, headers }: FastifyRequest): boolean {
+  return method !== 'HEAD' && wantsCsv(headers.accept);
 }
 
 // Lists of other statuses are too long to be sorted for each page.
