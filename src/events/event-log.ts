@@ -51,6 +51,9 @@ export interface EventLog {
  */
 export const bodiesAtOnceMax = 1024 * 1024;
 
+// Maximum number of entries that are looked up at once by their positions.
+const outlinesAtOnce = 500;
+
 // Maximum number of entries that one script removes, and maximum bytes of their bodies. They bound the time
 // that it keeps Redis busy.
 const trimBatch = 200;
@@ -74,8 +77,12 @@ export function createEventLog(
   async function outlineAt(account: string, positions: readonly number[]): Promise<(OutlinedEntry | null)[]> {
     const { events } = keys.account(account);
     const one = (position: number) => redis.xrangeBuffer(events, `${position}-0`, `${position}-0`);
-    const found = await Promise.all(positions.map(one));
-    return found.map(([entry]) => (entry === undefined ? null : toOutline(entry)));
+    const found: (OutlinedEntry | null)[] = [];
+    for (let from = 0; from < positions.length; from += outlinesAtOnce)
+      // Part by part: a filing may have a hundred thousand events.
+      for (const [entry] of await Promise.all(positions.slice(from, from + outlinesAtOnce).map(one)))
+        found.push(entry === undefined ? null : toOutline(entry));
+    return found;
   }
 
   async function loadSome(account: string, entries: readonly OutlinedEntry[]): Promise<(LogEntry | null)[]> {

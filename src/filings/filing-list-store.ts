@@ -4,7 +4,13 @@ import { createEventLog } from '../events/event-log.ts';
 import { isIndexed } from '../partner/filing-statuses.ts';
 import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../redis/unreadable-record.ts';
 import type { FilingDetails } from './detection/filing-details.ts';
-import { decodeState, isPlainState, type FilingState, StoredState } from './detection/filing-state.ts';
+import {
+  decodeState,
+  isOfOtherStatus,
+  isPlainState,
+  type FilingState,
+  StoredState,
+} from './detection/filing-state.ts';
 import { memberAt, newestRank, ofMember, writePlace as writeNewestPlace } from './detection/newest.ts';
 import { createNewestIndex } from './newest/newest-index.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
@@ -26,6 +32,8 @@ export interface FilingPage {
    * have a next one.
    */
   readonly next: string | null;
+  /** Number of filings that were read for it, those that are on no page included. */
+  readonly read: number;
 }
 
 /**
@@ -122,20 +130,25 @@ export function createFilingListStore(
     const known = (await readStates(account, ids, texts)).filter(
       ([, state]) => state.status === status && !state.removed,
     );
-    return { known, next: members.length > limit ? (ids.at(-1) ?? null) : null };
+    return { known, next: members.length > limit ? (ids.at(-1) ?? null) : null, read: members.length };
   }
 
   async function listIndexed(account: string, status: string, after: string | null, limit: number) {
-    const { known, next } = await readIndexed(account, status, after, limit);
-    return { filings: await withDetails(account, known), next };
+    const { known, next, read } = await readIndexed(account, status, after, limit);
+    return { filings: await withDetails(account, known), next, read };
   }
 
-  async function readChunk(account: string, cursor: string) {
+  async function readChunk(account: string, status: string | null, cursor: string) {
     const [next, flat] = await redis.hscan(keys.account(account).filings, cursor, 'COUNT', chunkSize);
-    const even = (_: string, i: number) => i % 2 === 0;
-    const odd = (_: string, i: number) => i % 2 === 1;
-    const known = await readStates(account, flat.filter(even), flat.filter(odd));
-    return { next, known: known.toSorted(([a], [b]) => (a < b ? -1 : 1)) };
+    const [ids, texts]: [string[], string[]] = [[], []];
+    for (let i = 0; i < flat.length; i += 2) {
+      const [id = '', text = ''] = [flat[i], flat[i + 1]];
+      if (status !== null && isOfOtherStatus(text, status)) continue;
+      ids.push(id);
+      texts.push(text);
+    }
+    const known = await readStates(account, ids, texts);
+    return { next, known: known.toSorted(([a], [b]) => (a < b ? -1 : 1)), read: flat.length / 2 };
   }
 
   // Up to `room` filings of the list in one chunk of the hash, and where to go on.
@@ -145,7 +158,7 @@ export function createFilingListStore(
     { cursor, shownTo }: ScanPlace,
     room: number,
   ) {
-    const { next, known } = await readChunk(account, cursor);
+    const { next, known, read } = await readChunk(account, status, cursor);
     const wanted = known.filter(
       ([id, state]) =>
         (shownTo === null || id > shownTo) && !state.removed && (status === null || state.status === status),
@@ -153,7 +166,7 @@ export function createFilingListStore(
     const taken = wanted.slice(0, room);
     const rest: ScanPlace = { cursor, shownTo: taken.at(-1)?.[0] ?? shownTo };
     const following: ScanPlace | null = next === '0' ? null : { cursor: next, shownTo: null };
-    return { taken, place: taken.length < wanted.length ? rest : following };
+    return { taken, place: taken.length < wanted.length ? rest : following, read };
   }
 
   async function scan(
@@ -164,6 +177,7 @@ export function createFilingListStore(
   ): Promise<FilingPage> {
     const found: (readonly [string, FilingState])[] = [];
     let place: ScanPlace | null = start;
+    let read = 0;
     for (let chunks = 0; place !== null && chunks < chunksMax && found.length < limit; chunks += 1) {
       // Each chunk's place comes from the chunk before.
       const step: Awaited<ReturnType<typeof readPart>> = await readPart(
@@ -174,8 +188,10 @@ export function createFilingListStore(
       );
       found.push(...step.taken);
       ({ place } = step);
+      read += step.read;
     }
-    return { filings: await withDetails(account, found), next: place === null ? null : writePlace(place) };
+    const next = place === null ? null : writePlace(place);
+    return { filings: await withDetails(account, found), next, read };
   }
 
   return {
@@ -199,6 +215,7 @@ export function createFilingListStore(
         return {
           filings: await withDetails(account, known),
           next: last === undefined ? null : writeNewestPlace(last),
+          read: found.length,
         };
       }
     },

@@ -114,6 +114,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
         else for (const field of problem.split(' ')) await dropField(account, key.polling, field);
         return 'set_aside';
       case 'newest':
+      case 'byAge':
       case 'filings':
       case 'details':
       case 'countHistory':

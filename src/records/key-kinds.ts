@@ -72,6 +72,7 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
     remedy: 'stand',
     todo: restore('subscriptions have to be registered anew then'),
   },
+  byAge: { type: 'zset', kind: 'by-age', remedy: 'forget', todo: '' },
   resting: { type: 'hash', kind: 'resting', remedy: 'forget', todo: '' },
   registrations: { type: 'zset', kind: 'registrations', remedy: 'forget', todo: '' },
   quota: { type: 'string', kind: 'quota', remedy: 'forget', todo: '' },

@@ -33,6 +33,7 @@
  * | `P:{a}:subscriptions`         | hash   | with the account              | subscription store            | delivery, API      |
  * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
  * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
+ * | `P:{a}:by-age`                | zset   | with the account              | subscription store            | API                |
  * | `P:{a}:resting`               | hash   | while any rests               | settle, set-block, sub. store | waking             |
  * | `P:{a}:idempotency:<hash>`    | string | 24 hours                      | subscription store            | subscription store |
  * | `P:{a}:sub:<id>`              | hash   | with the subscription         | drain, subscription store     | drain, API         |
@@ -103,6 +104,11 @@ export interface AccountKeys {
    */
   readonly unreadable: string;
   readonly subscriptions: string;
+  /**
+   * Ids of the subscriptions by the time of their creation; and '' while the order is whole, or ' ' while it
+   * is being made.
+   */
+  readonly byAge: string;
   readonly resting: string;
   /** The idempotency keys in use, with the bytes of their records, by the time in ms at which they expire. */
   readonly registrations: string;
@@ -160,6 +166,7 @@ function accountKeys(base: string): AccountKeys {
     tokens: `${base}:tokens`,
     unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
+    byAge: `${base}:by-age`,
     resting: `${base}:resting`,
     registrations: `${base}:registrations`,
     quota: `${base}:quota`,

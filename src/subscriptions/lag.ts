@@ -1,5 +1,6 @@
+import { setImmediate as othersFirst } from 'node:timers/promises';
 import type { EventLog } from '../events/event-log.ts';
-import { matchesEvent } from './matches-event.ts';
+import { createEventMatcher } from './matches-event.ts';
 import { subscriptionLag, type DeliveryState, type Subscription } from './subscription.ts';
 import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
 import { createCursor } from './cursor.ts';
@@ -27,6 +28,8 @@ export interface LagsDeps {
 }
 
 const entriesLookedAt = 2_000;
+// Number of entries matched, over all subscriptions, after which other work of the process has its turn.
+const matchedAtOnce = 10_000;
 
 /** Reads lags. The log is read once for all subscriptions of a call, and not at all when none is behind. */
 export function createLagReader({ log, outline }: LagsDeps): ReadLags {
@@ -34,11 +37,21 @@ export function createLagReader({ log, outline }: LagsDeps): ReadLags {
     const { position: head } = await log.head(account);
     const begin = Math.min(...subscriptions.map(({ delivery }) => cursorIfNear(delivery, head)));
     const entries = begin < head ? await outline(account, begin, head - begin) : [];
-    return subscriptions.map(({ filter, delivery }) =>
-      head - delivery.cursor > entriesLookedAt
-        ? subscriptionLag(delivery, head)
-        : delivery.parked + countWaiting(filter, delivery, entries, head),
-    );
+    const lags: number[] = [];
+    let matched = 0;
+    for (const { filter, delivery } of subscriptions) {
+      const isFar = head - delivery.cursor > entriesLookedAt;
+      if (!isFar && head > delivery.cursor) matched += entries.length;
+      lags.push(
+        isFar
+          ? subscriptionLag(delivery, head)
+          : delivery.parked + countWaiting(filter, delivery, entries, head),
+      );
+      if (matched < matchedAtOnce) continue;
+      matched = 0;
+      await othersFirst();
+    }
+    return lags;
   };
 }
 
@@ -57,5 +70,5 @@ function countWaiting(
   const cursor = createCursor(delivery.cursor, delivery.done);
   const unread = entries.filter(({ position }) => position <= head && !cursor.isDone(position));
   const expired = Math.max(0, subscriptionLag(delivery, head) - delivery.parked - unread.length);
-  return expired + unread.filter((entry) => matchesEvent(filter, entry)).length;
+  return expired + unread.filter(createEventMatcher(filter)).length;
 }

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { LogEntry } from '../../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
+import { chargeRows } from '../access/cost.ts';
+import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -13,7 +15,7 @@ import { parseTypes } from './schema.ts';
 
 /** The log of an account's events. */
 export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
-  const options = { config: { dear: { kind: 'scans', when: isFiltered } }, schema: listEvents } as const;
+  const options = { config: { dear: kindOfList }, schema: listEvents } as const;
   app.get('/accounts/:account/events', options, async (request, reply) => {
     const { account } = request.params;
     const { limit = pageLimit, cursor, types, filingId, order } = request.query;
@@ -21,7 +23,14 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
     if (request.method === 'HEAD') return headersOnly(reply);
     const filter = { types: parseTypes(types), filingId: filingId ?? null };
     const list = order === 'newest' ? listNewest : listOldest;
-    const { entries, nextCursor, resumeCursor } = await list({ log, sections }, account, from, filter, limit);
+    const { entries, nextCursor, resumeCursor, read } = await list(
+      { log, sections },
+      account,
+      from,
+      filter,
+      limit,
+    );
+    chargeRows(request, read);
     const tail = JSON.stringify({ nextCursor, resumeCursor }).slice(1);
     void reply.type('application/json; charset=utf-8');
     return reply.send(
@@ -30,10 +39,9 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
   });
 }
 
-// A filter may pass over thousands of events for each one that it finds.
-function isFiltered({ query }: FastifyRequest): boolean {
-  const { types, filingId } = query as { readonly types?: string; readonly filingId?: string };
-  return types !== undefined || filingId !== undefined;
+// A search by type may pass over thousands of events for each one that it finds.
+function kindOfList({ method, query }: FastifyRequest): Dear | null {
+  return method !== 'HEAD' && (query as { readonly types?: string }).types !== undefined ? 'scans' : null;
 }
 
 type List = (
@@ -42,10 +50,10 @@ type List = (
   from: Checkpoint | null,
   filter: EventFilter,
   limit: number,
-) => Promise<{ entries: readonly LogEntry[]; nextCursor: string | null; resumeCursor: string }>;
+) => Promise<{ entries: readonly LogEntry[]; nextCursor: string | null; resumeCursor: string; read: number }>;
 
 const listOldest: List = async (searched, account, from, filter, limit) => {
-  const { entries, position, more } = await scanEvents(
+  const { entries, position, more, read } = await scanEvents(
     searched,
     account,
     from ?? logBeginning,
@@ -53,12 +61,12 @@ const listOldest: List = async (searched, account, from, filter, limit) => {
     limit,
   );
   const resumeCursor = checkpointCursor(position);
-  return { entries, nextCursor: more ? resumeCursor : null, resumeCursor };
+  return { entries, nextCursor: more ? resumeCursor : null, resumeCursor, read };
 };
 
 const listNewest: List = async (searched, account, from, filter, limit) => {
   const head = await searched.log.head(account);
-  const { entries, position, more } = await scanNewestEvents(searched, account, from, filter, limit);
+  const { entries, position, more, read } = await scanNewestEvents(searched, account, from, filter, limit);
   const nextCursor = more ? checkpointCursor(position, 'newest-events') : null;
-  return { entries, nextCursor, resumeCursor: checkpointCursor(head) };
+  return { entries, nextCursor, resumeCursor: checkpointCursor(head), read };
 };

@@ -18,6 +18,8 @@ export interface EventScan {
   readonly position: Checkpoint;
   /** Whether the log continues after `position`, in the direction of the scan. */
   readonly more: boolean;
+  /** Number of events that were read for it, those that did not pass the filter included. */
+  readonly read: number;
 }
 
 /** A log, and what is known of the sections of all logs. */
@@ -105,15 +107,15 @@ async function scan(
   limit: number,
 ): Promise<OutlineScan> {
   const found = await read(from.position, limit + 1);
-  return fitPage({ found, position: found.at(-1) ?? from, more: false }, limit);
+  return fitPage({ found, position: found.at(-1) ?? from, more: false, read: found.length }, limit);
 }
 
 // The events of one page; where some are left over, the next page begins behind them.
-function fitPage({ found, position, more }: OutlineScan, limit: number): OutlineScan {
+function fitPage({ found, position, more, read }: OutlineScan, limit: number): OutlineScan {
   const page = fitting(found.slice(0, limit), pageBytesMax);
   return page.length < found.length
-    ? { found: page, position: page.at(-1) ?? position, more: true }
-    : { found, position, more };
+    ? { found: page, position: page.at(-1) ?? position, more: true, read }
+    : { found, position, more, read };
 }
 
 // A filing's events are found by their positions, without reading the log between them.
@@ -132,6 +134,7 @@ async function findAt(
     found: page.filter((entry) => matchesFilter(filter, entry)),
     position: page.at(-1) ?? from,
     more,
+    read: looked.length,
   };
 }
 

@@ -11,6 +11,8 @@ export interface TypeScan {
   readonly position: Checkpoint;
   /** Whether the log continues behind `position`, in the direction of the scan. */
   readonly more: boolean;
+  /** Number of events that were read. */
+  readonly read: number;
 }
 
 /** A stretch of the log to be searched, and in which direction. */
@@ -39,20 +41,23 @@ export async function scanTypes(
   const last =
     before === null ? searched.head.position : Math.min(before.position - 1, searched.head.position);
   const from = before ?? after;
-  if (oldest === undefined || oldest.position > last) return { found: [], position: from, more: false };
+  if (oldest === undefined || oldest.position > last)
+    return { found: [], position: from, more: false, read: 1 };
   const range = { first: oldest.position, last, newestFirst: before !== null };
-  const { positions, reached } = await findPositions(searched, patterns, range, limit + 1);
+  const { positions, reached, read } = await findPositions(searched, patterns, range, limit + 1);
   const found = (await log.outlineAt(account, positions)).filter((entry) => entry !== null);
   const end = range.newestFirst ? range.first : range.last;
-  if (found.length > limit) return { found, position: found[limit - 1] ?? from, more: true };
+  if (found.length > limit) return { found, position: found[limit - 1] ?? from, more: true, read };
   const position = await checkpointAt(log, account, searched.head, reached);
-  return { found, position, more: reached !== end };
+  return { found, position, more: reached !== end, read };
 }
 
 interface Found {
   readonly positions: readonly number[];
   /** The last position that was examined. */
   readonly reached: number;
+  /** Number of events that were read. */
+  readonly read: number;
 }
 
 async function findPositions(
@@ -64,7 +69,8 @@ async function findPositions(
   const positions: number[] = [];
   const end = newestFirst ? first : last;
   let reached = newestFirst ? last + 1 : first - 1;
-  for (let read = 0; reached !== end && read < readMax && positions.length < count;) {
+  let read = 0;
+  while (reached !== end && read < readMax && positions.length < count) {
     const next = newestFirst ? reached - 1 : reached + 1;
     const section = await searched.sectionAt(next);
     const begin = next - ((next - 1) % sectionSize);
@@ -76,7 +82,7 @@ async function findPositions(
     positions.push(...(newestFirst ? found.toReversed() : found));
     read += to - from + 1;
   }
-  return { positions: positions.slice(0, count), reached: positions[count - 1] ?? reached };
+  return { positions: positions.slice(0, count), reached: positions[count - 1] ?? reached, read };
 }
 
 function mayHold({ kinds }: LogSection, patterns: readonly string[]): boolean {

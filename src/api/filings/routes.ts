@@ -3,12 +3,14 @@ import type { FastifyRequest } from 'fastify';
 import { markAnswer } from '../../http/answer-kind.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { LogEntry } from '../../events/event-log.ts';
+import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { exportMs } from '../connections/answer-deadlines.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
+import { chargeRows } from '../access/cost.ts';
 import { wantsCsv } from '../shared/csv.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { eventsJson } from '../events/json.ts';
@@ -25,8 +27,10 @@ const eventsMax = 100;
 export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    { config: { dear: { kind: 'scans', when: isLong } }, schema: listFilings, handlerTimeout: exportMs },
-    async ({ method, params: { account }, query, headers }, reply) => {
+    { config: { dear: kindOfList }, schema: listFilings, handlerTimeout: exportMs },
+    async (request, reply) => {
+      const { method, query, headers } = request;
+      const { account } = request.params;
       const { limit = pageLimit, cursor, status = null } = query;
       void reply.header('vary', 'accept');
       if (wantsCsv(headers.accept)) {
@@ -34,7 +38,8 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
         if (method === 'HEAD') return headersOnly(reply, csvType);
         void reply.type(csvType);
         markAnswer(reply.raw, 'export');
-        return reply.send(Readable.from(filingsCsv(filings, account, status)));
+        const charge = (rows: number) => chargeRows(request, rows);
+        return reply.send(Readable.from(filingsCsv(filings, account, status, charge)));
       }
       const newestOf = query.order === 'newest' ? statusOfNewest(status) : null;
       const kind: CursorKind = newestOf === null ? `filings:${status ?? ''}` : `newest-filings:${newestOf}`;
@@ -44,6 +49,7 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
         newestOf === null
           ? await filings.list(account, status, after, limit)
           : await filings.listNewest(account, newestOf, after, limit);
+      chargeRows(request, page.read);
       return {
         items: page.filings.map(filingView),
         nextCursor: page.next === null ? null : encodeCursor(kind, page.next),
@@ -65,9 +71,9 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
   );
 }
 
-// An export reads the whole list; the newest are found in all filings of a status.
-function isLong({ headers, query }: FastifyRequest): boolean {
-  return wantsCsv(headers.accept) || (query as { readonly order?: string }).order === 'newest';
+// An export reads the whole list.
+function kindOfList({ method, headers }: FastifyRequest): Dear | null {
+  return method !== 'HEAD' && wantsCsv(headers.accept) ? 'exports' : null;
 }
 
 // Lists of other statuses are too long to be sorted for each page.

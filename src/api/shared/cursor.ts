@@ -24,6 +24,7 @@ const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
   events: checkpoint,
   'newest-events': checkpoint,
+  subscriptions: /^\d{15} [^]/,
   'filings:': /^\d{1,19}(?: |$)/,
   'filings:COMPLETED': /^\d{1,19}(?: |$)/,
 };

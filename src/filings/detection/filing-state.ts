@@ -91,6 +91,15 @@ export function isPlainState(text: string): boolean {
   return plain.test(text);
 }
 
+/**
+ * Whether a stored state is surely of another status than this one. Only the text is looked at, so false may
+ * also mean that decoding is needed to find out.
+ */
+export function isOfOtherStatus(text: string, status: string): boolean {
+  const code = codeOf.get(status);
+  return code !== undefined && isPlainState(text) && !text.startsWith(`${code}",`, codeStart.length);
+}
+
 /** Whether `decodeState` reads a stored text. Throws NewerFormatError where a newer version wrote it. */
 export function isReadableState(text: string): boolean {
   try {

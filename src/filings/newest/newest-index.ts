@@ -1,3 +1,4 @@
+import { createSharedWork } from '../../memory/shared-work.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript, loadScript } from '../../redis/scripts.ts';
@@ -63,7 +64,6 @@ return 1`);
 export function createNewestIndex(redis: RedisClient, keys: Keys, decode: DecodeStates): NewestIndex {
   const readScript = loadScript(new URL('read-newest.lua', import.meta.url));
   const fillScript = loadScript(new URL('fill-newest.lua', import.meta.url));
-  const making = new Map<string, Promise<void>>();
 
   async function fill(account: string, members: readonly string[]): Promise<boolean> {
     const { newest, filings } = keys.account(account);
@@ -93,18 +93,10 @@ export function createNewestIndex(redis: RedisClient, keys: Keys, decode: Decode
     return (await endScript.run(redis, [newest, index], [])) === 1;
   }
 
-  async function make(account: string): Promise<void> {
+  const make = createSharedWork(async (account) => {
     for (let tries = 0; tries < triesMax; tries += 1) if (await tryMake(account)) return;
     throw new Error(`the index of ${account} changed under every attempt to order it`);
-  }
-
-  function makeOnce(account: string): Promise<void> {
-    const known = making.get(account);
-    if (known !== undefined) return known;
-    const made = make(account).finally(() => making.delete(account));
-    making.set(account, made);
-    return made;
-  }
+  });
 
   return {
     async read(account, status, from, count) {
@@ -116,7 +108,7 @@ export function createNewestIndex(redis: RedisClient, keys: Keys, decode: Decode
           [status, from, count, oldestRank.length],
         );
         if (flat !== null) return inPairs(flat as string[]);
-        await makeOnce(account);
+        await make(account);
       }
       throw new Error(`the order of the filings of ${account} was dropped under every attempt to read it`);
     },

@@ -1,10 +1,10 @@
 -- Registers a subscription, once per idempotency key.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
---       8 registrations  9 tokens
+--       8 registrations  9 tokens  10 by age
 -- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime
 --       (ms), maximum number of an account, maximum bytes of an account, maximum number of idempotency
---       records
+--       records, created at (ms)
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
 --       'quota <bytes stored>' when the account would store too much, 'keys' when it has used too many
 --       idempotency keys, else the idempotency record of the request that came first.
@@ -14,6 +14,9 @@ if string.match(redis.call('GET', KEYS[6]) or '', '^closed ') then return 'gone'
 local first = ARGV[4] ~= '' and redis.call('GET', KEYS[4])
 if first then return first end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return 'full' end
+
+-- An account from before the order by age gets it with the first question for it.
+local is_first, has_order = redis.call('HLEN', KEYS[1]) == 0, redis.call('ZCARD', KEYS[10]) > 0
 
 local stored, now = stored_bytes(KEYS[7], KEYS[1], KEYS[8], KEYS[9])
 local remembered = ARGV[4] ~= '' and registration_bytes(#ARGV[4]) or 0
@@ -33,5 +36,10 @@ if ARGV[3] == 'earliest' then
   timeline = timeline_at(KEYS[3], KEYS[5], cursor)
 end
 redis.call('HSET', KEYS[2], 'version', 1, 'cursor', cursor, 'timeline', timeline, 'enabled', 1)
+if is_first then
+  redis.call('UNLINK', KEYS[10])
+  redis.call('ZADD', KEYS[10], '-inf', '')
+end
+if is_first or has_order then redis.call('ZADD', KEYS[10], ARGV[9], ARGV[1]) end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return ''

@@ -19,9 +19,13 @@ export interface ListedText {
 export interface SubscriptionReads {
   /** With its stored text; null when there is none. Throws NewerFormatError and UnreadableRecordError. */
   one(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
-  /** All of an account, unopened and in no order. */
+  /** When a stored subscription was created (ms); 0 where it cannot be read. */
+  createdAt(account: string, id: string, text: string): number;
+  /** All of an account, unopened and in no order. Those that cannot be read are reported. */
   all(account: string): Promise<ListedText[]>;
-  /** From its stored text; with nothing but its id and the reason when it cannot be read. */
+  /**
+   * From its stored text; with nothing but its id and the reason when it cannot be read, which is reported.
+   */
   listed(account: string, id: string, text: string): ReadSubscription;
   /** Undefined when it cannot be read. */
   delivery(account: string, id: string): Promise<DeliveryState | undefined>;
@@ -36,7 +40,25 @@ export function createSubscriptionReads(
 ): SubscriptionReads {
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
   const place = (account: string, id: string) => ({ key: keys.account(account).subscriptions, field: id });
+  function report(account: string, id: string, { name, message: reason }: Error): void {
+    const remedy: Remedy = name === 'NewerFormatError' ? 'stands' : 'left_out';
+    onUnreadable({ account, kind: 'subscriptions', ...place(account, id), reason, remedy });
+  }
+
+  function parse(account: string, id: string, text: string): ListedText {
+    try {
+      return { id, text, stored: parseStored(text, place(account, id)) };
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      return { id, text, stored: error };
+    }
+  }
+
   return {
+    createdAt(account, id, text) {
+      const { stored } = parse(account, id, text);
+      return stored instanceof Error ? 0 : stored.createdAt;
+    },
     async one(account, id) {
       const [text, fields] = await Promise.all([
         redis.hget(keys.account(account).subscriptions, id),
@@ -52,15 +74,9 @@ export function createSubscriptionReads(
     async all(account) {
       const texts = await redis.hgetall(keys.account(account).subscriptions);
       return Object.entries<string>(texts).map(([id, text]) => {
-        try {
-          return { id, text, stored: parseStored(text, place(account, id)) };
-        } catch (error) {
-          if (!isUnreadable(error)) throw error;
-          const { name, message: reason } = error;
-          const remedy: Remedy = name === 'NewerFormatError' ? 'stands' : 'left_out';
-          onUnreadable({ account, kind: 'subscriptions', ...place(account, id), reason, remedy });
-          return { id, text, stored: error };
-        }
+        const listed = parse(account, id, text);
+        if (listed.stored instanceof Error) report(account, id, listed.stored);
+        return listed;
       });
     },
     listed(account, id, text) {
@@ -68,6 +84,7 @@ export function createSubscriptionReads(
         return readSubscription(sealer, account, text, place(account, id));
       } catch (error) {
         if (!isUnreadable(error)) throw error;
+        report(account, id, error);
         return { subscription: { ...unknownSubscription, id, account }, unreadable: error };
       }
     },

@@ -10,6 +10,7 @@ import { keyDigest, recallRegistration, rememberRegistration } from './registrat
 import type { Registration } from './registration.ts';
 import { parseStored, sealSubscription } from './stored-subscription.ts';
 import type { ReadSubscription, SubscriptionRecord } from './stored-subscription.ts';
+import { createAgeOrder, type AgePlace } from './age-order.ts';
 import { createSubscriptionReads } from './subscription-reads.ts';
 
 /** Maximum number of subscriptions of an account. */
@@ -55,7 +56,8 @@ export interface SubscriptionStore {
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
    * A page of an account's subscriptions, oldest first; `after` is the `next` of the page before. Only those
-   * of the page are opened. Unreadable ones come first, with their id and the reason alone.
+   * of the page are read (`AgeOrder`). Unreadable ones have nothing but their id and the reason. A page may
+   * be shorter than `limit` where some are removed meanwhile. Throws RangeError when `after` is no such text.
    */
   list(account: string, after: string | null, limit: number): Promise<SubscriptionPage>;
   /**
@@ -105,6 +107,7 @@ export function createSubscriptionStore(
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
 
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
+  const ages = createAgeOrder(redis, keys, reads.createdAt);
 
   return {
     async create(subscription, idempotency) {
@@ -125,8 +128,19 @@ export function createSubscriptionStore(
           key.quota,
           key.registrations,
           key.tokens,
+          key.byAge,
         ],
-        [id, text, from, record, idempotencyMs, subscriptionsMax, quotaBytesMax, registrationsMax],
+        [
+          id,
+          text,
+          from,
+          record,
+          idempotencyMs,
+          subscriptionsMax,
+          quotaBytesMax,
+          registrationsMax,
+          subscription.createdAt,
+        ],
       );
       if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
       throwIfOverQuota(first);
@@ -136,18 +150,20 @@ export function createSubscriptionStore(
     },
     get: reads.one,
     async list(account, after, limit) {
-      const following = (await reads.all(account))
-        .map(({ id, text, stored }) => ({
-          id,
-          text,
-          age: ageKey(stored instanceof Error ? { id, createdAt: 0 } : stored),
-        }))
-        .filter(({ age }) => after === null || age > after)
-        .toSorted((a, b) => (a.age < b.age ? -1 : 1));
-      const page = following.slice(0, limit);
+      const found = await ages.read(account, after === null ? null : toPlace(after), limit + 1);
+      const page = found.slice(0, limit);
+      const texts =
+        page.length === 0
+          ? []
+          : await redis.hmget(keys.account(account).subscriptions, ...page.map(({ id }) => id));
+      const last = found.length > limit ? page.at(-1) : undefined;
       return {
-        subscriptions: page.map(({ id, text }) => reads.listed(account, id, text)),
-        next: following.length > limit ? (page.at(-1)?.age ?? null) : null,
+        // One that was removed meanwhile has no text.
+        subscriptions: page.flatMap(({ id }, i) => {
+          const text = texts[i] ?? null;
+          return text === null ? [] : reads.listed(account, id, text);
+        }),
+        next: last === undefined ? null : ageKey(last),
       };
     },
     async filters(account) {
@@ -197,12 +213,19 @@ export function createSubscriptionStore(
       const gone = [own.replays, own.state, own.lanes, own.attempts, own.dead, own.replayLanes];
       const removed = await removeScript.run(
         redis,
-        [key.subscriptions, key.resting, key.quota, ...gone],
+        [key.subscriptions, key.resting, key.quota, key.byAge, ...gone],
         [id],
       );
       return removed === 1;
     },
   };
+}
+
+function toPlace(text: string): AgePlace {
+  const [, createdAt, id] = /^(\d{15}) ([^]+)$/.exec(text) ?? [];
+  if (createdAt === undefined || id === undefined)
+    throw new RangeError('not a place in the list of subscriptions');
+  return { id, createdAt: Number(createdAt) };
 }
 
 // Sorts as text: by age, then by id.

@@ -67,6 +67,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
     garbage: (redis, key, own) => redis.hset(key, own, 'garbage'),
     waits: { wrongType: 'all', garbage: 'own' },
   },
+  byAge: { garbage: (redis, key) => redis.zadd(key, 0, 'garbage'), waits: nobodyWaits, silent: ['garbage'] },
   resting: {
     garbage: (redis, key, own) => redis.hset(key, own, 'garbage'),
     waits: nobodyWaits,

@@ -48,6 +48,7 @@ test.each([
   ['events', '0'],
   ['attempts', '1767225600000-3'],
   ['dead-letters', '1767225600000-0'],
+  ['subscriptions', '001767225600000 sub_1'],
   ['filings:', '0'],
   ['filings:COMPLETED', '1280 f_1 \n'],
   ['newest-filings:REJECTED', '1767225600000 f_1 \n'],

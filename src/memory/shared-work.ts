@@ -1,0 +1,14 @@
+/**
+ * Runs `work` once for all that ask for the same key while it is under way; they get the same result or
+ * error.
+ */
+export function createSharedWork<T>(work: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const underWay = new Map<string, Promise<T>>();
+  return (key) => {
+    const known = underWay.get(key);
+    if (known !== undefined) return known;
+    const begun = work(key).finally(() => underWay.delete(key));
+    underWay.set(key, begun);
+    return begun;
+  };
+}

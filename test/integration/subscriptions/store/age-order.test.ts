@@ -1,0 +1,128 @@
+import { Redis } from 'ioredis';
+import { afterAll, expect, test } from 'vitest';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { createRandom } from '../../../../src/sandbox/random.ts';
+import { createSealer } from '../../../../src/secrets/seal.ts';
+import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
+import { createSubscriptionStore } from '../../../../src/subscriptions/store/subscription-store.ts';
+import { rowsRead } from '../../../support/redis/rows-read.ts';
+import { startPrivateRedis, testRedis } from '../../../support/redis/test-redis.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
+
+function subscription(account: string, id: string, createdAt: number, description = ''): Subscription {
+  return {
+    id,
+    account,
+    url: 'https://receiver.example/',
+    eventTypes: ['filing.*'],
+    states: null,
+    description,
+    headers: {},
+    format: 'standard',
+    payload: 'full',
+    secrets: [],
+    createdAt,
+    updatedAt: createdAt,
+  };
+}
+
+/** A store, and the ids that it should list. */
+function openStore(client: Redis, prefix: string, account: string) {
+  const keys = createKeys(prefix);
+  const store = createSubscriptionStore(client, keys, sealer);
+  const ages = new Map<string, number>();
+  return {
+    key: keys.account(account),
+    store,
+    async create(id: string, createdAt: number, description = ''): Promise<void> {
+      await store.create(subscription(account, id, createdAt, description), null);
+      ages.set(id, createdAt);
+    },
+    async remove(id: string): Promise<void> {
+      expect(await store.remove(account, id)).toBe(true);
+      ages.delete(id);
+    },
+    ids: () => [...ages].toSorted(([a, x], [b, y]) => x - y || (a < b ? -1 : 1)).map(([id]) => id),
+    async list(limit: number): Promise<string[]> {
+      const listed: string[] = [];
+      let after: string | null = null;
+      do {
+        // Each page begins where the one before ended.
+        const page: Awaited<ReturnType<typeof store.list>> = await store.list(account, after, limit);
+        listed.push(...page.subscriptions.map(({ subscription: { id } }) => id));
+        after = page.next;
+      } while (after !== null);
+      return listed;
+    },
+  };
+}
+
+test('every subscription is listed once, by age and then by id, through additions and removals', async () => {
+  const random = createRandom(7);
+  const opened = openStore(redis.connect(), redis.prefix, 'ages');
+  const [shown, expected]: [string[][], string[][]] = [[], []];
+  for (let i = 0; i < 120; i += 1) {
+    // Many of the same age.
+    await opened.create(`sub_${i}`, Math.floor(random() * 5));
+    const ids = opened.ids();
+    if (random() < 0.3) await opened.remove(ids[Math.floor(random() * ids.length)] ?? '');
+    if (i % 20 !== 19) continue;
+    shown.push(await opened.list(1 + Math.floor(random() * 9)));
+    expected.push(opened.ids());
+  }
+  expect(shown).toEqual(expected);
+});
+
+test('a place in the list stays one when its subscription is removed', async () => {
+  const opened = openStore(redis.connect(), redis.prefix, 'place');
+  for (const id of ['a', 'b', 'c', 'd']) await opened.create(id, 5);
+  const { next } = await opened.store.list('place', null, 2);
+  await opened.remove('b');
+  const rest = await opened.store.list('place', next, 2);
+  expect(rest.subscriptions.map(({ subscription: { id } }) => id)).toEqual(['c', 'd']);
+});
+
+test('an account from before the order gets it with the first list, while others add and remove', async () => {
+  const client = redis.connect();
+  const opened = openStore(client, redis.prefix, 'former');
+  for (let i = 0; i < 300; i += 1) await opened.create(`sub_${i}`, 1_000 - i);
+  await client.del(opened.key.byAge);
+  const listing = opened.list(50);
+  for (let i = 0; i < 20; i += 1) {
+    await opened.create(`new_${i}`, 2_000 + i);
+    await opened.remove(`sub_${i * 15}`);
+  }
+  const seen = await listing;
+  const stayed = opened.ids().filter((id) => id.startsWith('sub_'));
+  expect(seen.filter((id) => stayed.includes(id))).toEqual(stayed);
+  expect(await opened.list(50)).toEqual(opened.ids());
+});
+
+test('what another program has added or removed is listed as it is', async () => {
+  const client = redis.connect();
+  const opened = openStore(client, redis.prefix, 'other');
+  for (let i = 0; i < 5; i += 1) await opened.create(`sub_${i}`, i);
+  await client.hdel(opened.key.subscriptions, 'sub_2');
+  expect(await opened.list(2)).toEqual(['sub_0', 'sub_1', 'sub_3', 'sub_4']);
+  await client.hset(opened.key.subscriptions, 'sub_9', 'garbage');
+  expect((await opened.list(2)).toSorted()).toEqual(['sub_0', 'sub_1', 'sub_3', 'sub_4', 'sub_9']);
+  await client.zadd(opened.key.byAge, 3, 'garbage');
+  expect(await opened.list(2)).toHaveLength(5);
+});
+
+test('a page of hundreds of large subscriptions reads those of the page', async () => {
+  await using own = await startPrivateRedis();
+  const client = new Redis(own.url);
+  const opened = openStore(client, 'rows', 'large');
+  for (let i = 0; i < 300; i += 1) await opened.create(`sub_${i}`, i, 'd'.repeat(5_000));
+  const first = await opened.store.list('large', null, 1);
+  const page = await rowsRead(client, () => opened.store.list('large', first.next, 1));
+  expect(page.result.subscriptions.map(({ subscription: { id } }) => id)).toEqual(['sub_1']);
+  expect(page.commands).toBeLessThan(20);
+  expect(page.bytes).toBeLessThan(8_000);
+  client.disconnect();
+});
