@@ -13,9 +13,9 @@ async function rewrite({ redis: client, keys }: Harness, id: string, change: (te
 }
 
 const loseKey = (harness: Harness, id: string) =>
-  rewrite(harness, id, (text) => text.replaceAll('v1.test.', 'v1.lost.'));
+  rewrite(harness, id, (text) => text.replaceAll('v2.test.', 'v2.lost.'));
 const findKey = (harness: Harness, id: string) =>
-  rewrite(harness, id, (text) => text.replaceAll('v1.lost.', 'v1.test.'));
+  rewrite(harness, id, (text) => text.replaceAll('v2.lost.', 'v2.test.'));
 
 /** Does something once, between a drain's claim and what it makes of it. */
 function afterClaim({ delivery }: Harness, act: () => Promise<unknown>): void {
