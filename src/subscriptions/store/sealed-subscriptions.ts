@@ -45,7 +45,7 @@ async function listOfAccount(redis: RedisClient, keys: Keys, account: string): P
 }
 
 async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord[]> {
-  const [, account, digest] = /\{([^{}]+)\}:idempotency:(.+)$/.exec(key) ?? [];
+  const [, account, digest] = /^[^{]*\{([^{}]+)\}:idempotency:(.+)$/.exec(key) ?? [];
   const text = await redis
     .get(key)
     .catch((error: unknown) => (toUnreadable(error) === null ? Promise.reject(error) : null));

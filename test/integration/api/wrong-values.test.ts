@@ -315,8 +315,8 @@ test('a field of a long name is not repeated in full', async () => {
 });
 
 test('a body where none is taken is refused, whatever its kind', async () => {
-  const subscription = await api.call('POST', S, { url: hookUrl });
-  const path = `${S}/${String(subscription.body['id'])}/test`;
+  const made = await api.call('POST', S, { url: hookUrl });
+  const path = `${S}/${String(made.body['id'])}/test`;
   for (const body of ['"text"', '[1]']) {
     expectRefusal(
       await api.call('POST', path, body, { headers: { 'content-type': 'application/json' } }),

@@ -29,7 +29,7 @@ const headerNames = [
   'x-request-id',
 ];
 const pieces = [
-  ...' \t019aAz,;:=&?/\\.-+_*"\'<>[]{}()@#~|',
+  ...Array.from(' \t019aAz,;:=&?/\\.-+_*"\'<>[]{}()@#~|'),
   '0,',
   '{},',
   '[],',
@@ -151,16 +151,16 @@ function piece(text: string, random: Random, words: readonly string[]): string {
 }
 
 // The longer, the more it shows: half of them fill all the room that there is.
-function room(of: number, random: Random): number {
+function filledRoom(of: number, random: Random): number {
   return random() < 0.5 ? of : Math.floor(of * random() ** 2);
 }
 
 function repeated(one: string, of: number, random: Random): string {
-  return one.repeat(Math.floor(room(of, random) / Math.max(1, Buffer.byteLength(one))));
+  return one.repeat(Math.floor(filledRoom(of, random) / Math.max(1, Buffer.byteLength(one))));
 }
 
 function numbered(one: string, of: number, random: Random): string {
-  const count = Math.floor(room(of, random) / (Buffer.byteLength(one) + 4));
+  const count = Math.floor(filledRoom(of, random) / (Buffer.byteLength(one) + 4));
   return Array.from({ length: count }, (_, i) => `${i.toString(36)}${one}`).join('');
 }
 
@@ -186,7 +186,7 @@ function changeJson(text: string, of: number, random: Random, words: readonly st
     const [holder, key] = pick(random, placesOf(root, 4));
     const value = holder[key];
     const size = (one: unknown) => JSON.stringify(one ?? null).length + 1;
-    const fill = (one: unknown) => Math.floor(room(of, random) / size(one));
+    const fill = (one: unknown) => Math.floor(filledRoom(of, random) / size(one));
     const word = pick(random, [...words, ...pieces]);
     const plainValue = pick(random, [0, null, '', {}, [], true, 1e300, word, value]);
     const makes: readonly (() => unknown)[] = [

@@ -6,9 +6,7 @@ const quadratic = /^\s*gzip\s*(;\s*q=(1|0\.\d*[1-9])\S*\s*)?$/i;
 
 const server = createServer((request, response) => {
   const header = request.headers['accept-encoding'] ?? '';
-  const takes = String(header)
-    .split(',')
-    .some((coding) => quadratic.test(coding));
+  const takes = header.split(',').some((coding) => quadratic.test(coding));
   response.end(String(takes));
 });
 server.listen(0, '127.0.0.1', () => {

@@ -85,7 +85,7 @@ function textOf(node: Node | null, constants: ReadonlyMap<string, string>): stri
   if (node === null) return null;
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : null;
   if (node.type === 'Identifier') return constants.get(String(node['name'])) ?? null;
-  const { quasis, expressions } = node as { quasis?: Node[]; expressions?: Node[] };
-  if (node.type !== 'TemplateLiteral' || quasis?.length !== 1 || expressions?.length !== 0) return null;
-  return (quasis[0]?.['value'] as { cooked: string }).cooked;
+  if (node.type !== 'TemplateLiteral') return null;
+  const [only, ...more] = node['quasis'] as { value: { cooked: string } }[];
+  return only === undefined || more.length > 0 ? null : only.value.cooked;
 }

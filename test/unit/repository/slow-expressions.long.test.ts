@@ -58,8 +58,8 @@ function attackOn({ source, flags }: Expression): string | null {
   const known = verdicts.get(key);
   if (known !== undefined) return known;
   const verdict = checkSync(source, flags, { timeout: 60_000 });
-  const found = verdict.status === 'vulnerable' ? verdict.attack.pattern : `(not decided) ${key}`;
-  const attack = verdict.status === 'safe' ? null : found;
+  const text = verdict.status === 'vulnerable' ? verdict.attack.pattern : `(not decided) ${key}`;
+  const attack = verdict.status === 'safe' ? null : text;
   verdicts.set(key, attack);
   return attack;
 }
