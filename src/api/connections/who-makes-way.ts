@@ -24,8 +24,8 @@ const freshMs = 250;
 const longMs = 1_000;
 
 /**
- * The connections that may be cut to make room, the first to go first; pure. Those whose client is waited for
- * go first: of them those of the address or account with the most, and there the one that has waited longest.
+ * The connections that may be cut to make room, the first to go first; pure. Clients that are waited for go
+ * first: of them those of the address or account with the most, and there the one that has waited longest.
  * Then long requests of an address or account that has a quarter of all, then connections that have just
  * begun. A reserve of the operator's goes last. Streams and other requests stay.
  */

@@ -54,12 +54,13 @@ test('counts what each subscription wants and has not got, and their states', as
 test('names a thousand subscriptions of an account at most, and adds up the rest', async () => {
   await append('many', 3);
   const ids = Array.from({ length: 1_100 }, (_, i) => `sub_${i}`);
-  // The first hundred are behind.
-  for (const [i, id] of ids.entries()) await put('many', id, ['filing.*'], { cursor: i < 100 ? '1' : '3' });
+  // Six hundred are behind and want none of it, which is known of five hundred.
+  for (const [i, id] of ids.entries())
+    await put('many', id, ['filing.rejected'], { cursor: i < 600 ? '1' : '3' });
   const { byState, lags: lagOf } = await read('many');
   expect(byState.active).toBe(1_100);
   expect(lagOf.size).toBe(1_001);
-  expect(ids.slice(0, 100).map((id) => lagOf.get(id))).toEqual(Array.from({ length: 100 }, () => 2));
+  expect([...lagOf.values()].filter((lag) => lag === 2)).toHaveLength(100);
   expect(lagOf.get('other')).toBe(0);
 });
 
