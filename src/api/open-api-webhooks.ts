@@ -34,7 +34,8 @@ const filingData = record({
   ),
   omitted: Type.Optional(
     oneOf(['too_large'], {
-      description: 'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES.',
+      description:
+        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES, or the other fields are larger than 128 KiB and were cut.',
     }),
   ),
 });

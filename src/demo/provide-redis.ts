@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -99,6 +100,8 @@ const startContainer: Step = async ({ env, log, appendfsync = 'everysec' }) => {
   log(`Redis: no redis-server in PATH; starting a container of ${image}`);
   const container = await new redis.RedisContainer(image)
     .withCommand(['valkey-server', ...durableArgs(appendfsync)])
+    // Its port may be open to other machines, too.
+    .withPassword(randomBytes(24).toString('hex'))
     .start();
   return provided(container.getConnectionUrl(), `container of ${image}`, async () => {
     await container.stop();

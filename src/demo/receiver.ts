@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import { styleText } from 'node:util';
 import { formatCallback, printable } from './callback-line.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
@@ -14,8 +14,9 @@ const variable = (name: string, fallback: string): string => process.env[name] |
 const api = { url: variable('DAEMON_URL', 'http://127.0.0.1:3000'), token: variable('API_TOKEN', '') };
 const account = variable('ACCOUNT', 'default');
 const sandboxUrl = variable('SANDBOX_URL', '');
-// Derived from the token: the same after a restart, without being stored.
-const secret = `whsec_${createHash('sha256').update(`demo receiver ${api.token}`).digest('base64')}`;
+// A key of its own, derived from the token (RFC 5869): the same after a restart, without being stored.
+const derived = hkdfSync('sha256', api.token, '', 'filing-webhooks demo receiver: signing secret', 32);
+const secret = `whsec_${Buffer.from(derived).toString('base64')}`;
 
 const stop = stopOnSignalsOrBrokenPipe();
 const say = (line: string): void => console.log(line);

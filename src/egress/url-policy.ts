@@ -89,6 +89,7 @@ function leadsToPermittedPlace(url: URL, text: string, policy: EgressPolicy): bo
   const authority = text.slice(text.indexOf('//') + 2).split(/[/?#]/, 1)[0] ?? '';
   return (
     !authority.includes('@') &&
+    !authority.endsWith(':') &&
     !text.includes('#') &&
     isCallbackPort(url.port) &&
     isPermittedHost(unbracketed(url.hostname), policy)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * What an answer costs while its client takes it: `data` has its bytes in memory, `shared` shares them with
+ * The cost of an answer while its client takes it: `data` has its bytes in memory, `shared` shares them with
  * all others of its kind, an `export` is long and made as it is taken, a `stream` lasts.
  */
 export type AnswerKind = 'data' | 'shared' | 'export' | 'stream';

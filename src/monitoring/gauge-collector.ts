@@ -45,10 +45,10 @@ export function createGaugeCollector(
   }
 
   function start(): Promise<void> {
-    const run_ = run();
-    // Those who asked may be gone before it fails.
-    run_.catch(() => undefined);
-    return run_;
+    const begun = run();
+    // A failure may come after all callers have stopped waiting.
+    begun.catch(() => undefined);
+    return begun;
   }
 
   return {

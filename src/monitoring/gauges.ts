@@ -97,7 +97,7 @@ async function collectSubscriptions(
 
 const subscriptionStates = ['active', 'failing', 'disabled'] as const;
 
-// What can be read of these accounts, a few of them at once; other work has its turn in between.
+// Reads these accounts, a few of them at once; other work has its turn in between.
 async function someAtOnce<T>(
   accounts: readonly Account[],
   read: (account: Account) => Promise<T>,

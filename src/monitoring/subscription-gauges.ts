@@ -10,7 +10,7 @@ export interface SubscriptionGaugesDeps {
   readonly lags: ReadLags;
 }
 
-/** What the gauges show of one account's subscriptions. */
+/** The values of the gauges for one account's subscriptions. */
 export interface SubscriptionGauges {
   readonly byState: Readonly<Record<SubscriptionState, number>>;
   /** Lags by subscription, those furthest behind by name and the rest as `other`. */
@@ -28,7 +28,7 @@ const sliceSize = 100;
 
 /**
  * Reads the state and the lag of an account's subscriptions, in slices between which other work has its turn.
- * What one account takes is bounded: the lag of those that are behind counts only the events that they want
+ * The work for one account is bounded: the lag of those that are behind counts only the events that they want
  * for the first few hundred, and all events for the rest.
  */
 export async function readSubscriptionGauges(

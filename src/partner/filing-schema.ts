@@ -63,7 +63,9 @@ const filingSchema = Compile(
     // entry.
     id: Type.String({ minLength: 1, maxLength: idCharactersMax }),
     status: Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
-    completedAt: Type.Optional(Type.Union([Type.String({ maxLength: timestampMax }), Type.Number(), Type.Null()])),
+    completedAt: Type.Optional(
+      Type.Union([Type.String({ maxLength: timestampMax }), Type.Number(), Type.Null()]),
+    ),
     rejectionReason: Type.Optional(Type.Union([Type.String({ maxLength: 65_536 }), Type.Null()])),
   }),
 );

@@ -77,22 +77,23 @@ const passing = { list: 'left_out', filing: 'left_out', repeat: 'soon', isRefusa
 const final = { list: 'poll_ends', filing: 'poll_ends', repeat: 'never', isRefusal: false } as const;
 
 /** The one place that defines the consequences of each failure. */
-const meanings: Readonly<Record<Failure | 'key_refused' | 'forbidden' | 'refused' | 'unexpected' | 'too_large', Meaning>> =
-  {
-    key_refused: { ...final, pace: null },
-    // May be about that filing alone; the next list shows whether it is about the account.
-    forbidden: { ...final, filing: 'left_out', pace: null },
-    rate_limited: { ...final, repeat: 'after_wait', pace: 'refused' },
-    unavailable: { ...passing, pace: 'trouble' },
-    timeout: { ...passing, pace: 'trouble' },
-    network: { ...passing, pace: 'trouble' },
-    invalid_response: { ...passing, pace: null },
-    // The same request would get the same answer.
-    too_large: { ...passing, repeat: 'never', pace: null },
-    refused: { ...passing, repeat: 'never', pace: null, isRefusal: true },
-    unexpected: { ...passing, repeat: 'never', pace: null },
-    aborted: { ...final, pace: null },
-  };
+const meanings: Readonly<
+  Record<Failure | 'key_refused' | 'forbidden' | 'refused' | 'unexpected' | 'too_large', Meaning>
+> = {
+  key_refused: { ...final, pace: null },
+  // May be about that filing alone; the next list shows whether it is about the account.
+  forbidden: { ...final, filing: 'left_out', pace: null },
+  rate_limited: { ...final, repeat: 'after_wait', pace: 'refused' },
+  unavailable: { ...passing, pace: 'trouble' },
+  timeout: { ...passing, pace: 'trouble' },
+  network: { ...passing, pace: 'trouble' },
+  invalid_response: { ...passing, pace: null },
+  // The same request would get the same answer.
+  too_large: { ...passing, repeat: 'never', pace: null },
+  refused: { ...passing, repeat: 'never', pace: null, isRefusal: true },
+  unexpected: { ...passing, repeat: 'never', pace: null },
+  aborted: { ...final, pace: null },
+};
 
 type Failed = Pick<PartnerError, 'kind' | 'status'> & { readonly excess?: Excess | null };
 

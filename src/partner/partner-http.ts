@@ -11,6 +11,7 @@ import {
   type BodyCollector,
 } from './body/answer-body.ts';
 import type { AnswerRoom } from './body/answer-room.ts';
+import { takeTurns } from './body/turns.ts';
 import { PartnerError } from './partner-error.ts';
 
 /** One HTTP answer of the partner service, whatever its status. */
@@ -72,6 +73,7 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
       try {
         const stream = http.stream(path, { signal: attempt.signal });
         let body: BodyCollector | null = null;
+        const turns = takeTurns();
         let unread = 0;
         let declared: number | null = null;
         for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -85,6 +87,7 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
           body ??= createBodyCollector(shape, declared);
           if (body.length + chunk.length > roomlessBytesMax) await held.take(declared ?? bodyBytesMax);
           body.push(chunk);
+          if (turns.isOver()) await turns.next();
         }
         const { statusCode = 0, headers = {} } = stream.response ?? {};
         return {

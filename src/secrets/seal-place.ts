@@ -1,4 +1,4 @@
-/** Where a sealed text belongs. It opens nowhere else, whoever may have put it there. */
+/** The place to which a sealed text belongs, and in which alone it opens. */
 export interface SealPlace {
   readonly account: string;
   /** Empty for a secret of the account itself. */

@@ -6,8 +6,8 @@
 export type SealStage = 'former' | 'binding' | 'bound';
 
 /**
- * What the store says of its seals: all of them are bound, or they are bound from that time on, in
- * milliseconds on Redis's clock.
+ * The mark of a store: all of its seals are bound, or they are bound from that time on, in milliseconds on
+ * Redis's clock.
  */
 export type SealMark = 'bound' | number;
 
@@ -34,6 +34,15 @@ export function sealStage(mark: SealMark | null, now: number): SealStage {
 export function firstMark(seals: { readonly bound: number; readonly former: number }, now: number): SealMark {
   if (seals.former === 0) return 'bound';
   return seals.bound === 0 ? now + formerForMs : now;
+}
+
+/**
+ * The mark that counts of one that is known and one that is read now; pure. It never goes back: seals that
+ * older versions open are made no more once bound ones were.
+ */
+export function laterMark(known: SealMark | null, read: SealMark | null): SealMark | null {
+  if (known === null || read === null) return known ?? read;
+  return known === 'bound' || read === 'bound' ? 'bound' : Math.min(known, read);
 }
 
 /** Whether a store may be marked as bound once no seal of the former kind is found in it; pure. */

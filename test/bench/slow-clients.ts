@@ -6,11 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { startSlowClients } from './support/slow-clients-process.ts';
+import { startSlowReaders } from './support/slow-readers-process.ts';
 import { percentile, print } from './support/statistics.ts';
 
 const connections = Number(process.env['SLOW_CONNECTIONS'] ?? 10_000);
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 15);
 const everyMs = 20;
+// The slow readers: more than there are places.
+const openFiles = 300;
+const readers = 600;
+const asked = 100;
+const grownMiBMax = 256;
+
 /**
  * What the probes of health take, over a connection that is kept, over one of their own, and at a
  * METRICS_PORT of their own, while ten thousand connections (`SLOW_CONNECTIONS`) drip headers and bodies at a
@@ -18,8 +25,45 @@ const everyMs = 20;
  * loops of the daemon and of the one who asks ran at most, and how long the daemon waited for a processor in
  * all: what a probe takes while the one who asks is late, or while others of the machine have the processors,
  * is not the daemon's doing. With fewer file descriptors than that (`ulimit -n`) the daemon keeps fewer open.
+ *
+ * Then how many of the operator's requests are answered, each over a connection of its own, and what memory
+ * is taken, while 600 clients read an answer of four megabytes slowly and the daemon may open 300 files.
  */
 export async function run(): Promise<void> {
+  await besideWriters();
+  await besideReaders();
+}
+
+async function besideReaders(): Promise<void> {
+  await using redis = await startPrivateRedis('everysec');
+  const environment = { REDIS_URL: redis.url };
+  await using daemon = await startDaemonProcess(environment, 'daemon.started', openFiles);
+  await ask(`${daemon.url}/docs/js/scalar.js`);
+  const before = residentMiB(daemon.pid);
+  await using slow = await startSlowReaders(daemon.url, readers);
+  const takenMs: number[] = [];
+  let answered = 0;
+  let most = before;
+  for (const end = performance.now() + seconds * 1_000; performance.now() < end;) {
+    const startedAt = performance.now();
+    const { status } = await ask(`${daemon.url}/v1/accounts`, false, {
+      authorization: `Bearer ${apiToken}`,
+    });
+    takenMs.push(performance.now() - startedAt);
+    if (status === 200) answered += 1;
+    most = Math.max(most, residentMiB(daemon.pid));
+    await sleep((seconds * 1_000) / asked);
+  }
+  print(`beside ${readers} slow readers`, {
+    'slow open at the end': String(await slow.ask<number>('open')),
+    'the operator answered': `${answered} of ${takenMs.length} (wanted: all)`,
+    'p99 ms': percentile(takenMs, 0.99),
+    'MiB before': before,
+    'MiB at most': `${most.toFixed(0)} (wanted: ${(before + grownMiBMax).toFixed(0)})`,
+  });
+}
+
+async function besideWriters(): Promise<void> {
   await using redis = await startPrivateRedis('everysec');
   await using daemon = await startDaemonProcess({ REDIS_URL: redis.url, METRICS_PORT: '0' });
   const account = { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'k', pollIntervalMs: 60_000 };
@@ -112,9 +156,13 @@ async function probe(daemon: DaemonProcess, label: string, duration: number): Pr
   });
 }
 
-async function ask(url: string, agent: Agent | false = false): Promise<{ status: number; body: string }> {
+async function ask(
+  url: string,
+  agent: Agent | false = false,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; body: string }> {
   return new Promise((resolve) => {
-    const request = get(url, { agent }, (answer) => {
+    const request = get(url, { agent, headers }, (answer) => {
       text(answer).then(
         (body) => resolve({ status: answer.statusCode ?? 0, body }),
         () => resolve({ status: 0, body: '' }),

@@ -299,6 +299,20 @@ describe('a store of an older version', () => {
     expect((await call('GET', '/health/ready')).body).toMatchObject({ ready: true });
   });
 
+  test('may keep its format for longer, but no mark brings it back once there are bound seals', async () => {
+    await client.set(keys.seals, 'from 9999999999999');
+    await start();
+    await registered('a', victim?.url ?? '');
+    expect(await versions()).toEqual(['v1']);
+    await client.set(keys.seals, 'from 0');
+    await start();
+    await vi.waitFor(async () => expect(await versions()).toEqual(['v2']), 10_000);
+    await client.set(keys.seals, 'from 9999999999999');
+    await start();
+    await registered('a', victim?.url ?? '');
+    expect(await versions()).toEqual(['v2']);
+  });
+
   test('whose mark is of another type opens the least: bound seals only', async () => {
     await client.del(keys.seals);
     await client.lpush(keys.seals, 'x');

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CanaryReport } from './canary-network.ts';
-import { canIsolate, runIsolated, unlessIsolated } from './isolated-network.ts';
+import { canIsolate, runIsolated, unlessIsolated } from '../support/connections/isolated-network.ts';
 
 describe.skipIf(!canIsolate)(`where every address of the world is a canary${unlessIsolated}`, () => {
   let report: CanaryReport;
 
   beforeAll(() => {
-    report = runIsolated('canary-network.ts') as CanaryReport;
+    report = runIsolated(new URL('canary-network.ts', import.meta.url)) as CanaryReport;
   }, 60_000);
 
   test('the canaries sing: internal, metadata and carrier addresses can be reached by whoever dials them', () => {

@@ -15,11 +15,15 @@ afterAll(async () => {
   await redis.cleanup();
 });
 
-test('an account has a thousand tokens at most', async () => {
+test('an account has a thousand tokens at most, however many are made at once', async () => {
   const full = await api.createAccount('full');
   const { tokens } = api.deps;
   const settings = { name: 'one of many', readOnly: true, expiresAt: null };
-  await Promise.all(Array.from({ length: 1_000 }, () => tokens.create('full', settings, Date.now())));
+  const made = await Promise.all(
+    Array.from({ length: 1_200 }, () => tokens.create('full', settings, Date.now())),
+  );
+  expect(made.filter(({ kind }) => kind === 'made')).toHaveLength(1_000);
+  expect(await tokens.list('full')).toHaveLength(1_000);
   const one = await api.call('POST', `${full}/tokens`, { name: 'one more' });
   expect([one.status, one.body['code']]).toEqual([429, 'too_many_tokens']);
 });
@@ -35,6 +39,9 @@ test('an account has twenty thousand subscriptions at most; what was registered 
   const refused = await register('one more');
   expect([refused.status, refused.body['code']]).toEqual([429, 'too_many_subscriptions']);
   expect((await register('first')).body).toEqual(first.body);
-  await redis.connect().hdel(api.keys.account('crowded').subscriptions, 'sub_0');
-  expect((await register('one more')).status).toBe(201);
+  const stored = api.keys.account('crowded').subscriptions;
+  await redis.connect().hdel(stored, 'sub_0', 'sub_1', 'sub_2');
+  const atOnce = await Promise.all(Array.from({ length: 10 }, (_, i) => register(`at once ${i}`)));
+  expect(atOnce.filter(({ status }) => status === 201)).toHaveLength(3);
+  expect(await redis.connect().hlen(stored)).toBe(subscriptionsMax);
 });

@@ -56,7 +56,7 @@ async function sealedTexts(): Promise<string[]> {
     ...(await client.hvals(`${redis.prefix}:{one}:subscriptions`)),
     ...(await Promise.all(remembered.map(async (key) => client.get(key)))),
   ];
-  return texts.flatMap((text) => text?.match(/v1\.[\w-]+\.[\w-]{30,}/g) ?? []);
+  return texts.flatMap((text) => text?.match(/v2\.[\w-]+\.[\w-]{30,}/g) ?? []);
 }
 
 async function reasons(): Promise<string> {
@@ -84,18 +84,18 @@ const logged = (msg: string) => daemon?.logs.find((line) => line['msg'] === msg)
 describe('ENCRYPTION_KEY', () => {
   test('a newer key takes over everything in the background, and it is told when the former is free', async () => {
     const before = await sealedTexts();
-    expect(before.map((text) => text.split('.')[1])).toEqual(Array(5).fill('2026-03'));
+    expect(before.map((text) => text.split('.')[1])).toEqual(Array(4).fill('2026-03'));
     const { api } = await start(`2026-06:${latter},2026-03:${former}`);
     await vi.waitFor(() => expect(logged('secrets.key_free')).toMatchObject({ key: '2026-03' }), 10_000);
     expect(logged('secrets.resealed')).toMatchObject({ records: 3, key: '2026-06' });
-    expect((await sealedTexts()).map((text) => text.split('.')[1])).toEqual(Array(5).fill('2026-06'));
+    expect((await sealedTexts()).map((text) => text.split('.')[1])).toEqual(Array(4).fill('2026-06'));
     const metrics = await (await fetch(`${daemon?.url}/metrics`)).text();
-    expect(metrics).toContain('filing_webhooks_sealed_secrets{key="2026-06"} 5');
+    expect(metrics).toContain('filing_webhooks_sealed_secrets{key="2026-06"} 4');
     expect(metrics).toContain('filing_webhooks_sealed_secrets{key="2026-03"} 0');
     expect(await askKeys()).toEqual([
       0,
       'KEY      SECRETS  STATE',
-      '2026-06  5        in use',
+      '2026-06  4        in use',
       '2026-03  0        free',
     ]);
     expect(await api.ok('GET', '/health/ready')).toMatchObject({ ready: true });
@@ -118,8 +118,10 @@ describe('ENCRYPTION_KEY', () => {
 
   test('a lost key leaves the daemon unready, which says so, until the secrets are set anew', async () => {
     await start(`2026-06:${latter}`);
-    expect(await reasons()).toMatch(/^503 Stored secrets that do not open .*: 5, sealed with key "2026-03"/);
-    expect(logged('secrets.unreadable')).toMatchObject({ whose: ['account:one', 'subscription:one'] });
+    expect(await reasons()).toMatch(/^503 Stored secrets that do not open .*: 4, sealed with key "2026-03"/);
+    expect(logged('secrets.unreadable')).toMatchObject({
+      whose: ['account:one', expect.stringMatching(/^subscription:one\/sub_[0-9a-f]{32}$/)],
+    });
     const account = { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'another' };
     expect((await daemon?.api.call('PUT', '/v1/accounts/one', account))?.status).toBe(200);
   });
@@ -133,7 +135,7 @@ describe('ENCRYPTION_KEY', () => {
       1,
       'KEY      SECRETS  STATE',
       '2026-06  1        in use',
-      '2026-03  4        in use',
+      '2026-03  3        in use',
       expect.stringContaining('More than one key is in use'),
     ]);
   });

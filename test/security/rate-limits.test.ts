@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 async function start(limits: Partial<ApiLimits>): Promise<void> {
-  const all = { failures: plenty, open: plenty, token: plenty, ...limits };
+  const all = { failures: plenty, open: plenty, token: plenty, account: plenty, ...limits };
   api = await createApiFixture(redis.connect(), redis.prefix, { limits: all });
 }
 
@@ -84,6 +84,83 @@ test('an account token has a limit of its own, the operator has none', async () 
   expect(await statuses(1, '/v1/accounts/one', quiet)).toEqual([200]);
   expect(new Set(await statuses(20, '/v1/accounts/one', operatorToken))).toEqual(new Set([200]));
 });
+
+test('the tokens of an account share its limit, however many it makes; other accounts have their own', async () => {
+  await start({ account: three });
+  await api.createAccount('beside');
+  const first = await newToken();
+  const made = await Promise.all(
+    [1, 2].map(async () => (await api.call('POST', '/v1/accounts/one/tokens', {}, { token: first })).body),
+  );
+  const tokens = [first, ...made.map(({ token }) => String(token))];
+  const seen = await Promise.all(tokens.map((token) => statuses(1, '/v1/accounts/one', token)));
+  expect(seen.flat().filter((status) => status === 200)).toHaveLength(1);
+  const answer = await api.call('GET', '/v1/accounts/one', undefined, { token: first });
+  expect([answer.status, answer.body['code']]).toEqual([429, 'too_many_requests']);
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  const beside = String((await api.ok('POST', '/v1/accounts/beside/tokens', {}))['token']);
+  expect(await statuses(1, '/v1/accounts/beside', beside)).toEqual([200]);
+  expect(await statuses(2, '/v1/accounts/one', operatorToken)).toEqual([200, 200]);
+});
+
+test('the bytes of a response are charged: the request after a large one waits', async () => {
+  await start({ token: { burst: 4, perSecond: 0.001 } });
+  await api.createAccount('large');
+  const document = { id: 'f', status: 'PAID', text: 'x'.repeat(1024 * 1024) };
+  await api.putFilings('large', [{ id: 'f', status: 'PAID', type: 'filing.paid', document }]);
+  const token = String((await setUp.ok('POST', '/v1/accounts/large/tokens', {}))['token']);
+  expect(await statuses(2, '/v1/accounts/large/events?limit=1', token)).toEqual([200, 429]);
+  const small = String((await setUp.ok('POST', '/v1/accounts/large/tokens', {}))['token']);
+  expect(await statuses(4, '/v1/accounts/large', small)).toEqual([200, 200, 200, 200]);
+});
+
+test('an export is charged as it is sent', async () => {
+  await start({ account: { burst: 2, perSecond: 0.001 } });
+  await api.createAccount('exporting');
+  const filings = Array.from({ length: 900 }, (_, i) => ({ id: `${i} ${'x'.repeat(230)}`, status: 'PAID' }));
+  await api.putFilings('exporting', filings);
+  const token = String((await setUp.ok('POST', '/v1/accounts/exporting/tokens', {}))['token']);
+  const headers = { accept: 'text/csv' };
+  const path = '/v1/accounts/exporting/filings';
+  const csv = await api.call('GET', path, undefined, { token, headers });
+  expect([csv.status, csv.text.trimEnd().split('\r\n').length]).toEqual([200, 901]);
+  expect((await api.call('GET', path, undefined, { token })).status).toBe(429);
+});
+
+test('a stream that is far behind goes no further than it is paid for', async () => {
+  const limits = { account: { burst: 3, perSecond: 0.001 } };
+  api = await createApiFixture(redis.connect(), redis.prefix, { limits, timing: { heartbeatMs: 20 } });
+  await api.createAccount('behind');
+  const filings = Array.from({ length: 700 }, (_, i) => ({
+    id: `f_${i}`,
+    status: 'PAID',
+    type: 'filing.paid',
+  }));
+  await api.putFilings('behind', filings);
+  const token = String((await setUp.ok('POST', '/v1/accounts/behind/tokens', {}))['token']);
+  const url = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  const [paced, whole] = await Promise.all(
+    [token, operatorToken].map((by) => eventsUntilQuiet(`${url}/v1/accounts/behind/events/stream`, by)),
+  );
+  expect(whole).toBe(700);
+  expect(paced).toBeGreaterThanOrEqual(200);
+  expect(paced).toBeLessThan(500);
+});
+
+/** Number of events of a stream from the earliest, up to its third comment in a row. */
+async function eventsUntilQuiet(url: string, token: string): Promise<number> {
+  const end = new AbortController();
+  const headers = { authorization: `Bearer ${token}` };
+  const { body } = await fetch(`${url}?from=earliest`, { headers, signal: end.signal });
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (/(?:^: .*\n\n){3}$/m.test(text)) break;
+  }
+  end.abort();
+  return text.split('\ndata: ').length - 1;
+}
 
 test('what needs no token is limited per address, unknown paths included, and health is not', async () => {
   await start({ open: three });

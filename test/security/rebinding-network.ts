@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startPrivateRedis } from '../bench/support/private-redis.ts';
 import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startSandbox } from '../support/partner/sandbox.ts';
-import { startStubResolver } from './stub-resolver.ts';
+import { startStubResolver } from '../support/connections/stub-resolver.ts';
 
 /**
  * What came of leading a whole daemon to inside addresses by names that move, in a network where everything

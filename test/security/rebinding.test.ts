@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { canIsolate, runIsolated, unlessIsolated } from './isolated-network.ts';
+import { canIsolate, runIsolated, unlessIsolated } from '../support/connections/isolated-network.ts';
 import type { RebindingReport } from './rebinding-network.ts';
 
 describe.skipIf(!canIsolate)(
@@ -8,7 +8,7 @@ describe.skipIf(!canIsolate)(
     let report: RebindingReport;
 
     beforeAll(() => {
-      report = runIsolated('rebinding-network.ts') as RebindingReport;
+      report = runIsolated(new URL('rebinding-network.ts', import.meta.url)) as RebindingReport;
     }, 60_000);
 
     test('calls them while they lead to public addresses', () => {

@@ -28,10 +28,12 @@ function openSlow(url: string, count: number): void {
 }
 
 /** Clients that ask for the largest answer and do not read it; what is closed is opened anew. */
-function openReaders(url: string, count: number): Disposable {
+function openReaders(url: string, count: number): Disposable & { readonly opened: () => number } {
   let over = false;
+  let all = 0;
   function open(): void {
     if (over) return;
+    all += 1;
     const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
     socket.pause().write('GET /docs/js/scalar.js HTTP/1.1\r\nhost: a\r\n\r\n');
     const trickle = setInterval(() => socket.read(100), 500);
@@ -42,7 +44,7 @@ function openReaders(url: string, count: number): Disposable {
     sockets.push(socket);
   }
   for (let opened = 0; opened < count; opened += 1) open();
-  return { [Symbol.dispose]: () => (over = true) };
+  return { opened: () => all, [Symbol.dispose]: () => (over = true) };
 }
 
 function residentMiB({ pid }: DaemonProcess): number {
@@ -74,13 +76,14 @@ test('slow readers beside slow writers, twice as many as there are places, leave
   await using daemon = await start(openFiles);
   await fetch(`${daemon.url}/docs/js/scalar.js`).then((answer) => answer.arrayBuffer());
   const before = residentMiB(daemon);
-  using _readers = openReaders(daemon.url, 2 * openFiles);
+  using readers = openReaders(daemon.url, 2 * openFiles);
   for (let rounds = 0; rounds < 20; rounds += 1) {
     openSlow(daemon.url, 20);
     expect(await daemon.api.call('GET', '/v1/accounts')).toMatchObject({ status: 200 });
     expect(await health(daemon)).toEqual([200, 200]);
     expect(filesOf(daemon)).toBeLessThan(openFiles - 50);
   }
+  expect(readers.opened()).toBeGreaterThan(2 * openFiles);
   expect(residentMiB(daemon) - before).toBeLessThan(256);
 });
 

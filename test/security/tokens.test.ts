@@ -80,6 +80,79 @@ test('tokens go with their account, and do not come back with its name', async (
   expect(await asked()).toBe(401);
 });
 
+/** Tokens by name, each made with the one before it: the first by the operator. */
+async function chain(...names: readonly string[]) {
+  const made: Record<string, { id: string; token: string }> = {};
+  let maker: string | undefined;
+  for (const name of names) {
+    const { id, token } = (await make({ name }, maker)).body;
+    maker = String(token);
+    made[name] = { id: String(id), token: maker };
+  }
+  return made;
+}
+
+async function opens(token: string | undefined): Promise<boolean> {
+  return (await api.call('GET', path, undefined, { token: token ?? '' })).status === 200;
+}
+
+async function parentOf(id: string | undefined): Promise<unknown> {
+  const { items } = await api.listAll<{ id: string; parent: string | null }>(`${path}/tokens`);
+  return items.find((item) => item.id === id)?.parent;
+}
+
+test('a token is shown with the token that made it, and revoked with it and with those above', async () => {
+  const { top, middle, low } = await chain('top', 'middle', 'low');
+  const beside = (await make({ name: '"parent":"tok_1"' }, top?.token)).body;
+  const apart = (await make({ name: `"parent":"${top?.id}"` })).body;
+  expect([await parentOf(top?.id), await parentOf(middle?.id), await parentOf(low?.id)]).toEqual([
+    null,
+    top?.id,
+    middle?.id,
+  ]);
+  expect(beside['parent']).toBe(top?.id);
+  const revoked = await api.call('DELETE', `${path}/tokens/${top?.id}`, undefined, {
+    token: low?.token ?? '',
+  });
+  expect(revoked.status).toBe(204);
+  const left = [top?.token, middle?.token, low?.token, String(beside['token']), String(apart['token'])];
+  expect(await Promise.all(left.map(opens))).toEqual([false, false, false, false, true]);
+});
+
+test('tokens that a revoked one made stay where that is asked for', async () => {
+  const { top, middle, low } = await chain('top', 'middle', 'low');
+  const keep = (id?: string) => api.call('DELETE', `${path}/tokens/${id}?children=keep`);
+  expect((await keep(middle?.id)).status).toBe(204);
+  expect([await opens(middle?.token), await opens(low?.token)]).toEqual([false, true]);
+  expect(await parentOf(low?.id)).toBe(top?.id);
+  expect((await keep(top?.id)).status).toBe(204);
+  expect([await opens(low?.token), await parentOf(low?.id)]).toEqual([true, null]);
+  expect((await api.call('DELETE', `${path}/tokens/${low?.id}?children=all`)).status).toBe(422);
+});
+
+test('a token that is revoked makes no more, not even at the same time', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const { maker } = await chain('maker');
+    const [...made] = await Promise.all([
+      ...Array.from({ length: 4 }, () => make({ name: 'raced' }, maker?.token)),
+      api.call('DELETE', `${path}/tokens/${maker?.id}`),
+    ]);
+    const statuses = new Set(made.slice(0, 4).map(({ status }) => status));
+    expect([...statuses].filter((status) => status !== 201 && status !== 401)).toEqual([]);
+  }
+  const { items } = await api.listAll<{ name: string }>(`${path}/tokens`);
+  expect(items.filter(({ name }) => name === 'raced')).toEqual([]);
+});
+
+test('a token of a former version has no parent', async () => {
+  const { id, token } = (await make({})).body;
+  const { tokens } = api.keys.account('one');
+  const stored = JSON.parse((await redis.connect().hget(tokens, String(id))) ?? '') as object;
+  await redis.connect().hset(tokens, String(id), JSON.stringify({ ...stored, parent: undefined }));
+  expect([await opens(String(token)), await parentOf(String(id))]).toEqual([true, null]);
+  expect((await api.call('DELETE', `${path}/tokens/${String(id)}`)).status).toBe(204);
+});
+
 test('a token needs no settings', async () => {
   const { status, body } = await api.call('POST', `${path}/tokens`);
   expect([status, body['name'], body['readOnly'], body['expiresAt']]).toEqual([201, 'unnamed', false, null]);

@@ -13,8 +13,9 @@ export const defaultLimits: ApiLimits = {
   failures: { burst: 300, perSecond: 20 },
   open: { burst: 2_000, perSecond: 200 },
   token: { burst: 2_000, perSecond: 200 },
-  account: { burst: 4_000, perSecond: 400 },
+  account: { burst: 3_000, perSecond: 300 },
   scans: { perAccount: 2, inAll: 8, waiting: 16, waitMs: 10_000 },
+  exports: { perAccount: 2, inAll: 64, waiting: 16, waitMs: 10_000 },
   calls: { perAccount: 10, inAll: 100, waiting: 0, waitMs: 0 },
   streams: 2_000,
   connections: 20_000,
@@ -74,7 +75,9 @@ export function createAccessLimits({ limits }: Pick<ApiDeps, 'limits'>): AccessL
         ofAccounts.charge(used.account, points);
       };
       charge(1);
-      return createRequestCost(charge);
+      return createRequestCost(charge, () =>
+        Math.max(ofTokens.waitMs(used.id), ofAccounts.waitMs(used.account)),
+      );
     },
   };
 }

@@ -18,12 +18,18 @@ export const prices = {
 /** What a request has cost so far; charged to its caller at once. */
 export interface RequestCost {
   add(points: number): void;
+  /** Milliseconds until its caller has a point left; 0 while there is one. */
+  readonly owedMs: () => number;
 }
 
 /** The cost of a request that was admitted for one point; further points beyond that go to `debit`. */
-export function createRequestCost(debit: (points: number) => void): RequestCost {
+export function createRequestCost(
+  debit: (points: number) => void,
+  owedMs: RequestCost['owedMs'],
+): RequestCost {
   let points = 0;
   return {
+    owedMs,
     add(more) {
       const paid = Math.max(1, points);
       points += more;
@@ -52,6 +58,11 @@ export function chargeRows(request: FastifyRequest, rows: number): void {
 /** Charges the caller for bytes written to an event stream. */
 export function chargeStreamed(request: FastifyRequest, bytes: number): void {
   charge(request, bytes / prices.streamedBytes);
+}
+
+/** Milliseconds until the caller has a point left, for a stream that goes on while it is paid for. */
+export function owedMs(request: FastifyRequest): number {
+  return request.getDecorator<RequestCost | null>('cost')?.owedMs() ?? 0;
 }
 
 /**

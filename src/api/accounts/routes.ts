@@ -17,6 +17,7 @@ import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import { chargeRows } from '../access/cost.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
@@ -72,20 +73,18 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     view(deps, await requireStored(deps, account)),
   );
 
-  app.get(
-    '/accounts/:account/counts',
-    { schema: getCounts },
-    async ({ method, params: { account }, query: { hours = hoursDefault } }, reply) => {
-      if (method === 'HEAD') return headersOnly(reply);
-      const samples = await countHistory.read(account, now() - hours * 3_600_000);
-      return {
-        items: thinSamples(samples, samplesMax).map(({ at, counts }) => ({
-          at: new Date(at).toISOString(),
-          counts,
-        })),
-      };
-    },
-  );
+  app.get('/accounts/:account/counts', { schema: getCounts }, async (request, reply) => {
+    if (request.method === 'HEAD') return headersOnly(reply);
+    const { hours = hoursDefault } = request.query;
+    const samples = await countHistory.read(request.params.account, now() - hours * 3_600_000);
+    chargeRows(request, samples.length);
+    return {
+      items: thinSamples(samples, samplesMax).map(({ at, counts }) => ({
+        at: new Date(at).toISOString(),
+        counts,
+      })),
+    };
+  });
 
   app.delete(
     '/accounts/:account',

@@ -25,7 +25,7 @@ export function lookAgain(
 ): Unread | null {
   const { taken, waits, at } = seen;
   if (!waits) return null;
-  // What the system took at once says nothing about the client.
+  // The system takes a first bite by itself; that says nothing about the client.
   if (before === null) return { taken, at, waitedMs: 0 };
   const earnedMs = ((taken - before.taken) / paceBytes) * 1_000;
   return { taken, at, waitedMs: Math.max(-aheadMsMax, before.waitedMs + (at - before.at) - earnedMs) };

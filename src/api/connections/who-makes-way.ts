@@ -1,10 +1,10 @@
 /**
- * What a connection does: it waits for a request or for its client to take an answer, a request is being
+ * The state of a connection: it waits for a request or for its client to take an answer, a request is being
  * worked on, or a stream goes on.
  */
 export type Doing = 'waiting' | 'working' | 'streaming';
 
-/** What a connection has to say for itself when there are too many. */
+/** A connection and the facts on which its place depends. */
 export interface Claim<T> {
   readonly of: T;
   readonly doing: Doing;

@@ -6,6 +6,8 @@ import { isSameCheckpoint, mayFollow, type Checkpoint } from '../../events/timel
 export interface Following {
   /** Oldest first, at most a megabyte of bodies or a single larger one; empty if there were none. */
   readonly entries: readonly LogEntry[];
+  /** Number of entries that were read from Redis for this listener alone, because it is behind. */
+  readonly rows: number;
   /** The position of the next read; it lies before the former one if Redis was set back. */
   readonly position: Checkpoint;
 }
@@ -127,10 +129,11 @@ export function createLogFollower(
     if (stopped || follower.hasMadeWay) return null;
     const { partsAt } = follower;
     follower.partsAt = null;
-    if (partsAt !== null && partsAt.position < after.position) return { entries: [], position: partsAt };
+    if (partsAt !== null && partsAt.position < after.position)
+      return { entries: [], rows: 0, position: partsAt };
     return isBehind(tail, after) && !signal.aborted
       ? readBehind(log, tail, after)
-      : { entries: [], position: after };
+      : { entries: [], rows: 0, position: after };
   }
 
   return {
@@ -214,8 +217,12 @@ async function readBehind(log: EventLog, tail: Tail, after: Checkpoint): Promise
     : (await log.readAfter(tail.account, after, catchUpBatch)).entries;
   const [first] = entries;
   if (first !== undefined && !mayFollow(after, first))
-    return { entries: [], position: await log.commonWith(tail.account, after) };
-  return { entries, position: entries.at(-1) ?? (isRecent ? after : (tail.head ?? after)) };
+    return { entries: [], rows: 1, position: await log.commonWith(tail.account, after) };
+  return {
+    entries,
+    rows: isRecent ? 0 : entries.length,
+    position: entries.at(-1) ?? (isRecent ? after : (tail.head ?? after)),
+  };
 }
 
 function wake({ waiting }: Tail): void {

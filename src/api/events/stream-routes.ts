@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defaultLimits } from '../access/access-limits.ts';
-import { chargeStreamed } from '../access/cost.ts';
+import { chargeRows, chargeStreamed, owedMs } from '../access/cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import { markAnswer } from '../../http/answer-kind.ts';
@@ -47,7 +48,7 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       const filter = { types: parseTypes(query.types), filingId: query.filingId ?? null };
       using followed = follower.follow(account) ?? tooManyStreams();
       await sendStream(request, reply, streamMs, (signal) =>
-        streamText(followed, after, filter, heartbeatMs, signal),
+        streamText(request, followed, after, { filter, heartbeatMs, signal }),
       );
     },
   );
@@ -58,16 +59,21 @@ function lastEventId(headers: { readonly 'last-event-id'?: string }): string | u
   return headers['last-event-id'] === '' ? undefined : headers['last-event-id'];
 }
 
+interface StreamOptions {
+  readonly filter: EventFilter;
+  readonly heartbeatMs: number;
+  readonly signal: AbortSignal;
+}
+
 /**
  * The text of a stream until following ends or `signal` aborts. It is read on demand, so a slow client delays
- * only itself.
+ * only itself. A client that is far behind reads no faster than it pays.
  */
 async function* streamText(
+  request: FastifyRequest,
   followed: FollowedLog,
   start: Checkpoint,
-  filter: EventFilter,
-  heartbeatMs: number,
-  signal: AbortSignal,
+  { filter, heartbeatMs, signal }: StreamOptions,
 ): AsyncGenerator<Buffer> {
   // The id is the position at which the stream begins: a client that loses the stream before the first event
   // resumes there.
@@ -76,9 +82,14 @@ async function* streamText(
     // Each step begins where the one before ended.
     const step = await followed.next(after, heartbeatMs, signal);
     if (step === null || signal.aborted) return;
+    chargeRows(request, step.rows);
     const wanted = step.entries.filter((entry) => matchesFilter(filter, entry));
     yield* inPieces([...wanted.map(eventBlock), closing(after, step.position, wanted.at(-1))]);
     after = step.position;
+    for (let owed = owedMs(request); step.rows > 0 && owed > 0 && !signal.aborted; owed = owedMs(request)) {
+      await pause(Math.min(owed, heartbeatMs), undefined, { signal }).catch(() => undefined);
+      yield Buffer.from(': later\n\n');
+    }
   }
 }
 

@@ -21,8 +21,8 @@ const columns = [
 const pageFilings = 100;
 
 /**
- * A list of filings as CSV, header first, read page by page as fast as the client reads it. `charge` is called
- * with the number of filings read for each page.
+ * A list of filings as CSV, header first, read page by page as fast as the client reads it. `charge` is
+ * called with the number of filings read for each page.
  */
 export async function* filingsCsv(
   filings: Pick<FilingListStore, 'list'>,

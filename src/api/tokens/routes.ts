@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { tokensMax, type AccountToken } from '../../accounts/token-store.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
+import { chargeRows } from '../access/cost.ts';
 import { callerOf, unauthorized } from '../access/auth.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
@@ -31,21 +32,22 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     return { ...tokenView(made.token), token: made.text };
   });
 
-  app.get(
-    '/accounts/:account/tokens',
-    { schema: listTokens },
-    async ({ method, params: { account }, query: { limit = pageLimit, cursor } }, reply) => {
-      const after = decodeCursor('tokens', cursor) ?? '';
-      if (method === 'HEAD') return headersOnly(reply);
-      const following = (await tokens.list(account)).filter((token) => ageKey(token) > after);
-      const page = following.slice(0, limit);
-      const last = following.length > limit ? page.at(-1) : undefined;
-      return {
-        items: page.map(tokenView),
-        nextCursor: last === undefined ? null : encodeCursor('tokens', ageKey(last)),
-      };
-    },
-  );
+  app.get('/accounts/:account/tokens', { schema: listTokens }, async (request, reply) => {
+    const { method, params, query } = request;
+    const { account } = params;
+    const { limit = pageLimit, cursor } = query;
+    const after = decodeCursor('tokens', cursor) ?? '';
+    if (method === 'HEAD') return headersOnly(reply);
+    const all = await tokens.list(account);
+    chargeRows(request, all.length);
+    const following = all.filter((token) => ageKey(token) > after);
+    const page = following.slice(0, limit);
+    const last = following.length > limit ? page.at(-1) : undefined;
+    return {
+      items: page.map(tokenView),
+      nextCursor: last === undefined ? null : encodeCursor('tokens', ageKey(last)),
+    };
+  });
 
   app.delete(
     '/accounts/:account/tokens/:id',

@@ -3,6 +3,7 @@ import type { Keys } from '../../redis/keys.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import {
   firstMark,
+  laterMark,
   markText,
   mayBeMarkedBound,
   parseMark,
@@ -21,7 +22,10 @@ export interface SealMarkStore {
   stage(): SealStage;
   /** Reads the mark. */
   look(): Promise<void>;
-  /** Marks a store that has no mark, by the seals found in it. Returns the mark of the store. */
+  /**
+   * Marks a store that has no mark, by the seals found in it; a mark cannot put off what has begun. Returns
+   * the mark that counts.
+   */
   settle(kinds: SealTally['kinds']): Promise<SealMark>;
   /**
    * Marks the store as bound where no seal of the former kind was found, and none is on its way. True when
@@ -44,19 +48,22 @@ export function createSealMark(redis: RedisClient, keys: Keys, now: () => number
   }
 
   async function look(): Promise<void> {
-    if (mark !== 'bound') mark = (await readMark()) ?? mark;
+    if (mark !== 'bound') mark = laterMark(mark, await readMark());
   }
 
   return {
     stage: () => sealStage(mark, now()),
     look,
     async settle(kinds) {
-      const first = firstMark(kinds, now());
       if (mark === null) {
+        const first = firstMark(kinds, now());
         await redis.setnx(keys.seals, markText(first));
         await look();
+        mark ??= first;
       }
-      return (mark ??= first);
+      // Where bound seals are, the time to begin has come, whatever the mark says.
+      if (kinds.bound > 0) mark = laterMark(mark, now()) ?? mark;
+      return mark;
     },
     async conclude({ former }) {
       if (former > 0 || !mayBeMarkedBound(mark, now())) return false;

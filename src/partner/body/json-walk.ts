@@ -7,7 +7,7 @@ export type OnStructure = (byte: number, at: number, depth: number) => void;
 /** A passage over the bytes of a JSON text (RFC 8259) that builds nothing. */
 export interface JsonWalk {
   /** Goes on over `bytes` from the index `from` to before `to`. Throws what `onStructure` throws. */
-  push(bytes: Uint8Array, from: number, to: number): void;
+  push(bytes: Buffer, from: number, to: number): void;
   /**
    * The commas and opening brackets since the last call, which are as many as the values but one, and the
    * highest depth. Only the walk over the text up to now counts.
@@ -25,14 +25,17 @@ export interface WalkedPart {
 
 const quote = 0x22;
 const backslash = 0x5c;
+const comma = 0x2c;
+
 const opens = 1;
 const closes = 2;
 const separates = 3;
-
+const quotes = 4;
 const kinds = new Uint8Array(256);
 for (const character of '{[') kinds[character.charCodeAt(0)] = opens;
 for (const character of '}]') kinds[character.charCodeAt(0)] = closes;
 for (const character of ',:') kinds[character.charCodeAt(0)] = separates;
+kinds[quote] = quotes;
 
 /**
  * A walk from the beginning of a text. `onStructure` is called for what lies up to `levels` deep. The kinds
@@ -43,46 +46,51 @@ export function createJsonWalk(levels: number, onStructure: OnStructure): JsonWa
   let deepest = 0;
   let marks = 0;
   let isInString = false;
-  let isEscaped = false;
+  // Number of bytes at the beginning of the next piece that belong to an escape.
+  let escaped = 0;
 
-  // Walks through a string, and returns the index behind its end.
-  function walkString(bytes: Uint8Array, from: number, to: number): number {
-    for (let at = from; at < to; at += 1) {
-      const byte = bytes[at];
-      if (isEscaped) isEscaped = false;
-      else if (byte === quote) {
-        isInString = false;
-        return at + 1;
-      } else if (byte === backslash) isEscaped = true;
+  // Variables of the function are several times as fast here as those around it.
+  function walkPiece(piece: Buffer, from: number): void {
+    const strings = createStringEnds(piece);
+    const { length } = piece;
+    let at = 0;
+    if (isInString) at = leaveString(strings.endFrom(escaped), length);
+    let [open, met] = [depth, marks];
+    while (at < length) {
+      const byte = piece[at] ?? 0;
+      const kind = kinds[byte];
+      at += 1;
+      if (kind === 0) continue;
+      if (kind === quotes) {
+        isInString = true;
+        at = leaveString(strings.endFrom(at), length);
+        continue;
+      }
+      if (kind === opens) {
+        open += 1;
+        met += 1;
+        if (open > deepest) deepest = open;
+      } else if (byte === comma) met += 1;
+      if (open <= levels) {
+        marks = met;
+        depth = open;
+        onStructure(byte, from + at - 1, open);
+        met = marks;
+      }
+      if (kind === closes) open -= 1;
     }
-    return to;
+    [depth, marks] = [open, met];
   }
 
-  function walkStructure(byte: number, at: number): void {
-    const kind = kinds[byte];
-    if (kind === opens) {
-      depth += 1;
-      marks += 1;
-      if (depth > deepest) deepest = depth;
-    } else if (byte === 0x2c) marks += 1;
-    if (depth <= levels) onStructure(byte, at, depth);
-    if (kind === closes) depth -= 1;
+  // The index behind the string, or behind the piece in which it does not end.
+  function leaveString(end: number, length: number): number {
+    escaped = Math.max(0, end - length);
+    isInString = end >= length;
+    return end + 1;
   }
 
   return {
-    push(bytes, from, to) {
-      let at = isInString ? walkString(bytes, from, to) : from;
-      while (at < to) {
-        const byte = bytes[at] ?? 0;
-        if (byte === quote) {
-          isInString = true;
-          at = walkString(bytes, at + 1, to);
-          continue;
-        }
-        if (kinds[byte] !== 0) walkStructure(byte, at);
-        at += 1;
-      }
-    },
+    push: (bytes, from, to) => walkPiece(bytes.subarray(from, to), from),
     take() {
       const part = { marks, deepest };
       marks = 0;
@@ -90,5 +98,44 @@ export function createJsonWalk(levels: number, onStructure: OnStructure): JsonWa
       return part;
     },
     depth: () => depth,
+  };
+}
+
+// Strings are looked through byte by byte up to this length. Behind it the search is the system's, which is
+// much faster, but takes as long as these bytes to begin.
+const nearBytes = 64;
+
+/**
+ * Finds the ends of strings in a piece of a text: the index of the closing quote that follows. Beyond the
+ * piece where it does not end in it, by one more where an escape does not either.
+ */
+function createStringEnds(piece: Buffer): { endFrom(at: number): number } {
+  const { length } = piece;
+  let nextQuote = -1;
+  let nextBackslash = -1;
+
+  const find = (byte: number, from: number): number => {
+    const found = piece.indexOf(byte, from);
+    return found < 0 ? length : found;
+  };
+
+  return {
+    endFrom(from) {
+      let at = from;
+      while (at < length) {
+        const near = Math.min(at + nearBytes, length);
+        while (at < near) {
+          const byte = piece[at];
+          if (byte === quote) return at;
+          at += byte === backslash ? 2 : 1;
+        }
+        if (at >= length) return at;
+        if (nextQuote < at) nextQuote = find(quote, at);
+        if (nextBackslash < at) nextBackslash = find(backslash, at);
+        if (nextQuote <= nextBackslash) return nextQuote;
+        at = nextBackslash;
+      }
+      return at;
+    },
   };
 }

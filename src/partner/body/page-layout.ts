@@ -20,7 +20,7 @@ export interface PageSplitter {
    * Goes on over the bytes up to the index `to`; those before it have been given already. Throws AnswerExcess
    * as soon as there are more than `recordsMax` records, or more than 256 KiB beside them.
    */
-  push(bytes: Uint8Array, to: number): void;
+  push(bytes: Buffer, to: number): void;
   /** The layout of the whole page; null where its brackets show that it is not JSON. */
   end(bytes: Buffer): PageLayout | null;
 }
@@ -45,7 +45,7 @@ const openBrace = 0x7b;
  * exactly where its frame and each of its records are.
  */
 export function createPageSplitter(): PageSplitter {
-  let bytes: Uint8Array = Buffer.alloc(0);
+  let bytes: Buffer = Buffer.alloc(0);
   let walked = 0;
   let memberAt = 0;
   let isItemsNext = false;
@@ -106,7 +106,7 @@ export function createPageSplitter(): PageSplitter {
   }
 
   function textOf(from: number, to: number): string {
-    return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString();
+    return bytes.toString('utf8', from, to);
   }
 
   function frameBytes(): number {

@@ -51,7 +51,10 @@ export function createPageObserver(
   let lastTurn: Promise<unknown> = Promise.resolve();
   const commits = new Set<Promise<unknown>>();
 
-  async function observe({ page, bytes, span, rows }: ShownPage, status: string | undefined): Promise<number> {
+  async function observe(
+    { page, bytes, span, rows }: ShownPage,
+    status: string | undefined,
+  ): Promise<number> {
     const { total } = page;
     tally.listedFiling = page.filings.at(-1)?.id ?? tally.listedFiling;
     const earlier = [...commits];
@@ -117,7 +120,6 @@ export function createPageObserver(
     const counted = await countBirths(status === undefined ? total : await deps.client.countFilings(signal));
     return hiddenFilings(dated, { baselinedAt: marks.baselinedAt, counted });
   }
-
 
   async function countBirths(total: number | null): Promise<number | null> {
     if (total === null) return null;

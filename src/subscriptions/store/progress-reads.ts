@@ -10,7 +10,7 @@ export interface Progress extends Pick<DeliveryState, 'cursor' | 'done' | 'parke
   readonly isBlocked: boolean;
 }
 
-/** What of a subscription decides which events it wants. */
+/** The fields of a subscription that decide which events it wants. */
 export type Wanted = Pick<Subscription, 'id' | 'eventTypes' | 'states'>;
 
 /** Reads little of many subscriptions, for metrics. Nothing sealed is opened, nothing unreadable reported. */
@@ -19,7 +19,7 @@ export interface ProgressReads {
   ids(account: string): Promise<string[]>;
   /** The progress of these subscriptions; one with a number that cannot be read is left out. */
   progress(account: string, ids: readonly string[]): Promise<Progress[]>;
-  /** What these subscriptions want; unreadable and removed ones are left out. */
+  /** The filters of these subscriptions; unreadable and removed ones are left out. */
   wanted(account: string, ids: readonly string[]): Promise<Wanted[]>;
 }
 

@@ -67,7 +67,7 @@ export function sealSubscription(
   return JSON.stringify(stored);
 }
 
-// What does not open stays as it is: it opens again in its own place only.
+// A text that does not open stays as it is: it opens again in its own place only.
 function moveSeal(sealer: Sealer, sealed: string, from: SealPlace, to: SealPlace): string {
   if (from.peer === to.peer) return sealed;
   try {

@@ -23,7 +23,9 @@ export interface SubscriptionReads {
   createdAt(account: string, id: string, text: string): number;
   /** All of an account, unopened and in no order. Those that cannot be read are reported. */
   all(account: string): Promise<ListedText[]>;
-  /** From its stored text; with nothing but its id and the reason when it cannot be read, which is reported. */
+  /**
+   * From its stored text; with nothing but its id and the reason when it cannot be read, which is reported.
+   */
   listed(account: string, id: string, text: string): ReadSubscription;
   /** Undefined when it cannot be read. */
   delivery(account: string, id: string): Promise<DeliveryState | undefined>;

@@ -57,8 +57,8 @@ export interface SubscriptionStore {
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
    * A page of an account's subscriptions, oldest first; `after` is the `next` of the page before. Only those
-   * of the page are read (`AgeOrder`). Unreadable ones have nothing but their id and the reason. A page may be
-   * shorter than `limit` where some are removed meanwhile. Throws RangeError when `after` is no such text.
+   * of the page are read (`AgeOrder`). Unreadable ones have nothing but their id and the reason. A page may
+   * be shorter than `limit` where some are removed meanwhile. Throws RangeError when `after` is no such text.
    */
   list(account: string, after: string | null, limit: number): Promise<SubscriptionPage>;
   /**

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/partner-client.ts';
+import { createAnswerRoom, type AnswerRooms } from '../../../src/partner/body/answer-room.ts';
 import { PartnerError } from '../../../src/partner/partner-error.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
 import {
@@ -32,6 +33,7 @@ function connect(
     maxRps?: number;
     concurrency?: number;
     retries?: boolean;
+    rooms?: AnswerRooms;
   } = {},
 ): PartnerClient {
   const budget = createRequestBudget({
@@ -44,6 +46,7 @@ function connect(
     timeoutMs: options.timeoutMs ?? 1_000,
     budget: options.retries === true ? budget : { ...budget, pace: () => ({ ...budget.pace(), share: 0 }) },
     clock: { now: Date.now },
+    ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
     random: () => 0,
     onRequest: (endpoint, code) => codes.push(`${endpoint} ${code}`),
   });
@@ -143,8 +146,12 @@ describe('what is no answer', () => {
     const error = await failure(connect({ timeoutMs: 10_000 }).listFilings(firstPage, never));
     expect([error.kind, error.message]).toEqual([
       'invalid_response',
-      'GET filings answered more than 16777216 bytes',
+      'GET filings with limit=100 answered more than 262144 other bytes beside its records: it is not a list of filings',
     ]);
+    expect((await failure(connect({ timeoutMs: 10_000 }).getFiling('a', never))).message).toBe(
+      'GET filing answered more than 16777216 bytes: the partner service has to send smaller filings',
+    );
+    expect(codes).toEqual(['filings invalid_response', 'filing invalid_response']);
     expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
   });
 
@@ -170,6 +177,86 @@ describe('what is no answer', () => {
     expect((await failure(connect().listFilings(firstPage, never))).retryAfterMs).toBe(expected);
     partner.misbehave = () => ({ status: 503, headers: { 'retry-after': value } });
     expect((await failure(connect().listFilings(firstPage, never))).retryAfterMs).toBe(expected);
+  });
+});
+
+describe('large answers', () => {
+  const mebibyte = 1024 * 1024;
+  const row = (id: string, bytes: number) => partnerRow(id, 'PAID', { notes: 'x'.repeat(bytes) });
+
+  it('are asked for with a lower limit until they fit, and with a higher one when there is room', async () => {
+    partner.rows = Array.from({ length: 60 }, (_, i) => row(`f_${i}`, i < 40 ? mebibyte / 2 : 10));
+    const client = connect({ timeoutMs: 10_000 });
+    const read: [number, number][] = [];
+    for (let offset = 0; offset < 60;) {
+      const { page, limit, release } = await client.listFilings({ offset, limit: 100 }, never);
+      release();
+      read.push([limit, page.filings.length]);
+      offset += page.length;
+    }
+    expect(read).toEqual([
+      [25, 25],
+      [25, 25],
+      [50, 10],
+    ]);
+    expect(partner.requests.map(({ limit }) => limit)).toEqual([100, 25, 25, 50]);
+  });
+
+  it('are read once more with a lower limit only down to one', async () => {
+    partner.rows = [row('huge', 17 * mebibyte)];
+    const error = await failure(connect({ timeoutMs: 10_000 }).listFilings(firstPage, never));
+    expect(error).toMatchObject({ kind: 'invalid_response', excess: { of: 'bytes', limit: 1 } });
+    expect(partner.requests.map(({ limit }) => limit)).toEqual([100, 25, 6, 1]);
+  });
+
+  it('wait for room, and their deadline with them; small ones do not wait', async () => {
+    partner.rows = [row('large', 2 * mebibyte)];
+    const rooms = { pages: createAnswerRoom(mebibyte), others: createAnswerRoom(mebibyte) };
+    const client = connect({ timeoutMs: 1_000, rooms });
+    const held = await client.listFilings(firstPage, never);
+    let isRead = false;
+    const waiting = connect({ timeoutMs: 300, rooms })
+      .listFilings(firstPage, never)
+      .finally(() => (isRead = true));
+    await expect.poll(() => partner.requests.length).toBe(2);
+    await new Promise((done) => setTimeout(done, 600));
+    expect(isRead).toBe(false);
+    expect((await client.getFiling('large', never)).filing?.id).toBe('large');
+    partner.misbehave = () => ({ body: '{"items":[]}' });
+    await client.listFilings(firstPage, never);
+    expect(isRead).toBe(false);
+    held.release();
+    expect((await waiting).page.filings.map(({ id }) => id)).toEqual(['large']);
+  });
+
+  it('give their room back when they fail, are stopped or were counted', async () => {
+    const rooms = { pages: createAnswerRoom(mebibyte), others: createAnswerRoom(mebibyte) };
+    const client = connect({ timeoutMs: 2_000, rooms });
+    partner.rows = [row('large', 2 * mebibyte)];
+    partner.misbehave = () => ({ cutAfter: 1_500_000 });
+    expect((await failure(client.listFilings(firstPage, never))).kind).toBe('network');
+    partner.misbehave = () => ({ replace: ['"large"', 'large'] });
+    expect((await failure(client.listFilings(firstPage, never))).kind).toBe('invalid_response');
+    partner.misbehave = () => ({ floodBytes: 50_000_000 });
+    expect((await failure(client.getFiling('large', never))).kind).toBe('invalid_response');
+    partner.misbehave = () => undefined;
+    expect(await client.countFilings(never)).toBe(1);
+    expect((await client.getFiling('large', never)).filing?.heavyBytes).toBeGreaterThan(2_000_000);
+    const held = await client.listFilings(firstPage, never);
+    const stop = new AbortController();
+    const stopped = failure(client.listFilings(firstPage, stop.signal));
+    await expect.poll(() => partner.requests.length).toBe(7);
+    stop.abort();
+    expect((await stopped).kind).toBe('aborted');
+    held.release();
+    (await client.listFilings(firstPage, never)).release();
+  });
+
+  it('with a status that tells of a failure are not read', async () => {
+    partner.misbehave = () => ({ status: 500, body: Buffer.alloc(20_000_000, 'x') });
+    expect((await failure(connect({ timeoutMs: 10_000 }).listFilings(firstPage, never))).kind).toBe(
+      'unavailable',
+    );
   });
 });
 

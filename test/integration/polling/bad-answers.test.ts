@@ -64,7 +64,7 @@ describe('an answer that is none', () => {
     [
       'nothing but brackets',
       { body: '['.repeat(5_000_000) },
-      'invalid_response: GET filings answered with a body that is not JSON',
+      'invalid_response: GET filings with limit=100 answered more than 262144 other bytes beside its records: it is not a list',
     ],
     [
       'cut JSON',
@@ -82,7 +82,21 @@ describe('an answer that is none', () => {
       { headers: { 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(20_000_000)) },
       'invalid_response: GET filings answered with a body that is not JSON',
     ],
-    ['50 MB', { floodBytes: 50_000_000 }, 'invalid_response: GET filings answered more than 16777216 bytes'],
+    [
+      'a page of millions of records',
+      { body: `{"items":[${'1,'.repeat(2_000_000)}1]}` },
+      'invalid_response: GET filings with limit=100 answered more than 10000 records: the partner service has to respect limit',
+    ],
+    [
+      'one record of 17 MB',
+      { body: `{"items":["${'x'.repeat(17_000_000)}"]}` },
+      'invalid_response: GET filings with limit=1 answered more than 16777216 bytes: the partner service has to send smaller filings',
+    ],
+    [
+      '50 MB',
+      { floodBytes: 50_000_000 },
+      'invalid_response: GET filings with limit=100 answered more than 262144 other bytes',
+    ],
     ['a byte now and then', { dripMs: 20 }, 'timeout: GET filings took too long'],
     ['silence', { after: new Promise(() => undefined) }, 'timeout: GET filings took too long'],
   ])(

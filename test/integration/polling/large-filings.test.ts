@@ -60,3 +60,64 @@ test('the limit changes no id, and holds for filings that are read one by one', 
   expect(full).toMatchObject({ filing: partner.rows[0] });
   expect(small?.id).toBe(full?.id);
 });
+
+test('filings of 2 MB are followed like any other, and nothing of them is stored', async () => {
+  const large = Array.from({ length: 5 }, (_, i) =>
+    partnerRow(`large_${i}`, 'PENDING', { ...filler(2_000_000), insuredsName: 'n'.repeat(50_000) }),
+  );
+  const partner = await startHostilePartner([...large, partnerRow('usual', 'PENDING')]);
+  onTestFinished(() => partner[Symbol.asyncDispose]());
+  const watched = await watchAccount(client, `${redis.prefix}heavy`, partner, { timeoutMs: 10_000 });
+  await watched.poll();
+  expect((await watched.polling.read('acme')).baselined).toBe(true);
+  for (const { id } of [...large, { id: 'usual' }])
+    partner.put(String(id), { status: 'REJECTED', rejectionReason: 'unsigned' });
+  expect((await watched.poll('sweep')).kind).toBe('complete');
+  const events = await watched.events();
+  expect(events.map(({ filingId, type }) => `${filingId} ${type}`).toSorted()).toEqual([
+    ...large.map(({ id }) => `${String(id)} filing.rejected`),
+    'usual filing.rejected',
+  ]);
+  for (const event of events.filter(({ filingId }) => filingId !== 'usual')) {
+    expect(event).toMatchObject({ rejectionReason: 'unsigned', omitted: 'too_large' });
+    expect(event).not.toHaveProperty('filing');
+  }
+  expect(watched.handed.find(({ filingId }) => filingId === 'large_0')).toMatchObject({ state: 'TX' });
+  let stored = 0;
+  for (const key of await client.keys(`${redis.prefix}heavy*`))
+    stored += Number(await client.memory('USAGE', key, 'SAMPLES', 0));
+  expect(stored).toBeLessThan(100_000);
+});
+
+test('a filing too large for any answer hides none of the others, and its account says so', async () => {
+  const rows = Array.from({ length: 10 }, (_, i) => partnerRow(`f_${i}`, 'PENDING'));
+  rows.splice(5, 0, partnerRow('huge', 'PENDING', filler(17 * 1024 * 1024)));
+  const partner = await startHostilePartner(rows);
+  onTestFinished(() => partner[Symbol.asyncDispose]());
+  const watched = await watchAccount(client, `${redis.prefix}huge`, partner, { timeoutMs: 10_000 });
+  expect((await watched.poll()).kind).toBe('incomplete');
+  expect(await watched.snapshot.known('acme')).toBe(10);
+  const { lastError, lastCompletePollAt } = await watched.polling.read('acme');
+  expect(lastError).toBe(
+    'invalid_response: GET filings with limit=1 answered more than 16777216 bytes: the partner service has to send smaller filings',
+  );
+  expect(lastCompletePollAt).toBe(0);
+  // Standing first, it is passed over too.
+  partner.rows = [...rows.splice(5, 1), ...rows];
+  expect((await watched.poll('sweep')).kind).toBe('incomplete');
+  expect(await watched.snapshot.known('acme')).toBe(10);
+});
+
+test('a service that ignores limit is read, up to ten thousand filings an answer', async () => {
+  const rows = Array.from({ length: 1_500 }, (_, i) => partnerRow(`f_${i}`, 'PENDING', filler(500)));
+  const partner = await startHostilePartner(rows);
+  onTestFinished(() => partner[Symbol.asyncDispose]());
+  partner.misbehave = ({ endpoint, offset, status }) =>
+    endpoint === 'filings' && (status === null || status === 'PENDING')
+      ? { edit: (page) => ({ ...page, items: partner.rows.slice(offset), limit: 1_500 }) }
+      : undefined;
+  const watched = await watchAccount(client, `${redis.prefix}all`, partner, { timeoutMs: 10_000 });
+  expect((await watched.poll()).kind).toBe('complete');
+  partner.put('f_700', { status: 'PAID' });
+  expect((await watched.pollFor('sweep')).map(({ filingId }) => filingId)).toEqual(['f_700']);
+});

@@ -119,6 +119,40 @@ describe('the format slack', () => {
   });
 });
 
+describe('what others wrote into a Slack message', () => {
+  const inMessage = (insuredsName: string, rejectionReason = '') =>
+    slackText({
+      type: 'filing.rejected',
+      data: { filingId: 'f', rejectionReason, filing: { insuredsName, policyNumber: 'P_1_2' } },
+    });
+  const lineOf = (name: string) => `*filing.rejected* ${name}, P_1_2`;
+
+  it.each(['\n', '\r\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029'])(
+    'begins no line of its own by %j, and no unquoted one in the reason',
+    (lineBreak) => {
+      expect(inMessage(`A${lineBreak}*filing.completed* fake`)).toBe(lineOf('A ∗filing.completed∗ fake'));
+      expect(inMessage('A', `no${lineBreak}filing.completed`)).toBe(
+        `${lineOf('A')}\n> no\n> filing.completed`,
+      );
+    },
+  );
+
+  it.each([
+    [
+      '<!channel> <@U1> <http://evil.example|here>',
+      '&lt;!channel&gt; &lt;@U1&gt; &lt;http:\u200b//evil.example|here&gt;',
+    ],
+    ['see https://evil.example/x', 'see https:\u200b//evil.example/x'],
+    ['*b* _i_ ~s~ `c` ```', '∗b∗ ＿i＿ ∼s∼ ˋcˋ ˋˋˋ'],
+    ['O_NEILL & Sons', 'O_NEILL &amp; Sons'],
+    [':white_check_mark: done', ':\u200bwhite_check_mark: done'],
+    ['A\u202etxt\u0000\u001b[31m', 'Atxt[31m'],
+  ])('marks up nothing by %j', (name, shown) => {
+    expect(inMessage(name)).toBe(lineOf(shown));
+    expect(inMessage('A', name).split('\n')[1]).toBe(`> ${shown}`);
+  });
+});
+
 describe('an event whose filing was too large', () => {
   const body = Buffer.from(source.replace(/"filing":\{.*\}\}\}$/, () => '"omitted":"too_large"}}'));
   const formatted = (settings: Partial<Parameters<typeof formatBody>[0]>) =>

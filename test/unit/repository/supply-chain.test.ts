@@ -67,10 +67,11 @@ describe('containers', () => {
     .filter((text) => text.trim() !== '')
     .map((text): [string, string] => [text.split(':', 1)[0] ?? '', text]);
 
-  test.each(named)('of %s have limits of memory and processes', (_name, service) => {
+  test.each(named)('of %s have limits of memory, processes and logs', (_name, service) => {
     const limits = service.includes('<<: *node') ? shared + service : service;
     expect(limits).toMatch(/^ +mem_limit: \S+$/m);
     expect(limits).toMatch(/^ +pids_limit: \d+$/m);
+    expect(limits).toMatch(/^ +logging: [&*]logging$/m);
   });
 
   test('of Redis ask for a password, in a network that the daemon alone is in too', () => {

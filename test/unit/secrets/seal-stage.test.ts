@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   firstMark,
   formerForMs,
+  laterMark,
   markText,
   mayBeMarkedBound,
   parseMark,
@@ -36,6 +37,18 @@ test('an hour passes before the first seal that older versions cannot open, and 
       );
     }),
   );
+});
+
+test('of two marks the one that is further on counts', () => {
+  fc.assert(
+    fc.property(marks, marks, fc.nat(), (one, other, now) => {
+      const mark = laterMark(one, other);
+      const order = ['former', 'binding', 'bound'];
+      const stages = [one, other].map((each) => order.indexOf(sealStage(each, now)));
+      expect(order.indexOf(sealStage(mark, now))).toBe(Math.max(...stages));
+    }),
+  );
+  expect([laterMark(null, 5), laterMark(5, null), laterMark(null, null)]).toEqual([5, 5, null]);
 });
 
 test('the store is called bound only after the last write of the other kind has ended', () => {

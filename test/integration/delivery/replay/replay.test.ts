@@ -309,6 +309,18 @@ describe('a replay', () => {
     expect(await progress(harness, id, { id: 'rpl_unknown' })).toBeNull();
   });
 
+  test('is one of fifty unfinished ones at most, however many are begun at once', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(60, (i) => `f${i}`));
+    await harness.drain(id);
+    const begun = await Promise.allSettled(
+      times(60, (i) => `f${i}`).map((filingId) => startReplay(harness, id, { filingId })),
+    );
+    expect(begun.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
+  });
+
   test('goes with the subscription', async () => {
     await using receiver = await startReceiver();
     await using harness = await createHarness(redis);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { skipWithout } from '../support/skip-without.ts';
+import { skipWithout } from '../skip-without.ts';
 
 /**
  * Whether a process can be given a network and mounts of its own here: Linux, the right to, and `ip`, without
@@ -16,6 +16,9 @@ export const canIsolate =
 /** Why tests in such a network are skipped, for their titles. */
 export const unlessIsolated = canIsolate ? '' : ' (skipped: no network of its own can be had here)';
 
+// Milliseconds after which a script has failed.
+const scriptMs = 100_000;
+
 // Every address of the world leads to this machine, and names are asked of whatever answers at port 53 here.
 const isolated = [
   'ip link set lo up',
@@ -27,18 +30,17 @@ const isolated = [
 ].join(' && ');
 
 /**
- * Runs a script of this folder in a network of its own and returns what it prints, parsed. Throws what it
- * says when it fails.
+ * Runs a script in a network of its own and returns what it prints, parsed. Throws what it says when it fails.
  */
-export function runIsolated(script: string): unknown {
+export function runIsolated(script: URL): unknown {
   const folder = mkdtempSync(join(tmpdir(), 'filing-webhooks-network-'));
   writeFileSync(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n');
   writeFileSync(join(folder, 'nsswitch.conf'), 'hosts: files dns\n');
   try {
-    const path = fileURLToPath(new URL(script, import.meta.url));
+    const path = fileURLToPath(script);
     const words = ['-rnm', 'sh', '-c', isolated, folder, process.execPath, path];
-    const { stdout, stderr, status } = spawnSync('unshare', words, { encoding: 'utf8' });
-    if (status !== 0 || stdout === '') throw new Error(`${script} ended with ${status}: ${stderr}`);
+    const { stdout, stderr, status } = spawnSync('unshare', words, { encoding: 'utf8', timeout: scriptMs });
+    if (status !== 0 || stdout === '') throw new Error(`${path} ended with ${status}: ${stderr}`);
     return JSON.parse(stdout) as unknown;
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,0 +1,72 @@
+import { afterAll, expect, test } from 'vitest';
+import { createEventLog } from '../../../src/events/event-log.ts';
+import { createLogOutline } from '../../../src/events/log-outline.ts';
+import { readSubscriptionGauges } from '../../../src/monitoring/subscription-gauges.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { createLagReader } from '../../../src/subscriptions/lag.ts';
+import { createProgressReads } from '../../../src/subscriptions/store/progress-reads.ts';
+import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+const client = redis.connect();
+const keys = createKeys(redis.prefix);
+const log = createEventLog(client, keys);
+const lags = createLagReader({ log, outline: createLogOutline(client, keys) });
+const reads = createProgressReads(client, keys);
+
+/** Stores a subscription as far as its gauges depend on it. */
+async function put(
+  account: string,
+  id: string,
+  eventTypes: readonly string[],
+  state: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const stored = { v: 2, id, url: 'https://a.example/', eventTypes, states: null, secrets: [] };
+  const key = keys.account(account);
+  await client.hset(
+    key.subscriptions,
+    id,
+    JSON.stringify({ ...stored, createdAt: 1, updatedAt: 1, headers: 'sealed' }),
+  );
+  await client.hset(key.subscription(id).state, { cursor: '0', ...state });
+}
+
+async function append(account: string, count: number): Promise<void> {
+  for (let i = 1; i <= count; i += 1)
+    await appendEvent(client, keys.account(account), paidEvent(`f_${i}`), i);
+}
+
+const read = (account: string) => readSubscriptionGauges({ progress: reads, log, lags }, account);
+
+test('counts what each subscription wants and has not got, and their states', async () => {
+  await append('one', 5);
+  await put('one', 'behind', ['filing.paid']);
+  await put('one', 'other_type', ['filing.rejected'], { failures: '2' });
+  await put('one', 'up_to_date', ['filing.*'], { cursor: '5', parked: '2', enabled: '0' });
+  await put('one', 'blocked', ['filing.*'], { cursor: '4', blocked: '{}' });
+  const { byState, lags: lagOf } = await read('one');
+  expect(byState).toEqual({ active: 1, failing: 2, disabled: 1 });
+  expect(Object.fromEntries(lagOf)).toEqual({ behind: 5, other_type: 0, up_to_date: 2, blocked: 1 });
+});
+
+test('names a thousand subscriptions of an account at most, and adds up the rest', async () => {
+  await append('many', 3);
+  const ids = Array.from({ length: 1_100 }, (_, i) => `sub_${i}`);
+  // The first hundred are behind.
+  for (const [i, id] of ids.entries()) await put('many', id, ['filing.*'], { cursor: i < 100 ? '1' : '3' });
+  const { byState, lags: lagOf } = await read('many');
+  expect(byState.active).toBe(1_100);
+  expect(lagOf.size).toBe(1_001);
+  expect(ids.slice(0, 100).map((id) => lagOf.get(id))).toEqual(Array.from({ length: 100 }, () => 2));
+  expect(lagOf.get('other')).toBe(0);
+});
+
+test('leaves out what cannot be read, and reads the rest', async () => {
+  await put('two', 'fine', ['filing.*']);
+  await put('two', 'broken_state', ['filing.*'], { cursor: 'x' });
+  const { byState, lags: lagOf } = await read('two');
+  expect(byState.active).toBe(1);
+  expect([...lagOf.keys()]).toEqual(['fine']);
+});
