@@ -38,8 +38,7 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
         if (method === 'HEAD') return headersOnly(reply, csvType);
         void reply.type(csvType);
         markAnswer(reply.raw, 'export');
-        const charge = (rows: number) => chargeRows(request, rows);
-        return reply.send(Readable.from(filingsCsv(filings, account, status, charge)));
+        return reply.send(Readable.from(filingsCsv(filings, account, status)));
       }
       const newestOf = query.order === 'newest' ? statusOfNewest(status) : null;
       const kind: CursorKind = newestOf === null ? `filings:${status ?? ''}` : `newest-filings:${newestOf}`;

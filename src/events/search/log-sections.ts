@@ -15,7 +15,7 @@ export interface EventKind {
   readonly count: number;
 }
 
-/** What a section of a log holds. */
+/** The content of a section of a log, in numbers. */
 export interface LogSection {
   readonly first: number;
   readonly last: number;
@@ -42,7 +42,7 @@ export interface SearchedLog {
 }
 
 /**
- * What the sections of logs hold, remembered by this process, so that a search passes over those without a
+ * The content of the sections of logs, remembered by this process, so that a search passes over those without a
  * match. A section that is full never changes, except that retention removes it.
  */
 export interface LogSections {
@@ -119,7 +119,7 @@ export function createLogSections(
 ): LogSections {
   const logs = createBoundedMap<string, KnownLog>(logsMax);
 
-  // What was learned up to `upTo` holds only as long as the log is the same up to there.
+  // Sections up to `upTo` are known only as long as the log is the same up to there.
   async function open(account: string, head: Checkpoint): Promise<KnownLog> {
     const known = logs.get(account);
     const isSame =

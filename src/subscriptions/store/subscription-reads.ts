@@ -21,7 +21,7 @@ export interface SubscriptionReads {
   one(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
   /** When a stored subscription was created (ms); 0 where it cannot be read. */
   createdAt(account: string, id: string, text: string): number;
-  /** All of an account, unopened and in no order. Those that cannot be read are reported. */
+  /** All of an account, unopened and in no order. Unreadable ones are reported. */
   all(account: string): Promise<ListedText[]>;
   /**
    * From its stored text; with nothing but its id and the reason when it cannot be read, which is reported.

@@ -1,3 +1,4 @@
+import { createTurns } from '../../json/in-turns.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { quotaBytesMax, throwIfOverQuota } from '../../redis/quota/account-quota.ts';
@@ -92,6 +93,8 @@ export interface SubscriptionStore {
   remove(account: string, id: string): Promise<boolean>;
 }
 
+// Number of subscriptions of a page that are opened at once: a few milliseconds, with ten KB each.
+const openedAtOnce = 8;
 const idempotencyMs = 24 * 3_600_000;
 
 /** Subscriptions in Redis, signing secrets and custom headers sealed. */
@@ -107,6 +110,7 @@ export function createSubscriptionStore(
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
 
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
+  const inTurns = createTurns(openedAtOnce);
   const ages = createAgeOrder(redis, keys, reads.createdAt);
 
   return {
@@ -157,12 +161,13 @@ export function createSubscriptionStore(
           ? []
           : await redis.hmget(keys.account(account).subscriptions, ...page.map(({ id }) => id));
       const last = found.length > limit ? page.at(-1) : undefined;
+      // One that was removed meanwhile has no text.
+      const there = page.flatMap(({ id }, i) => {
+        const text = texts[i] ?? null;
+        return text === null ? [] : [{ id, text }];
+      });
       return {
-        // One that was removed meanwhile has no text.
-        subscriptions: page.flatMap(({ id }, i) => {
-          const text = texts[i] ?? null;
-          return text === null ? [] : reads.listed(account, id, text);
-        }),
+        subscriptions: await inTurns(there, ({ id, text }) => reads.listed(account, id, text)),
         next: last === undefined ? null : ageKey(last),
       };
     },
