@@ -56,6 +56,7 @@ const folders: Readonly<Record<string, Folder>> = {
   config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing'] },
   accounts: { may: [...below, 'secrets'] },
   partner: { may: [...below, 'names', 'waiting'], has: ['got'] },
+  'partner/body': { may: below, own: ['filing-schema.ts', 'partner-error.ts', 'partner-http.ts'] },
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },

@@ -122,6 +122,8 @@ export interface ApiLimits {
   readonly account: Rate;
   /** Dear requests that read much of Redis. */
   readonly scans: GateLimits;
+  /** Dear requests that send much of Redis at the pace of their client. */
+  readonly exports: GateLimits;
   /** Dear requests that wait for a receiver. */
   readonly calls: GateLimits;
   /**

@@ -35,7 +35,7 @@ const filingData = record({
   omitted: Type.Optional(
     oneOf(['too_large'], {
       description:
-        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES, or the other fields are larger than 128 KiB and were cut.',
+        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut.',
     }),
   ),
 });

@@ -6,7 +6,7 @@ const textCharactersMax = 1_000;
 const listMembersMax = 100;
 
 // The members of every line that say when it was written and what it is about.
-const essential = ['level', 'time', 'pid', 'hostname', 'account', 'msg'];
+const essential = new Set(['level', 'time', 'pid', 'hostname', 'account', 'msg']);
 
 /**
  * A line of JSON as it is written: one of more than `lineCharactersMax` has its long texts and lists cut and
@@ -17,7 +17,7 @@ export function boundLine(line: string): string {
   const fields = shorten(JSON.parse(line)) as Record<string, unknown>;
   const shortened = toLine({ ...fields, cut: true });
   if (shortened.length <= lineCharactersMax) return shortened;
-  const kept = Object.entries(fields).filter(([name]) => essential.includes(name));
+  const kept = Object.entries(fields).filter(([name]) => essential.has(name));
   return toLine({ ...Object.fromEntries(kept), cut: true });
 }
 

@@ -27,6 +27,7 @@ const call = (method: string, path: string, body?: unknown, headers?: Record<str
   openApi(daemon?.url ?? '', apiToken).call(method, path, body, headers);
 const testCall = (account: string, id: string) => call('POST', `${of(account)}/${id}/test`);
 const logged = (msg: string) => daemon?.logs.find((line) => line['msg'] === msg);
+const whose = () => ((logged('secrets.unreadable')?.['whose'] ?? []) as string[]).toSorted();
 
 async function start(): Promise<void> {
   await daemon?.end('SIGTERM');
@@ -183,7 +184,7 @@ describe('on a new store every seal is bound to its place from the first', () =>
   test('all of them are reported by name, and nothing was sent to anybody', async () => {
     await start();
     expect((await call('GET', '/health/ready')).status).toBe(503);
-    expect([...(logged('secrets.unreadable')?.['whose'] as string[])].toSorted()).toEqual(moved.toSorted());
+    expect(whose()).toEqual(moved.toSorted());
     expect(moved).toHaveLength(moves.length);
     expect([...(victim?.received ?? []), ...(mallory?.received ?? [])]).toEqual([]);
     expect([...(victim?.refused ?? []), ...(mallory?.refused ?? [])]).toEqual([]);
@@ -207,10 +208,7 @@ describe('on a new store', () => {
     await client.hset(keys.accounts, 'b', JSON.stringify({ ...b, sealedKey: a?.sealedKey }));
     await client.hset(keys.accounts, 'a', JSON.stringify({ ...a, baseUrl: `${mallory?.url}/v1` }));
     await expect(start()).resolves.toBeUndefined();
-    expect([...(logged('secrets.unreadable')?.['whose'] as string[])].toSorted()).toEqual([
-      'account:a',
-      'account:b',
-    ]);
+    expect(whose()).toEqual(['account:a', 'account:b']);
     expect(mallory?.refused).toEqual([]);
   });
 

@@ -225,8 +225,8 @@ describe('after a run in which every secret was used', () => {
     expectNone(attempts, (attempt) => !('response' in attempt) || attempt.response !== null, 'responses');
     const copied = await call('PATCH', ids[0] ?? '', { url: items[0]?.url });
     expect(copied).toMatchObject({ status: 422, body: { errors: [{ path: 'url' }] } });
-    const given = (await call('GET', ids[0] ?? '')).body['url'];
-    expect(given).toBe(`${receiver.url}?${wordOfUrl}`);
+    const whole = (await call('GET', ids[0] ?? '')).body['url'];
+    expect(whole).toBe(`${receiver.url}?${wordOfUrl}`);
   });
 
   test.each(['/metrics', '/health/ready', '/health/live', '/openapi.json', '/'])(

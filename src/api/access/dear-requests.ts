@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiLimits } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
@@ -5,18 +6,19 @@ import { Problem } from '../shared/problem.ts';
 import { callerOf } from './auth.ts';
 import { createGate } from './gate.ts';
 
-/** A request that keeps the daemon busy for longer than others. */
-export interface Dear {
-  /** `scans` read much of Redis, `calls` wait for a receiver. */
-  readonly kind: 'scans' | 'calls';
-  /** Which requests of the route are dear; all of them without it. Called after validation. */
-  readonly when?: (request: FastifyRequest) => boolean;
-}
+/**
+ * Requests that keep the daemon busy for longer than others: `scans` search much of Redis, `exports` send it
+ * at the pace of their client, `calls` wait for a receiver.
+ */
+export type Dear = 'scans' | 'exports' | 'calls';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Only a few such requests of an account run at once; the operator's have no limit. */
-    dear?: Dear;
+    /**
+     * Only a few such requests of an account run at once; the operator's have no limit. A function is called
+     * after validation, and returns null for requests that are not dear.
+     */
+    dear?: Dear | ((request: FastifyRequest) => Dear | null);
   }
 }
 
@@ -25,19 +27,30 @@ const retryAfter = '5';
 
 /**
  * Limits how many dear requests run at once, on the routes that are added to `scope` from now on. A place is
- * held until the handler has ended and its response is sent, also if the client is gone before.
+ * held until the handler has ended, also if the client is gone before, and by an export until it is sent.
  */
-export function limitDearRequests(scope: Api, limits: Pick<ApiLimits, Dear['kind']>): void {
-  const gates = { scans: createGate(limits.scans), calls: createGate(limits.calls) };
+export function limitDearRequests(scope: Api, limits: Pick<ApiLimits, Dear>): void {
+  const gates = {
+    scans: createGate(limits.scans),
+    exports: createGate(limits.exports),
+    calls: createGate(limits.calls),
+  };
+  const places = new WeakMap<FastifyRequest, Disposable>();
+  // A handler that returns its reply ends when that is taken. A slow client holds no place for what is in
+  // memory. An error may be sent while the handler goes on.
+  scope.addHook('onSend', async (request, { statusCode }, payload) => {
+    if (statusCode < 400 && !(payload instanceof Readable)) places.get(request)?.[Symbol.dispose]();
+  });
   scope.addHook('onRoute', (route) => {
     const { dear } = route.config ?? {};
     if (dear === undefined) return;
     const { handler } = route;
-    const { kind, when = () => true } = dear;
     route.handler = async function limited(request, reply) {
       const caller = callerOf(request);
-      if (caller?.kind !== 'account' || !when(request)) return handler.call(this, request, reply);
-      using _ = (await gates[kind].enter(caller.token.account, untilGone(reply))) ?? refuse(kind);
+      const kind = typeof dear === 'function' ? dear(request) : dear;
+      if (caller?.kind !== 'account' || kind === null) return handler.call(this, request, reply);
+      using place = (await gates[kind].enter(caller.token.account, untilGone(reply))) ?? refuse(kind);
+      places.set(request, place);
       const answer: unknown = await handler.call(this, request, reply);
       return answer;
     };
@@ -50,9 +63,10 @@ function untilGone({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-function refuse(kind: Dear['kind']): never {
-  const what = kind === 'scans' ? 'long searches and exports' : 'test calls';
-  throw new Problem('too_many_requests', `Too many ${what} run at once; wait until one has ended.`, {
+const names = { scans: 'long searches', exports: 'exports', calls: 'test calls' } as const;
+
+function refuse(kind: Dear): never {
+  throw new Problem('too_many_requests', `Too many ${names[kind]} run at once; wait until one has ended.`, {
     headers: { 'retry-after': retryAfter },
   });
 }

@@ -13,8 +13,8 @@ export interface GateLimits {
 /** Lets a few in at once, each account its share; in this process only. */
 export interface Gate {
   /**
-   * A place inside, to be disposed of when the work has ended. Null when too many of the account wait, after
-   * `waitMs`, and when `signal` aborts.
+   * A place inside, to be disposed of when the work has ended, once or more often. Null when too many of the
+   * account wait, after `waitMs`, and when `signal` aborts.
    */
   enter(account: string, signal: AbortSignal): Promise<Disposable | null>;
 }
@@ -35,13 +35,19 @@ export function createGate({ perAccount, inAll, waiting, waitMs }: GateLimits): 
   function take(account: string): Disposable {
     total += 1;
     inside.set(account, (inside.get(account) ?? 0) + 1);
-    return { [Symbol.dispose]: () => leave(account) };
+    let left = false;
+    return {
+      [Symbol.dispose]() {
+        if (!left) leave(account);
+        left = true;
+      },
+    };
   }
 
   function leave(account: string): void {
     total -= 1;
-    const left = (inside.get(account) ?? 1) - 1;
-    if (left > 0) inside.set(account, left);
+    const others = (inside.get(account) ?? 1) - 1;
+    if (others > 0) inside.set(account, others);
     else inside.delete(account);
     for (const waiter of queue) if (hasRoom(waiter.account)) waiter.admit();
   }

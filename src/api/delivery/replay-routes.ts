@@ -11,7 +11,7 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/accounts/:account/subscriptions/:id/replay',
     {
-      config: { bodyOptional: true, dear: { kind: 'scans' } },
+      config: { bodyOptional: true, dear: 'scans' },
       handlerTimeout: replaySearchMs,
       schema: replayEvents,
     },

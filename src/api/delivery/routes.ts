@@ -50,7 +50,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/accounts/:account/subscriptions/:id/test',
     {
-      config: { dear: { kind: 'calls' } },
+      config: { dear: 'calls' },
       handlerTimeout: pingMs,
       schema: testSubscription,
     },

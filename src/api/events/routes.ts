@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { LogEntry } from '../../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { chargeRows } from '../access/cost.ts';
+import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -14,7 +15,7 @@ import { parseTypes } from './schema.ts';
 
 /** The log of an account's events. */
 export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
-  const options = { config: { dear: { kind: 'scans', when: isFiltered } }, schema: listEvents } as const;
+  const options = { config: { dear: kindOfList }, schema: listEvents } as const;
   app.get('/accounts/:account/events', options, async (request, reply) => {
     const { account } = request.params;
     const { limit = pageLimit, cursor, types, filingId, order } = request.query;
@@ -39,8 +40,8 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
 }
 
 // A search by type may pass over thousands of events for each one that it finds.
-function isFiltered({ method, query }: FastifyRequest): boolean {
-  return method !== 'HEAD' && (query as { readonly types?: string }).types !== undefined;
+function kindOfList({ method, query }: FastifyRequest): Dear | null {
+  return method !== 'HEAD' && (query as { readonly types?: string }).types !== undefined ? 'scans' : null;
 }
 
 type List = (

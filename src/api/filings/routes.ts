@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { markAnswer } from '../../http/answer-kind.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { LogEntry } from '../../events/event-log.ts';
+import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { exportMs } from '../connections/answer-deadlines.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -26,7 +27,7 @@ const eventsMax = 100;
 export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): void {
   app.get(
     '/accounts/:account/filings',
-    { config: { dear: { kind: 'scans', when: isLong } }, schema: listFilings, handlerTimeout: exportMs },
+    { config: { dear: kindOfList }, schema: listFilings, handlerTimeout: exportMs },
     async (request, reply) => {
       const { method, query, headers } = request;
       const { account } = request.params;
@@ -71,8 +72,8 @@ export function addFilingRoutes(app: Api, { filings, log, sections }: ApiDeps): 
 }
 
 // An export reads the whole list.
-function isLong({ method, headers }: FastifyRequest): boolean {
-  return method !== 'HEAD' && wantsCsv(headers.accept);
+function kindOfList({ method, headers }: FastifyRequest): Dear | null {
+  return method !== 'HEAD' && wantsCsv(headers.accept) ? 'exports' : null;
 }
 
 // Lists of other statuses are too long to be sorted for each page.

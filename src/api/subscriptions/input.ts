@@ -26,11 +26,10 @@ export function createInputCheck({ checkUrl, checkHost }: Pick<ApiDeps, 'checkUr
   return async (request: FastifyRequest): Promise<void> => {
     const fromSchema = schemaErrors(request.validationError);
     const url = urlOf(request.body, fromSchema);
-    const errors = [
-      ...fromSchema,
-      ...(url === null ? [] : urlErrors(isHiddenUrl(url) ? hidden : checkUrl(url))),
-    ];
-    if (errors.length > 0) throw invalidRequest(errors);
+    const fromUrl = url === null ? [] : urlErrors(isHiddenUrl(url) ? hidden : checkUrl(url));
+    if (fromUrl.length > 0) throw invalidRequest([...fromSchema, ...fromUrl]);
+    // As it is: it may say that there are more errors than it lists.
+    if (fromSchema.length > 0) throw request.validationError;
     if (url === null) return;
     const { account } = request.params as { account: string };
     const fromHost = urlErrors(await checkHost(url, account));

@@ -10,6 +10,7 @@ import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, seesReceivers } from '../access/auth.ts';
+import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
@@ -88,7 +89,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id',
     {
       attachValidation: true,
-      config: { dear: { kind: 'scans', when: isReplay } },
+      config: { dear: kindOfChange },
       handlerTimeout: replaySearchMs,
       preHandler: checkInput,
       schema: updateSubscription,
@@ -142,8 +143,8 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
 }
 
 // A change of `from` may replay the whole log.
-function isReplay({ body }: FastifyRequest): boolean {
-  return (body as { readonly from?: string }).from === 'earliest';
+function kindOfChange({ body }: FastifyRequest): Dear | null {
+  return (body as { readonly from?: string }).from === 'earliest' ? 'scans' : null;
 }
 
 // A subscription with an unreadable delivery state is shown without attempts.

@@ -16,6 +16,8 @@ const closed = { additionalProperties: false } as const;
 export const ListFaults = Type.Object(
   {
     limitMax: Type.Optional(Whole(1, 100)),
+    ignoreLimit: Type.Optional(Type.Boolean()),
+    padBytes: Type.Optional(Whole(1, 20_000_000)),
     shuffle: Type.Optional(Type.Enum(['page', 'list'])),
     total: Type.Optional(
       Type.Union([Type.Enum(['missing', 'null', 'string']), Type.Object({ add: Type.Integer() }, closed)]),

@@ -19,10 +19,16 @@ export function listPage(
   faults: ListFaults,
   random: Random,
 ): ListBody {
-  const limit = Math.min(asked.limit, faults.limitMax ?? asked.limit);
+  const wanted = faults.ignoreLimit === true ? view.size : asked.limit;
+  const limit = Math.min(wanted, faults.limitMax ?? wanted);
   const start = faults.ignoreOffset === true ? 0 : asked.offset;
   const items = start >= (faults.emptyFrom ?? Infinity) ? [] : pageItems(view, start, limit, faults, random);
-  return { items, ...pageTotal(view.size, faults.total), offset: asked.offset, limit };
+  const padded = faults.padBytes === undefined ? items : items.map(withPadding('x'.repeat(faults.padBytes)));
+  return { items: padded, ...pageTotal(view.size, faults.total), offset: asked.offset, limit };
+}
+
+function withPadding(padding: string): (filing: Filing) => Filing & { readonly padding: string } {
+  return (filing) => ({ ...filing, padding });
 }
 
 function pageItems(

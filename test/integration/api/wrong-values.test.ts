@@ -290,12 +290,22 @@ test('several wrong values of a request are listed, not only the first', async (
 });
 
 test('of more than ten wrong values ten are listed, and the answer says that there are more', async () => {
-  const wrong = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`unknown${i}`, i]));
+  const wrong = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`unknown${i}`, i]));
   const answer = await api.call('POST', S, { ...wrong, url: hookUrl });
   expect(answer.status).toBe(422);
   expect(answer.body['errors']).toHaveLength(10);
   expect(answer.body['detail']).toMatch(/^More than 10 values are not valid; the first are: unknown0, /);
   expect(answer.text.length).toBeLessThan(2_000);
+});
+
+test('a body of thousands of values is refused before it is parsed', async () => {
+  const states = Array.from({ length: 1_990 }, () => 'TX');
+  expectRefusal(await api.call('POST', S, { url: hookUrl, states }), 'states');
+  expectRefusal(await api.call('POST', S, { url: hookUrl, states: [...states, ...states] }), '');
+  const description = ',[{"'.repeat(100);
+  expect(
+    (await api.call('POST', S, { url: hookUrl, description, headers: { 'x-a': ',['.repeat(1_000) } })).status,
+  ).toBe(201);
 });
 
 test('a field of a long name is not repeated in full', async () => {

@@ -10,8 +10,8 @@ const program = `
   process.exit(7);
 `;
 
-function run(program: string) {
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+function run(source: string) {
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', source], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise<number | null>((resolve) => void child.on('close', resolve));

@@ -27,6 +27,22 @@ describe('Faults of the list', () => {
     expect(body.items).toHaveLength(20);
   });
 
+  it('ignores the limit', async () => {
+    await listFaults({ ignoreLimit: true });
+    expect((await list('?limit=10')).body.items).toHaveLength(250);
+    expect((await list('?limit=10&offset=200')).body.items).toHaveLength(50);
+    await listFaults({ ignoreLimit: true, limitMax: 20 });
+    expect((await list('?limit=10')).body.items).toHaveLength(20);
+  });
+
+  it('pads the filings of a page', async () => {
+    await listFaults({ padBytes: 5_000 });
+    const { items } = (await list('?limit=3')).body as { items: readonly object[] };
+    expect(items.map((item) => (item as { padding?: string }).padding?.length)).toEqual([
+      5_000, 5_000, 5_000,
+    ]);
+  });
+
   it('shuffles within the page', async () => {
     const straight = await ids('?limit=50');
     await listFaults({ shuffle: 'page' });

@@ -87,7 +87,10 @@ function changeOnce(
     return Buffer.byteLength(made) > bodyBytesMax ? request : { ...request, body: made };
   }
   if (roll < 0.75)
-    return { ...request, target: plain(change(request.target, headRoom, random, words, other.target), ' ') };
+    return {
+      ...request,
+      target: plain(change(request.target, headRoom, random, words, other.target)).replaceAll(' ', '+'),
+    };
   return { ...request, headers: changeHeaders(request, change, headRoom, random, words, other) };
 }
 
@@ -103,20 +106,20 @@ function changeHeaders(
   const [name, value] = headers[at] ?? ['x-a', ''];
   const roll = random();
   if (roll < 0.3)
-    return [...headers, [pick(random, headerNames), plain(pick(random, [...words, ...pieces]), '')]];
+    return [...headers, [pick(random, headerNames), plain(pick(random, [...words, ...pieces]))]];
   if (roll < 0.35) return headers.filter((_, index) => index !== at);
   if (roll < 0.45) {
     const copies = Math.min(1_900, Math.floor((room * random()) / (name.length + value.length + 4)));
     return [...headers, ...Array.from({ length: copies }, () => [name, value] as const)];
   }
   const given = other.headers.find(([known]) => known === name)?.[1] ?? '';
-  const changed = plain(change(value, room, random, words, given), '');
+  const changed = plain(change(value, room, random, words, given));
   return headers.map((header, index) => (index === at ? [name, changed] : header));
 }
 
 // A line break would end the line, and no character beyond Latin-1 can be sent.
-function plain(text: string, without: string): string {
-  return text.replaceAll(/[\r\n\0]|[^\0-\xff]/gu, '').replaceAll(without === '' ? '\n' : without, '%20');
+function plain(text: string): string {
+  return text.replaceAll(/[\r\n\0]|[^\0-\xff]/gu, '');
 }
 
 const changes: readonly Change[] = [

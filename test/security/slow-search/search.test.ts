@@ -1,19 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { seedsOf, wordsOf } from './api-seeds.ts';
 import { changeRequest } from './change-request.ts';
-import {
-  bodyBytesMax,
-  bytesOf,
-  describe as written,
-  headBytesMax,
-  headLength,
-  type HttpRequest,
-} from './http-request.ts';
-import { createMeter } from './measured-process.ts';
+import { bodyBytesMax, bytesOf, headBytesMax, headLength, type HttpRequest } from './http-request.ts';
 import { searchSlow, type CostOf, type Seed } from './search.ts';
 import { shrinkRequest } from './shrink-request.ts';
 
@@ -79,44 +68,10 @@ test('the same seed tries the same requests', async () => {
   expect(await run()).toEqual(await run());
 });
 
-test('a slow server in a process of its own is found by its processor time', async () => {
-  await using meter = await createMeter();
-  const path = fileURLToPath(new URL('planted-server.ts', import.meta.url));
-  const child = spawn(process.execPath, [path], {
-    env: { ...process.env, ...meter.environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  try {
-    const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    using measured = await meter.costsAt(Number(line.toString()));
-    const attack = `gzip;q=0.${'1'.repeat(15_000)} x`;
-    const slow: HttpRequest = {
-      ...get,
-      headers: [
-        ['host', 'a'],
-        ['accept-encoding', attack],
-      ],
-    };
-    expect(await measured.costOf(slow)).toBeGreaterThan(50);
-    expect(Math.min(await measured.costOf(get), await measured.costOf(get))).toBeLessThan(50);
-    // Begun nearby: finding the header from nothing takes minutes.
-    const near: Seed = {
-      operation: 'GET /',
-      request: { ...get, headers: [['accept-encoding', 'gzip;q=0.111 x']] },
-    };
-    const search = { seed: 1, executions: 2_000, slowMs: 50 };
-    const { findings } = await searchSlow([near], ['1'], measured.costOf, search);
-    expect(findings.map(({ operation }) => operation)).toEqual(['GET /']);
-    expect(written(findings[0]?.request ?? get)).toMatch(/accept-encoding: .*× \d+/);
-  } finally {
-    child.kill('SIGKILL');
-  }
-});
-
 test('changed requests fit into what Node and the API take, and cannot break out of their lines', () => {
   const random = createRandom(3);
   let request: HttpRequest = { ...get, method: 'POST', body: '{"url":"a","list":[1]}' };
-  for (let i = 0; i < 3_000; i += 1) {
+  for (let i = 0; i < 500; i += 1) {
     request = i % 20 === 0 ? { ...get, method: 'POST', body: '{"url":"a","list":[1]}' } : request;
     request = changeRequest(request, get, ['a', 'b\r\nc', '\u{1F600}'], random);
     expect(headLength(request)).toBeLessThanOrEqual(headBytesMax + 200);

@@ -86,9 +86,9 @@ describe('buildFilingEvent', () => {
       const most = Number(variables.FILING_MAX_BYTES.default);
       const long = (length: number) => '\u0001'.repeat(length);
       const rejectionReason = long(isOmitted ? 65_536 : 20_000);
-      const document = { rejectionReason, notes: long(most / 6 - 20_100) };
+      const large = { rejectionReason, notes: long(most / 6 - 20_100) };
       const after = { ...side, status: 'S'.repeat(64), completedAt: long(256), rejectionReason };
-      const worst = { ...change, filingId: long(256), before: after, after, document };
+      const worst = { ...change, filingId: long(256), before: after, after, document: large };
       const { body, omittedBytes } = buildFilingEvent(worst, most);
       expect(omittedBytes !== undefined).toBe(isOmitted);
       expect(Buffer.byteLength(body)).toBeLessThan(1_000_000);

@@ -93,9 +93,9 @@ describe('a sealed text that must not open', () => {
     );
     const other: SealPlace = { account: 'b', subscription: 'b', field: 'headers', peer: 'b' };
     fc.assert(
-      fc.property(places, fc.constantFrom('account', 'subscription', 'field', 'peer'), (from, part) => {
-        const to = { ...from, [part]: other[part] };
-        fc.pre(to[part] !== from[part]);
+      fc.property(places, fc.constantFrom('account', 'subscription', 'field', 'peer'), (from, changed) => {
+        const to = { ...from, [changed]: other[changed] };
+        fc.pre(to[changed] !== from[changed]);
         expect(() => sealer.open(sealer.seal('x', from), to)).toThrow(SealError);
       }),
     );

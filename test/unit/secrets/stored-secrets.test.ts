@@ -16,7 +16,7 @@ function record(
   sealedWith: typeof march,
   account: string,
   secrets: string[],
-  { isChanged = false, stage = 'bound' as SealStage } = {},
+  { isChanged = false, stage = 'bound' }: { isChanged?: boolean; stage?: SealStage } = {},
 ) {
   const old = createSealer([sealedWith], () => stage);
   const place = placeOf(account);
