@@ -1,13 +1,8 @@
 import { Type } from 'typebox';
-import { checkCustomHeaders } from '../../egress/header-policy.ts';
-import { parseSecret } from '../../subscriptions/signing-secret.ts';
-import { listedMax } from '../shared/problem.ts';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { hiddenPath } from './hidden-url.ts';
 import { eventPatterns } from '../../events/event-types.ts';
-
-/** The text that responses show instead of a header's value: values are often credentials. */
-export const maskedHeader = '***';
+import { headersProblem, maskedHeader, secretProblem } from './setting-problems.ts';
 
 const url = Type.String({
   minLength: 1,
@@ -227,29 +222,3 @@ export const rotationSchema = record(
   },
   { description: 'The new secret.' },
 );
-
-function headersProblem(value: unknown): string | null {
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    Object.values(value).some((text) => typeof text !== 'string')
-  ) {
-    return null; // the schema checks the type
-  }
-  const texts = value as Record<string, string>;
-  const check = checkCustomHeaders(texts);
-  const problems = check.ok ? [] : [...check.problems];
-  if (Object.values(texts).includes(maskedHeader))
-    problems.push(`${maskedHeader} only hides a value; give the value itself.`);
-  return problems.length === 0 ? null : `are not valid: ${problems.slice(0, listedMax).join(' ')}`;
-}
-
-function secretProblem(text: unknown): string | null {
-  if (typeof text !== 'string') return null;
-  try {
-    parseSecret(text);
-    return null;
-  } catch {
-    return 'must be whsec_ and the base64 of 24 to 64 bytes';
-  }
-}

@@ -4,7 +4,7 @@ import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscr
 import { subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
-import { maskedHeader } from './schema.ts';
+import { maskedHeader } from './setting-problems.ts';
 import type { LeftBehind } from './leave-behind.ts';
 import type { changedSchema, registeredSchema, subscriptionSchema } from './schema.ts';
 
