@@ -28,7 +28,7 @@ export class PartnerError extends Error {
    * Minimum milliseconds that the service asks to wait before the next request; null when it asks for none.
    */
   readonly retryAfterMs: number | null;
-  /** What the answer had too much of; null where its size was no problem. */
+  /** The part of the answer that was too large; null where its size was no problem. */
   readonly excess: Excess | null;
 
   constructor(

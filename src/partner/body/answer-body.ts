@@ -25,8 +25,8 @@ export interface BodyCollector {
 /** Maximum bytes of a body. */
 export const bodyBytesMax = 16 * 1024 * 1024;
 
-/** Maximum bytes of a body that is parsed at once and as a whole. */
-export const smallBytesMax = 256 * 1024;
+// Maximum bytes of a body that is parsed at once and as a whole.
+const smallBytesMax = 256 * 1024;
 
 /**
  * A collector for a body of `declared` bytes, null where the answer does not say. A page is split as it

@@ -15,7 +15,7 @@ interface Waiting {
 
 /** Room for `bytesMax` bytes, and for one answer of any size where there is none. */
 export function createAnswerRoom(bytesMax: number): AnswerRoom {
-  // Those that wait, by account; the account whose turn it is stands first.
+  // Requests that wait, by account; the account whose turn it is stands first.
   const queues = new Map<string, Waiting[]>();
   let taken = 0;
 

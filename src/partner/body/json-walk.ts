@@ -17,7 +17,7 @@ export interface JsonWalk {
   depth(): number;
 }
 
-/** What a walk has met in a part of the text. */
+/** The counts of a walk over a part of the text. */
 export interface WalkedPart {
   readonly marks: number;
   readonly deepest: number;

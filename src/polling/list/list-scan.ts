@@ -79,7 +79,7 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
   const { status, trust } = request;
   const prefetch = createPrefetch<Answer>({ fetch, inBetween, discard });
   const quarantined = new Set<string>();
-  const holes: number[] = [];
+  const holes: { readonly offset: number; readonly rows: number }[] = [];
   let position = startPosition(trust);
   let failure: PartnerError | null = null;
   let end: ScanEnd = 'broken';
@@ -155,15 +155,16 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
   }
 
   function leaveOut(rows: number | null = null): ScanStep {
-    holes.push(position.offset);
+    const { offset } = position;
     position = skipPage(position, rows);
+    holes.push({ offset, rows: position.offset - offset });
     return nextStep(position);
   }
 
   // After an empty page before the total: finds out whether the list goes on behind it.
   async function* lookBehind(list: IdPart): AsyncGenerator<ShownPage | 'barrier', ScanStep> {
     const behind = Math.max(position.offset + 1, (position.total ?? 0) - 1);
-    if (!(yield* fill(behind, list))) return 'short';
+    if (!(yield* fill({ offset: behind, rows: 1 }, list))) return 'short';
     const step = leaveOut();
     prefetch.expect(position.offset, likelyNextOffset(position));
     return step;
@@ -172,26 +173,31 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
   // Requests the left-out pages once more.
   async function* close(step: Exclude<ScanStep, 'continue'>, list: IdPart): ReturnType<ListScan['pages']> {
     let isWhole = true;
-    for (const offset of holes) isWhole = (yield* fill(offset, list)) && isWhole;
+    for (const hole of holes) isWhole = (yield* fill(hole, list)) && isWhole;
     const reached = step === 'early' ? 'short' : step;
     end = isWhole ? reached : 'broken';
     if (isWhole) failure = null;
   }
 
-  async function* fill(offset: number, list: IdPart): AsyncGenerator<ShownPage | 'barrier', boolean> {
-    const answer = await fetch(offset);
-    if (!isPage(answer)) return false;
-    if (answer.page.length === 0) {
-      discard(answer);
-      return false;
+  // Where the limit had to be lowered, the rows of one page take several.
+  async function* fill({ offset, rows }: (typeof holes)[number], list: IdPart): Filling {
+    for (let at = offset; at < offset + rows;) {
+      const answer = await fetch(at);
+      if (!isPage(answer)) return false;
+      at += answer.page.length;
+      const { page } = show(answer, list);
+      yield page;
+      yield 'barrier';
+      if (answer.page.length === 0) return at > offset;
+      if (answer.limit === pageSize) return true;
     }
-    yield show(answer, list).page;
-    yield 'barrier';
     return true;
   }
 
   return { pages, result: () => ({ quarantined, unreadable, end, position, failure }) };
 }
+
+type Filling = AsyncGenerator<ShownPage | 'barrier', boolean>;
 
 function discard(answer: Answer): void {
   if (!(answer instanceof PartnerError)) answer.release();

@@ -16,8 +16,8 @@ export interface BrokenPartner extends AsyncDisposable {
   requests(): Promise<number>;
 }
 
-/** Filings of the breakages that have some. */
-export const brokenFilings = { all: 9_000, large: 60 } as const;
+// Number of filings where there are some.
+const brokenFilings = { all: 9_000, large: 60 } as const;
 
 const mebibyte = 1024 * 1024;
 const largeBytes = 14 * mebibyte;

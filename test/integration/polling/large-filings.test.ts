@@ -121,3 +121,22 @@ test('a service that ignores limit is read, up to ten thousand filings an answer
   partner.put('f_700', { status: 'PAID' });
   expect((await watched.pollFor('sweep')).map(({ filingId }) => filingId)).toEqual(['f_700']);
 });
+
+test('a page that was left out is read as a whole later, though the limit has fallen since', async () => {
+  const rows = Array.from({ length: 300 }, (_, i) =>
+    partnerRow(`f_${i}`, 'PENDING', filler(i < 200 ? 10 : 200_000)),
+  );
+  const partner = await startHostilePartner(rows);
+  onTestFinished(() => partner[Symbol.asyncDispose]());
+  let failed = 0;
+  partner.misbehave = ({ offset, limit }) => {
+    if (offset !== 100 || limit !== 100 || failed > 0) return undefined;
+    failed += 1;
+    return { status: 503 };
+  };
+  const options = { timeoutMs: 10_000, retries: false };
+  const watched = await watchAccount(client, `${redis.prefix}hole`, partner, options);
+  expect((await watched.poll('sweep')).kind).toBe('complete');
+  expect(failed).toBe(1);
+  expect(await watched.snapshot.known('acme')).toBe(300);
+});

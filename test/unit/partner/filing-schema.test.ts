@@ -28,7 +28,7 @@ describe('parseFiling', () => {
     ['another strange id', { ...good, id: 'a/b?c#d%2e \u0000é𝒳' }, { id: 'a/b?c#d%2e \u0000é𝒳' }],
     ['a lone surrogate in a reason', { ...good, rejectionReason: '\ud800' }, { rejectionReason: '\ud800' }],
   ])('takes %s', (_title, record, expected) => {
-    const { document, createdAt, ...filing } = parseFiling(JSON.stringify(record)) ?? {};
+    const { document, createdAt: _createdAt, ...filing } = parseFiling(JSON.stringify(record)) ?? {};
     expect(filing).toEqual({ ...good, completedAt: null, rejectionReason: null, ...expected });
     expect(document?.()).toEqual(record);
   });
