@@ -61,7 +61,7 @@ export function chargeStreamed(request: FastifyRequest, bytes: number): void {
 }
 
 /** Milliseconds until the caller has a point left, for a stream that goes on while it is paid for. */
-export function owedMs(request: FastifyRequest): number {
+export function owedOf(request: FastifyRequest): number {
   return request.getDecorator<RequestCost | null>('cost')?.owedMs() ?? 0;
 }
 
