@@ -15,7 +15,7 @@ const prices = {
   streamedBytes: 1024 * 1024,
 } as const;
 
-/** What a request has cost so far; charged to its caller at once. */
+/** The cost of a request so far; charged to its caller at once. */
 export interface RequestCost {
   add(points: number): void;
   /** Milliseconds until its caller has a point left; 0 while there is one. */
