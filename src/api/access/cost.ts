@@ -15,7 +15,7 @@ const prices = {
   streamedBytes: 1024 * 1024,
 } as const;
 
-/** What a request has cost so far; charged to its caller at once. */
+/** The cost of a request so far; charged to its caller at once. */
 export interface RequestCost {
   add(points: number): void;
   /** Milliseconds until its caller has a point left; 0 while there is one. */
@@ -61,7 +61,7 @@ export function chargeStreamed(request: FastifyRequest, bytes: number): void {
 }
 
 /** Milliseconds until the caller has a point left, for a stream that goes on while it is paid for. */
-export function owedMs(request: FastifyRequest): number {
+export function owedOf(request: FastifyRequest): number {
   return request.getDecorator<RequestCost | null>('cost')?.owedMs() ?? 0;
 }
 

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defaultLimits } from '../access/access-limits.ts';
-import { chargeRows, chargeStreamed, owedMs } from '../access/cost.ts';
+import { chargeRows, chargeStreamed, owedOf } from '../access/cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import { markAnswer } from '../../http/answer-kind.ts';
@@ -86,7 +86,7 @@ async function* streamText(
     const wanted = step.entries.filter((entry) => matchesFilter(filter, entry));
     yield* inPieces([...wanted.map(eventBlock), closing(after, step.position, wanted.at(-1))]);
     after = step.position;
-    for (let owed = owedMs(request); step.rows > 0 && owed > 0 && !signal.aborted; owed = owedMs(request)) {
+    for (let owed = owedOf(request); step.rows > 0 && owed > 0 && !signal.aborted; owed = owedOf(request)) {
       await pause(Math.min(owed, heartbeatMs), undefined, { signal }).catch(() => undefined);
       yield Buffer.from(': later\n\n');
     }
