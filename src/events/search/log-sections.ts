@@ -42,8 +42,8 @@ export interface SearchedLog {
 }
 
 /**
- * The content of the sections of logs, remembered by this process, so that a search passes over those without a
- * match. A section that is full never changes, except that retention removes it.
+ * The content of the sections of logs, remembered by this process, so that a search passes over those without
+ * a match. A section that is full never changes, except that retention removes it.
  */
 export interface LogSections {
   /** Begins a search. What is remembered of a log that was set back since is forgotten first. */
