@@ -17,7 +17,7 @@ export function eventJson({ id, body }: Pick<LogEntry, 'id' | 'body'>): string {
 /**
  * As `eventJson`, but in bytes: the body of an event may have a quarter of a megabyte, and is only copied.
  */
-export function eventParts({ id, body }: Pick<LogEntry, 'id' | 'body'>): readonly Buffer[] {
+function eventParts({ id, body }: Pick<LogEntry, 'id' | 'body'>): readonly Buffer[] {
   return [Buffer.from(`{"id":${JSON.stringify(id)},`), body.subarray(1)];
 }
 

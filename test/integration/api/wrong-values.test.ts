@@ -163,6 +163,11 @@ const queries: Readonly<Record<string, readonly Case[]>> = {
     ['extra', '1'],
   ],
   [`GET ${A}/tokens`]: pageCases,
+  [`DELETE ${A}/tokens/{id}`]: [
+    ['children', 'orphan'],
+    ['children', ''],
+    ['extra', '1'],
+  ],
   [`GET ${S}`]: pageCases,
   [`GET ${S}/{id}/attempts`]: pageCases,
   [`GET ${S}/{id}/dead-letters`]: pageCases,

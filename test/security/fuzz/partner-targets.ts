@@ -98,7 +98,7 @@ export const partnerTargets: readonly FuzzTarget[] = [
   },
 ];
 
-function checkFiling({ id, status, completedAt, rejectionReason, document }: PartnerFiling): void {
+function checkFiling({ id, status, completedAt, rejectionReason, createdAt, document }: PartnerFiling): void {
   ok(id.length > 0 && id.length <= 256 && status.length > 0 && status.length <= 64);
   const url = new URL(`http://partner/v1/partner/${encodeURIComponent(id)}`);
   equal(decodeURIComponent(url.pathname.slice('/v1/partner/'.length)), id, 'it can be asked for by its id');
@@ -106,7 +106,7 @@ function checkFiling({ id, status, completedAt, rejectionReason, document }: Par
   const again = parseFiling(() => JSON.stringify(document()));
   deepEqual(
     { ...again, document: null },
-    { id, status, completedAt, rejectionReason, document: null },
+    { id, status, completedAt, rejectionReason, createdAt, document: null },
     'an event holds the filing that was read',
   );
 }
