@@ -146,8 +146,8 @@ export const guards: readonly Mutation[] = [
     file: 'src/secrets/seal.ts',
     find: 'keyId, account, subscription, field, peer]',
     replace: "keyId, account, '', field, peer]",
-    project: 'security',
-    test: 'test/security/bound-seals.test.ts',
+    project: 'unit',
+    test: 'test/unit/secrets/seal.test.ts',
     title: '',
   },
   {
@@ -155,8 +155,8 @@ export const guards: readonly Mutation[] = [
     file: 'src/secrets/seal.ts',
     find: "stage() === 'bound' && isFormer(sealed)",
     replace: "stage() === 'former' && isFormer('')",
-    project: 'security',
-    test: 'test/security/bound-seals.test.ts',
+    project: 'unit',
+    test: 'test/unit/secrets/seal.test.ts',
     title: '',
   },
   {

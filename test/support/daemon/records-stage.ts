@@ -101,7 +101,7 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   prefix: 'no key',
   queues: "BullMQ's",
   store: 'tested below',
-  seals: 'tested in test/security/bound-seals.test.ts',
+  seals: 'tested in test/security/bound-seals.long.test.ts',
   probe: 'is only written',
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
