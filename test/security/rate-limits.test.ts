@@ -173,6 +173,14 @@ test('what needs no token is limited per address, unknown paths included, and he
   expect(await statuses(1, '/v1/accounts', operatorToken)).toEqual([200]);
 });
 
+test('an answer of megabytes that needs no token costs an address as much as many small ones', async () => {
+  await start({ open: { burst: 20, perSecond: 0.001 } });
+  expect(await statuses(10, '/', null)).toEqual(Array.from({ length: 10 }, () => 200));
+  await api.app.close();
+  await start({ open: { burst: 20, perSecond: 0.001 } });
+  expect(await statuses(3, '/docs/js/scalar.js', null)).toEqual([200, 200, 429]);
+});
+
 test('ordinary use stays far below the limits', async () => {
   api = await createApiFixture(redis.connect(), redis.prefix);
   const token = await newToken();

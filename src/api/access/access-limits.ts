@@ -4,7 +4,7 @@ import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps, ApiLimits } from '../deps.ts';
 import { Problem } from '../shared/problem.ts';
 import { createBudgets } from './budget.ts';
-import { createRequestCost, type RequestCost } from './cost.ts';
+import { createRequestCost, prices, type RequestCost } from './cost.ts';
 import { addressKey, createRateLimiter } from './rate-limit.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 
@@ -83,15 +83,27 @@ export function createAccessLimits({ limits }: Pick<ApiDeps, 'limits'>): AccessL
 }
 
 /**
- * Limits the requests of an address to routes that need no token, including unknown paths; health probes have
- * no limit.
+ * Limits the requests of an address to routes that need no token, including unknown paths, by the bytes of
+ * their answers (`prices.bytes`); health probes have no limit. The answer that spends the last point is sent.
  */
 export function limitOpenRoutes(app: Api, { limits }: Pick<ApiDeps, 'limits'>): void {
-  const asked = createRateLimiter({ ...defaultLimits, ...limits }.open, () => performance.now());
-  app.addHook('onRequest', async ({ ip, routeOptions: { url = '' } }) => {
-    if (url.startsWith('/v1/') || url.startsWith('/health/')) return;
-    refuseFor(asked.count(addressKey(ip)), 'Too many requests came from your address.');
+  const ofAddresses = createBudgets({ ...defaultLimits, ...limits }.open, () => performance.now());
+  app.addHook('onRequest', async (request) => {
+    if (!isOpen(request)) return;
+    const address = addressKey(request.ip);
+    refuseFor(ofAddresses.waitMs(address), 'Too many requests came from your address.');
+    ofAddresses.charge(address, 1);
   });
+  app.addHook('onSend', async (request, _reply, payload) => {
+    const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
+    const points = bytes / prices.bytes - 1;
+    if (points > 0 && isOpen(request)) ofAddresses.charge(addressKey(request.ip), points);
+    return payload;
+  });
+}
+
+function isOpen({ routeOptions: { url = '' } }: FastifyRequest): boolean {
+  return !url.startsWith('/v1/') && !url.startsWith('/health/');
 }
 
 // RFC 6585 §4.

@@ -6,7 +6,7 @@ import type { Api } from '../server/api-instance.ts';
  * The prices of a request, in points. A request costs one point at least; its first hundred rows and quarter
  * of a MiB are included in that.
  */
-const prices = {
+export const prices = {
   /** Rows read from Redis for one point: filings, events, subscriptions, attempts and other records. */
   rows: 100,
   /** Bytes of a response for one point. */
