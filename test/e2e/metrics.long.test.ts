@@ -86,10 +86,11 @@ test('the series of an account go with it, so that no alert about it stays', asy
   await daemon.api.ok('PUT', '/v1/accounts/gone', { baseUrl: `${origin}/v1`, partnerKey: 'wrong-key' });
   await expectSample(daemon, 'filing_webhooks_account_health{account="gone",state="auth_failed"}', 1);
   await daemon.api.ok('DELETE', '/v1/accounts/gone');
-  const left = [...(await scrape(daemon)).keys()].filter(
-    (name) => name.includes('account="gone"') && !name.includes('quarantined'),
-  );
-  expect(left).toEqual([]);
+  const left = async () =>
+    [...(await scrape(daemon)).keys()].filter(
+      (name) => name.includes('account="gone"') && !name.includes('quarantined'),
+    );
+  await expect.poll(left).toEqual([]);
 });
 
 test('a process that only serves the API knows the accounts that others poll', async () => {

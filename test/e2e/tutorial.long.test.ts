@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,8 +23,9 @@ let steps: Step[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-tutorial-'));
-  for (const name of ['package.json', 'node_modules', 'src'])
-    await symlink(join(root, name), join(folder, name));
+  for (const name of ['package.json', 'node_modules']) await symlink(join(root, name), join(folder, name));
+  // The command line reads the .env beside its own sources.
+  await cp(join(root, 'src'), join(folder, 'src'), { recursive: true });
   const [daemon, sandbox, receiver] = await Promise.all([freePort(), freePort(), freePort()]);
   env = {
     PATH: process.env['PATH'],

@@ -9,6 +9,7 @@ import {
   type ApiFixture,
 } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
+import { watchCommands } from '../support/redis/watch-commands.ts';
 
 const strangers = ['none', 'malformed', 'wrong', 'altered', 'expired', 'revoked'] as const;
 const callers = [
@@ -168,20 +169,12 @@ async function statusOf(method: string, path: string, header: string | null, bod
 
 /** The commands that Redis is given while something is done, in order. */
 async function commandsOf(work: () => Promise<unknown>): Promise<string[]> {
-  const monitor = await redis.connect().monitor();
-  const seen: string[] = [];
-  const end = `${redis.prefix}:end`;
-  const ended = new Promise<void>((resolve) => {
-    monitor.on('monitor', (_time, [name = '', ...args]: string[]) => {
-      if (args.includes(end)) resolve();
-      else if (args.some((text) => text.startsWith(`${redis.prefix}:`))) seen.push(name.toLowerCase());
-    });
-  });
+  using watch = await watchCommands(redis.url);
   await work();
+  const end = `${redis.prefix}:end`;
   await redis.connect().exists(end);
-  await ended;
-  monitor.disconnect();
-  return seen;
+  const ours = (await watch.until(end)).filter((line) => line.includes(`"${redis.prefix}:`));
+  return ours.map((line) => /\] "([^"]*)"/.exec(line)?.[1]?.toLowerCase() ?? '');
 }
 
 describe.each(Object.entries(rows))('%s', (route, { body, expected }) => {
