@@ -42,8 +42,14 @@ export function unknownWord(text: string, noun: string, known: readonly string[]
 
 /** The end of a message about an unknown name: what may be meant, and the known ones; pure. */
 export function suggestion(text: string, known: readonly string[]): string {
+  const hint = meant(text, known);
+  return `${hint === '' ? '.' : hint} Known: ${known.join(', ')}`;
+}
+
+/** `; did you mean …?`, empty where no known name is likely meant; pure. */
+export function meant(text: string, known: readonly string[]): string {
   const likely = likelyName(text, known);
-  return `${likely === null ? '.' : `; did you mean ${likely}?`} Known: ${known.join(', ')}`;
+  return likely === null ? '' : `; did you mean ${likely}?`;
 }
 
 /** A text in quotes on one line, cut off after forty characters; pure. */
