@@ -1,6 +1,6 @@
 import { accountNamePattern } from '../../accounts/account-store.ts';
 import type { Api } from '../server/api-instance.ts';
-import { accountNotFound, replayNotFound, subscriptionNotFound, tokenNotFound } from '../shared/not-found.ts';
+import { noAccountName, replayNotFound, subscriptionNotFound, tokenNotFound } from '../shared/not-found.ts';
 import type { Problem } from '../shared/problem.ts';
 
 const accountName = new RegExp(accountNamePattern);
@@ -21,7 +21,7 @@ export interface PathIds {
  * service's: they may be any text, and are part of no key.
  */
 export function refusedIds(route: string, { account, id, replay }: PathIds): Problem | null {
-  if (account !== undefined && !accountName.test(account)) return accountNotFound();
+  if (account !== undefined && !accountName.test(account)) return noAccountName();
   const [form, notFound] = route.includes('/tokens/')
     ? [tokenId, tokenNotFound]
     : [subscriptionId, subscriptionNotFound];

@@ -1,3 +1,4 @@
+import { replaysKept } from '../../delivery/replay/replay-store.ts';
 import { bodyProblems, pageQuery, problems, record } from '../shared/schema.ts';
 import {
   attemptListSchema,
@@ -48,8 +49,8 @@ export const replayEvents = {
   summary: 'Deliver events again, under their own ids',
   description:
     'Without conditions everything still in the log that the subscription asks for is delivered again. The same request asked again ' +
-    'before it has finished is the same replay, so it may be repeated when the answer was lost. Progress is under ' +
-    '…/replays/{id}, below the subscription as well as below the account.',
+    'before it has finished is the same replay, so it may be repeated when the answer was lost. `before` must be later than `after`. Progress is under ' +
+    `…/replays/{id}, below the subscription as well as below the account; of each subscription the latest ${replaysKept} are kept.`,
   params: subscriptionParams,
   body: replayInputSchema,
   response: { 202: replayStartedSchema, ...problems(...bodyProblems, 409, 429) },

@@ -109,7 +109,11 @@ const replay = {
 };
 
 /** Response of POST …/replay. */
-export const replayStartedSchema = record(replay, { description: 'Begun.' });
+export const replayStartedSchema = {
+  description: 'Begun.',
+  headers: { location: { type: 'string', description: 'Where its progress is.' } },
+  content: { 'application/json': { schema: record(replay) } },
+};
 
 /** Response of GET …/replays/{id}. */
 export const replaySchema = record(

@@ -1,4 +1,7 @@
 import { accountNamePattern } from '../../accounts/account-store.ts';
+import { eventPatterns, offeredPatterns } from '../../events/event-types.ts';
+import { unknownWord } from '../../words/near-name.ts';
+import { unknownState } from '../../words/state-names.ts';
 
 /** What the name of an account may be. */
 export const accountNameWords = '1 to 64 letters, digits, dots, - and _, the first a letter or digit';
@@ -19,12 +22,28 @@ export const statusPattern = '^[^\\u0000-\\u001f\\u007f]+$';
 /** The abbreviation of a state, also as the partner service might write it some day. */
 export const statePattern = '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$';
 
-/** What a value must be that does not match a pattern of the API's schemas, by that pattern. */
-export const patternWords: ReadonlyMap<string, string> = new Map([
-  [accountNamePattern, `must be ${accountNameWords}`],
-  [secretPattern, 'must be whsec_ and the base64 of 24 to 64 bytes'],
-  [partnerKeyPattern, 'must be 1 to 512 printable ASCII characters without a space at either end'],
-  [idempotencyKeyPattern, 'must be 1 to 255 printable ASCII characters'],
-  [statusPattern, 'must not hold control characters'],
-  [statePattern, 'must be the abbreviation of a state, e.g. TX'],
+const eachType = String.raw`\s*(?:${eventPatterns.map((name) => name.replaceAll(/[.*]/g, String.raw`\$&`)).join('|')})\s*`;
+
+/** Event types in a query, with commas between. */
+export const typesPattern = `^${eachType}(?:,${eachType})*$`;
+
+/** The patterns of a `types` filter in a query; null without one. */
+export function parseTypes(types: string | undefined): string[] | null {
+  return types === undefined ? null : types.split(',').map((type) => type.trim());
+}
+
+/** What is wrong with a text that does not match a pattern of the API's schemas, by that pattern. */
+export const patternWords: ReadonlyMap<string, (text: string) => string> = new Map([
+  [accountNamePattern, () => `must be ${accountNameWords}`],
+  [secretPattern, () => 'must be whsec_ and the base64 of 24 to 64 bytes'],
+  [partnerKeyPattern, () => 'must be 1 to 512 printable ASCII characters without a space at either end'],
+  [idempotencyKeyPattern, () => 'must be 1 to 255 printable ASCII characters'],
+  [statusPattern, () => 'must not hold control characters'],
+  [statePattern, unknownState],
+  [typesPattern, unknownType],
 ]);
+
+function unknownType(text: string): string {
+  const unknown = parseTypes(text)?.find((type) => !eventPatterns.includes(type)) ?? '';
+  return unknownWord(unknown, 'event type', offeredPatterns);
+}

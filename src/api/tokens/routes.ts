@@ -3,7 +3,8 @@ import { tokensMax, type AccountToken } from '../../accounts/token-store.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { chargeRows } from '../access/cost.ts';
-import { callerOf, unauthorized } from '../access/auth.ts';
+import { callerOf } from '../access/auth.ts';
+import { unauthorized } from '../shared/unauthorized.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
@@ -24,7 +25,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     const settings = { name, readOnly, expiresAt: end, parent: maker?.id ?? null };
     const made = await tokens.create(account, settings, now());
     if (made.kind === 'gone') throw accountNotFound();
-    if (made.kind === 'revoked') throw unauthorized(true);
+    if (made.kind === 'revoked') throw unauthorized(request.headers.authorization);
     if (made.kind === 'full') {
       throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
     }
