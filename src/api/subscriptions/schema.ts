@@ -25,7 +25,7 @@ export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
   maxItems: 50,
   uniqueItems: true,
   description:
-    'Exact names or `prefix.*`. Operational events (`account.*`, `subscription.*`) only go to subscriptions that name them.',
+    'Exact names, `prefix.*`, or `*` for everything that is logged. Operational events (`account.*`, `subscription.*`) only go to subscriptions that name them.',
   examples: [['filing.*']],
 });
 
@@ -38,6 +38,15 @@ const states = nullable(
   {
     description: 'State abbreviations of the filings that the subscription wants; null = all.',
     examples: [['TX', 'CA']],
+  },
+);
+
+const statuses = nullable(
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 50, uniqueItems: true }),
+  {
+    description:
+      'Statuses that an event leads to, in any case; null = all. `["REJECTED"]` selects every event after which the filing is REJECTED: `filing.rejected`, also a changed reason, and `filing.created` or `filing.restored` of a filing that is REJECTED then. Operational events have no status and pass.',
+    examples: [['REJECTED']],
   },
 );
 
@@ -77,6 +86,7 @@ const settings = {
   url,
   eventTypes: Type.Optional(eventTypesSchema),
   states: Type.Optional(states),
+  statuses: Type.Optional(statuses),
   description: Type.Optional(description),
   headers: Type.Optional(headers),
   format: Type.Optional(format),
@@ -84,9 +94,14 @@ const settings = {
   secret: Type.Optional(secretSchema),
 };
 
+const enabled = Type.Boolean({
+  description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
+});
+
 /** Body of POST …/subscriptions. */
 export const subscriptionInputSchema = record({
   ...settings,
+  enabled: Type.Optional(enabled),
   from: Type.Optional(
     oneOf(beginnings, {
       default: 'now',
@@ -105,11 +120,7 @@ export const subscriptionPatchSchema = record({
         '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `now` takes nothing back.',
     }),
   ),
-  enabled: Type.Optional(
-    Type.Boolean({
-      description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
-    }),
-  ),
+  enabled: Type.Optional(enabled),
 });
 
 /** Headers of POST …/subscriptions. */
@@ -133,6 +144,7 @@ const shown = {
   }),
   eventTypes: eventTypesSchema,
   states,
+  statuses,
   description,
   headers: Type.Record(Type.String(), Type.String(), {
     description: `Names of the custom headers; every value is shown as \`${maskedHeader}\`. PATCH replaces the whole set.`,
