@@ -1,15 +1,15 @@
-import { AccountNav } from '../parts/account-parts.js';
-import { apiPath } from '../data/api-client.js';
-import { Stats } from '../parts/deliveries.js';
-import { number } from '../parts/format.js';
-import { html } from '../parts/html.js';
-import { Badge, Failure, Heading, Loading, Text, When } from '../parts/parts.js';
-import { href } from '../router.js';
-import { Table } from '../parts/table.js';
-import { useList, useResource } from '../data/use-resource.js';
+import { AccountNav } from '../../parts/account-parts.js';
+import { apiPath } from '../../data/api-client.js';
+import { Stats } from '../../parts/deliveries.js';
+import { number } from '../../parts/format.js';
+import { html } from '../../parts/html.js';
+import { Badge, Failure, Heading, Loading, Text, When } from '../../parts/parts.js';
+import { href } from '../../router.js';
+import { Table } from '../../parts/table.js';
+import { useList, useResource } from '../../data/use-resource.js';
 
-/** @import { Attempt, Page, Subscription } from '../data/api-types.d.ts' */
-/** @import { List, Resource } from '../data/use-resource.js' */
+/** @import { Attempt, Page, Subscription } from '../../data/api-types.d.ts' */
+/** @import { List, Resource } from '../../data/use-resource.js' */
 
 const refreshMs = 5000;
 const statsEveryMs = 30_000;

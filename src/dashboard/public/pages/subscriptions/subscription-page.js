@@ -1,15 +1,15 @@
-import { AccountNav } from '../parts/account-parts.js';
-import { apiPath } from '../data/api-client.js';
-import { Attempts, DeadLetters } from '../parts/deliveries.js';
-import { number } from '../parts/format.js';
-import { html } from '../parts/html.js';
-import { Badge, Facts, Failure, Heading, Loading, Text, When } from '../parts/parts.js';
-import { href } from '../router.js';
-import { SubscriptionActions } from '../actions/subscription-actions.js';
-import { useResource } from '../data/use-resource.js';
+import { AccountNav } from '../../parts/account-parts.js';
+import { apiPath } from '../../data/api-client.js';
+import { Attempts, DeadLetters } from '../../parts/deliveries.js';
+import { number } from '../../parts/format.js';
+import { html } from '../../parts/html.js';
+import { Badge, Facts, Failure, Heading, Loading, Text, When } from '../../parts/parts.js';
+import { href } from '../../router.js';
+import { SubscriptionActions } from '../../actions/subscription-actions.js';
+import { useResource } from '../../data/use-resource.js';
 
-/** @import { Subscription } from '../data/api-types.d.ts' */
-/** @import { Resource } from '../data/use-resource.js' */
+/** @import { Subscription } from '../../data/api-types.d.ts' */
+/** @import { Resource } from '../../data/use-resource.js' */
 
 const refreshMs = 3000;
 
