@@ -68,9 +68,18 @@ export function Dialog({ title, open, onClose, children }) {
 /**
  * A form in a dialog: its fields, why it failed, and its two buttons.
  * @param {{ action: Action, work: (form: FormData) => Promise<void>, verb: string, what: string, kind?:
- * 'primary' | 'danger', onCancel: () => void, children?: ComponentChildren }} props
+ * 'primary' | 'danger', refusal?: string, onCancel: () => void, children?: ComponentChildren }} props
  */
-export function DialogForm({ action, work, verb, what, kind = 'primary', onCancel, children }) {
+export function DialogForm({
+  action,
+  work,
+  verb,
+  what,
+  kind = 'primary',
+  refusal = 'Cancel',
+  onCancel,
+  children,
+}) {
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
@@ -81,7 +90,7 @@ export function DialogForm({ action, work, verb, what, kind = 'primary', onCance
     <${Failure} error=${action.error} what=${what} />
     <div class="buttons">
       <button type="submit" class=${kind} aria-disabled=${action.busy}>${verb}</button>
-      <button type="button" onClick=${onCancel}>Cancel</button>
+      <button type="button" onClick=${onCancel}>${refusal}</button>
     </div>
   </form>`;
 }

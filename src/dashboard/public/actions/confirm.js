@@ -7,10 +7,20 @@ import { html } from '../parts/html.js';
 /**
  * A button whose work begins after a dialog has said what it means.
  * @param {{ label: string, title: string, verb: string, what: string, work: (form: FormData) =>
- * Promise<void>, kind?: 'primary' | 'danger' | '', typed?: string, children?: ComponentChildren }} props `what`
+ * Promise<void>, kind?: 'primary' | 'danger' | '', refusal?: string, typed?: string, children?: ComponentChildren }} props `what`
  * completes "Could not …"; `typed` has to be typed before the work begins
  */
-export function ConfirmButton({ label, title, verb, what, work, kind = '', typed, children }) {
+export function ConfirmButton({
+  label,
+  title,
+  verb,
+  what,
+  work,
+  kind = '',
+  refusal = 'Cancel',
+  typed,
+  children,
+}) {
   const action = useAction();
   const [open, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -26,6 +36,7 @@ export function ConfirmButton({ label, title, verb, what, work, kind = '', typed
         verb=${verb}
         what=${what}
         kind=${kind === 'danger' ? 'danger' : 'primary'}
+        refusal=${refusal}
         onCancel=${close}
       >
         ${children}

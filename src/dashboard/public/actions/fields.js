@@ -32,7 +32,7 @@ export function isAllBeside(error, names) {
 /**
  * Moves the focus to the first field that is wrong, when a request was refused.
  * @param {ApiError | null} error
- * @param {RefObject<HTMLElement>} form
+ * @param {RefObject<HTMLElement | null>} form
  */
 export function useFocusOnFault(error, form) {
   useEffect(() => {

@@ -73,8 +73,8 @@ function useSeenStates(account) {
   /** @type {Resource<{ byState: { state: string | null }[] }>} */
   const rejected = useResource(`v1/rejections?account=${encodeURIComponent(account)}&limit=1`, onceMs);
   const states = [
-    ...(latest.data?.items ?? []).map(({ stateAbbr }) => stateAbbr),
-    ...(rejected.data?.byState ?? []).map(({ state }) => state),
+    ...(latest.data?.items ?? []).map(({ stateAbbr }) => stateAbbr ?? ''),
+    ...(rejected.data?.byState ?? []).map(({ state }) => state ?? ''),
   ];
-  return [...new Set(states)].filter((state) => state !== null && state !== '').toSorted();
+  return [...new Set(states)].filter((state) => state !== '').toSorted();
 }
