@@ -70,7 +70,7 @@ const filingWithEventsSchema = Type.Unsafe<Buffer>(
   record(
     {
       ...shown,
-      events: Type.Array(Type.Unsafe({ $ref: 'Event#' }), {
+      events: Type.Array(Type.Unsafe({ $ref: 'LoggedEvent#' }), {
         description:
           'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
       }),

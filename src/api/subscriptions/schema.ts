@@ -36,7 +36,7 @@ export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
   maxItems: 50,
   uniqueItems: true,
   description:
-    'Exact names or `prefix.*`. Operational events (`account.*`, `subscription.*`) only go to subscriptions that name them.',
+    'Exact names, `prefix.*`, or `*` for everything that is logged. Operational events (`account.*`, `subscription.*`) only go to subscriptions that name them.',
   examples: [['filing.*']],
 });
 
@@ -55,6 +55,15 @@ const states = nullable(
   {
     description: 'State abbreviations of the filings that the subscription wants; null = all.',
     examples: [['TX', 'CA']],
+  },
+);
+
+const statuses = nullable(
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 50, uniqueItems: true }),
+  {
+    description:
+      'Statuses that an event leads to, in any case; null = all. `["REJECTED"]` selects every event after which the filing is REJECTED: `filing.rejected`, also a changed reason, and `filing.created` or `filing.restored` of a filing that is REJECTED then. Operational events have no status and pass.',
+    examples: [['REJECTED']],
   },
 );
 
@@ -92,6 +101,7 @@ const settings = {
   url,
   eventTypes: Type.Optional(eventTypesSchema),
   states: Type.Optional(states),
+  statuses: Type.Optional(statuses),
   description: Type.Optional(description),
   headers: Type.Optional(headers),
   format: Type.Optional(format),
@@ -99,9 +109,14 @@ const settings = {
   secret: Type.Optional(secretSchema),
 };
 
+const enabled = Type.Boolean({
+  description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
+});
+
 /** Body of POST …/subscriptions. */
 export const subscriptionInputSchema = record({
   ...settings,
+  enabled: Type.Optional(enabled),
   from: Type.Optional(
     oneOf(beginnings, {
       default: 'now',
@@ -120,11 +135,7 @@ export const subscriptionPatchSchema = record({
         '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `now` takes nothing back.',
     }),
   ),
-  enabled: Type.Optional(
-    Type.Boolean({
-      description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
-    }),
-  ),
+  enabled: Type.Optional(enabled),
 });
 
 /** Headers of POST …/subscriptions. */
@@ -148,6 +159,7 @@ const shown = {
   }),
   eventTypes: eventTypesSchema,
   states,
+  statuses,
   description,
   headers: Type.Record(Type.String(), Type.String(), {
     description: `Names of the custom headers; every value is shown as \`${maskedHeader}\`. PATCH replaces the whole set.`,
