@@ -62,12 +62,12 @@ const abbreviations: ReadonlyMap<string, string> = new Map(
   Object.entries(stateNames).map(([abbreviation, name]) => [plainly(name), abbreviation]),
 );
 
-/** The abbreviation of a state that is written out, in any case, with spaces or dashes; null for others; pure. */
+/** The abbreviation of a state that is written out, in any case, with spaces or dashes; null for others. */
 export function abbreviationOf(name: string): string | null {
   return name.length > 40 ? null : (abbreviations.get(plainly(name)) ?? null);
 }
 
-/** What is wrong with a text that is no abbreviation of a state; pure. */
+/** The message about a text that is no abbreviation of a state. */
 export function unknownState(text: string): string {
   const abbreviation = abbreviationOf(text);
   const hint = abbreviation === null ? ', e.g. TX' : `; did you mean ${abbreviation}?`;

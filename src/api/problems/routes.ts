@@ -5,7 +5,9 @@ import { problemTexts } from './texts.ts';
 
 const codes = Object.keys(problemCodes) as ProblemCode[];
 
-/** The pages to which the `type` of a problem leads: one for each code, and one with all of them. No token. */
+/**
+ * The pages to which the `type` of a problem leads: one for each code, and one with all of them. No token.
+ */
 export function addProblemRoutes(app: Api): void {
   app.get('/problems', { schema: { hide: true } }, (_request, reply) =>
     reply.type('text/html; charset=utf-8').send(page('Errors of the API', codes)),

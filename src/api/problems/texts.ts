@@ -1,8 +1,8 @@
 import type { ProblemCode } from '../shared/problem.ts';
 
 /**
- * What each error means and what to do, for people: the pages below `/problems`, and docs/problems.md, which a
- * test holds to this list.
+ * The meaning of each error and what to do, for people: the pages below `/problems`, and docs/problems.md,
+ * which a test holds to this list.
  */
 export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   malformed_request:
@@ -48,7 +48,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   too_many_streams: 'The account has as many event streams open as it may. Close some.',
   headers_too_large: 'The headers of the request are too large.',
   internal_error:
-    'The daemon failed in a way that nobody expected. Its log says why, with `http.failed`. Trying again may help; please report it.',
+    'The daemon failed unexpectedly. The line `http.failed` of its log says why. Trying again may help; please report it.',
   starting:
     'The daemon has not started yet; `detail` says what it waits for. Nothing was done. Try again as `Retry-After` says.',
   store_unavailable:
@@ -56,7 +56,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   secret_unreadable:
     'A stored secret was sealed with a key that `ENCRYPTION_KEY` of this process does not have. The operator adds the key again (docs/operations.md).',
   record_unreadable:
-    'A stored record cannot be read. What can be rebuilt is rebuilt; otherwise the log line `record.unreadable` says what to do (docs/operations.md).',
+    'A stored record cannot be read. The daemon rebuilds it where it can; otherwise the log line `record.unreadable` says what to do (docs/operations.md).',
   newer_format: 'A newer version of the daemon wrote this record. Run that version here too.',
   changes_refused:
     'The store was found emptied, so nothing is changed until the operator has decided (docs/operations.md).',

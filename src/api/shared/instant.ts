@@ -5,8 +5,8 @@ import { nullable } from './schema.ts';
 const pattern = /^(\d{4}-\d{2}-(\d{2})T\d{2}:\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * Whether a text is a time with date, clock and offset (RFC 3339 §5.6) on a day that exists, in the years 0 to
- * 9999 of UTC; pure. It may be a leap second, at the end of a month in UTC.
+ * Whether a text is a time with date, clock and offset (RFC 3339 §5.6) on a day that exists, in the years 0
+ * to 9999 of UTC; pure. It may be a leap second, at the end of a month in UTC.
  */
 export function isInstant(text: string): boolean {
   return toMs(text) !== null;
@@ -31,7 +31,7 @@ function toMs(text: string): number | null {
   return isLeap && !/-01T00:00:00/.test(new Date(ms).toISOString()) ? null : ms;
 }
 
-/** What a time in a request must be. */
+/** The message about a time in a request that is none. */
 export const timeWords = 'must be a time with its zone, such as 2026-11-21T10:00:00Z';
 
 /** A time in a request. */

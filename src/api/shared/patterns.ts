@@ -3,10 +3,12 @@ import { eventPatterns, offeredPatterns } from '../../events/event-types.ts';
 import { unknownWord } from '../../words/near-name.ts';
 import { unknownState } from '../../words/state-names.ts';
 
-/** What the name of an account may be. */
+/** The form of an account's name, in words. */
 export const accountNameWords = '1 to 64 letters, digits, dots, - and _, the first a letter or digit';
 
-/** A signing secret: `whsec_` and the padded base64 of 24 to 64 bytes, exactly those that `parseSecret` takes. */
+/**
+ * A signing secret: `whsec_` and the padded base64 of 24 to 64 bytes, exactly those that `parseSecret` takes.
+ */
 export const secretPattern =
   '^whsec_(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{5}[AQgw]==)?$';
 
@@ -32,7 +34,7 @@ export function parseTypes(types: string | undefined): string[] | null {
   return types === undefined ? null : types.split(',').map((type) => type.trim());
 }
 
-/** What is wrong with a text that does not match a pattern of the API's schemas, by that pattern. */
+/** The message about a text that does not match a pattern of the API's schemas, by that pattern. */
 export const patternWords: ReadonlyMap<string, (text: string) => string> = new Map([
   [accountNamePattern, () => `must be ${accountNameWords}`],
   [secretPattern, () => 'must be whsec_ and the base64 of 24 to 64 bytes'],

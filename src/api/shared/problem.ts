@@ -106,8 +106,8 @@ export function shorten(text: string, lengthMax: number): string {
 }
 
 /**
- * The body of an error response (RFC 9457 §3). `type` is a reference relative to the address of the request, so
- * it leads to the explanation whatever name the daemon is reached by.
+ * The body of an error response (RFC 9457 §3). `type` is a reference relative to the address of the request,
+ * so it leads to the explanation whatever name the daemon is reached by.
  */
 export function problemBody(problem: Problem) {
   const [status, title] = problemCodes[problem.code];
