@@ -3,7 +3,9 @@ import type { TSchema } from 'typebox';
 import { accountSchema } from './accounts/schema.ts';
 import type { Api } from './server/api-instance.ts';
 import { problemSchema } from './shared/schema.ts';
-import { attemptSchema, deadLetterSchema } from './delivery/schema.ts';
+import { attemptDetailSchema, attemptSchema, eventDeliverySchema } from './delivery/attempt-schema.ts';
+import { replayCountSchema, replaySchema } from './delivery/replay-schema.ts';
+import { deadLetterSchema } from './delivery/schema.ts';
 import type { ApiDeps } from './deps.ts';
 import { filingSchema } from './filings/schema.ts';
 import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
@@ -21,8 +23,12 @@ const sharedSchemas: readonly TSchema[] = [
   registeredSchema,
   changedSchema,
   attemptSchema,
+  attemptDetailSchema,
   deadLetterSchema,
   ...describeEvents(),
+  eventDeliverySchema,
+  replaySchema,
+  replayCountSchema,
   filingSchema,
 ];
 

@@ -45,6 +45,8 @@ export type Config = {
     readonly allowCidrs: readonly string[];
     readonly allowHttp: boolean;
     readonly disableAfterMs: number;
+    /** Which attempts keep more than their outcome. */
+    readonly attemptDetails: 'none' | 'failures' | 'all';
   };
   /** Limits beyond which the results of a poll are held back. */
   readonly doubt: DoubtLimits;
@@ -156,6 +158,7 @@ function arrange(values: Values): Config {
       allowCidrs: values.DELIVERY_ALLOW_CIDRS ?? [],
       allowHttp: values.DELIVERY_ALLOW_HTTP,
       disableAfterMs: values.DELIVERY_DISABLE_AFTER_MS,
+      attemptDetails: values.DELIVERY_ATTEMPT_DETAILS,
     },
     doubt: {
       removedMin: values.DOUBT_REMOVED_MIN,

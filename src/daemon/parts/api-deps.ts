@@ -63,6 +63,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       ping: drainer.ping,
       replay: replayer.start,
       replayProgress: replayer.progress,
+      replayCount: replayer.count,
+      replayList: replayer.list,
+      replayCancel: replayer.cancel,
     },
   };
 }
