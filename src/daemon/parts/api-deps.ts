@@ -34,6 +34,8 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     ...createProbes(parts),
     version: parts.version,
     apiToken: config.apiToken,
+    publicUrl: config.publicUrl,
+    frameAncestors: config.frameAncestors,
     partnerMaxRps: config.polling.maxRps,
     now: clock.now,
     checkUrl,
