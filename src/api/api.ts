@@ -21,6 +21,7 @@ import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './shared/problem.ts';
 import { addQueueRoutes } from './operation/queues.ts';
+import { addRejectionRoutes } from './rejections/routes.ts';
 import { addReplayRoutes } from './delivery/replay-routes.ts';
 import { addRootRoute } from './operation/root-routes.ts';
 import { addSessionRoutes } from './session/routes.ts';
@@ -90,6 +91,7 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addStreamRoutes(app, deps);
   addFilingRoutes(app, deps);
   addSeenRoutes(app, deps);
+  addRejectionRoutes(app, deps);
   addQueueRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
 }

@@ -8,6 +8,7 @@ import type { ApiDeps } from './deps.ts';
 import { filingSchema } from './filings/schema.ts';
 import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
 import { finishDocument } from './document/finish-document.ts';
+import { boardAccountSchema, rejectionSchema } from './rejections/schema.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
 import { sessionSchema } from './session/schema.ts';
 import { linkSchema } from './tokens/link-schema.ts';
@@ -28,6 +29,8 @@ const sharedSchemas: readonly TSchema[] = [
   deadLetterSchema,
   ...describeEvents(),
   filingSchema,
+  rejectionSchema,
+  boardAccountSchema,
 ];
 
 const description = `Watches the filings of partner accounts and sends a webhook when a filing's status changes.

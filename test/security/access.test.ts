@@ -39,6 +39,11 @@ const reading = (status: number): Row['expected'] => ({
   'read-only': status,
   account: status,
 });
+const anyToken = (status: number): Row['expected'] => ({
+  ...reading(status),
+  'other account': status,
+  'other read-only': status,
+});
 const changing = (status: number): Row['expected'] => ({ ...reading(status), 'read-only': 403 });
 
 const account = '/v1/accounts/:account';
@@ -84,6 +89,7 @@ const rows: Readonly<Record<string, Row>> = {
   [`GET ${account}/filings`]: { expected: reading(200) },
   [`GET ${account}/filings/:filingId`]: { expected: reading(200) },
   // It is not REJECTED.
+  'GET /v1/rejections': { expected: anyToken(200) },
   [`PUT ${account}/filings/:filingId/seen`]: { body: { by: 'Dana' }, expected: changing(409) },
   [`DELETE ${account}/filings/:filingId/seen`]: { expected: changing(204) },
 };
