@@ -39,12 +39,12 @@ const reading = (status: number): Row['expected'] => ({
   'read-only': status,
   account: status,
 });
-const anyToken = (status: number): Row['expected'] => ({
-  ...reading(status),
-  'other account': status,
-  'other read-only': status,
-});
 const changing = (status: number): Row['expected'] => ({ ...reading(status), 'read-only': 403 });
+
+const anyToken = (status: number): Row['expected'] => ({
+  ...everybody(status),
+  ...(Object.fromEntries(strangers.map((caller) => [caller, 401])) as Row['expected']),
+});
 
 const account = '/v1/accounts/:account';
 const subscription = `${account}/subscriptions/:id`;
