@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { SessionStore } from '../accounts/sessions/session-store.ts';
 import type { TokenStore } from '../accounts/token-store.ts';
 import type { ReadAttempt } from '../delivery/attempts/attempt-detail.ts';
 import type { AttemptList } from '../delivery/attempts/attempt-list.ts';
@@ -35,6 +36,7 @@ export interface ApiDeps {
   readonly apiToken: string;
   readonly accounts: AccountStore;
   readonly tokens: TokenStore;
+  readonly sessions: SessionStore;
   readonly quota: ReadQuota;
   readonly snapshot: SnapshotStore;
   readonly filings: FilingListStore;
@@ -89,6 +91,10 @@ export interface ApiDeps {
    * `X-Forwarded-For` that is in none.
    */
   readonly trustedProxies?: readonly string[];
+  /** Address of the page as others open it, without a slash at its end; null where it is not known. */
+  readonly publicUrl?: string | null;
+  /** Origins whose pages may show the page in a frame. */
+  readonly frameAncestors?: readonly string[];
   /**
    * The door through which the API is served once it is handed over. Without one the instance has a server of
    * its own that does not listen.

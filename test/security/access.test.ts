@@ -41,6 +41,11 @@ const reading = (status: number): Row['expected'] => ({
 });
 const changing = (status: number): Row['expected'] => ({ ...reading(status), 'read-only': 403 });
 
+const anyToken = (status: number): Row['expected'] => ({
+  ...everybody(status),
+  ...(Object.fromEntries(strangers.map((caller) => [caller, 401])) as Row['expected']),
+});
+
 const account = '/v1/accounts/:account';
 const subscription = `${account}/subscriptions/:id`;
 
@@ -91,6 +96,7 @@ const rows: Readonly<Record<string, Row>> = {
   [`GET ${account}/filings`]: { expected: reading(200) },
   [`GET ${account}/filings/:filingId`]: { expected: reading(200) },
   // It is not REJECTED.
+  'GET /v1/rejections': { expected: anyToken(200) },
   [`PUT ${account}/filings/:filingId/seen`]: { body: { by: 'Dana' }, expected: changing(409) },
   [`DELETE ${account}/filings/:filingId/seen`]: { expected: changing(204) },
 };

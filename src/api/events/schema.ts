@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { accountParams, answer, nullable, oneOf, pageQuery, problems, record, time } from '../shared/schema.ts';
+import { accountParams, answer, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
 const filters = {

@@ -1,4 +1,5 @@
 import { createAccountStore } from '../../accounts/account-store.ts';
+import { createSessionStore } from '../../accounts/sessions/session-store.ts';
 import { createTokenStore } from '../../accounts/token-store.ts';
 import type { Config } from '../../config/config.ts';
 import { createAttemptReader } from '../../delivery/attempts/attempt-detail.ts';
@@ -41,6 +42,7 @@ export function createStores(
     accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
     quota: createQuotaReader(redis, keys),
     tokens: createTokenStore(redis, keys, onUnreadable),
+    sessions: createSessionStore(redis, keys, config.apiToken),
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     filings: createFilingListStore(redis, keys, onUnreadable),
     stays: createStayReads(redis, keys, onUnreadable),
