@@ -60,6 +60,10 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /docs/': { expected: everybody(200) },
   'GET /docs/js/scalar.js': { expected: everybody(200) },
   'GET /assets/main.js': { expected: everybody(200) },
+  'GET /v1/session': { expected: anyToken(200) },
+  // The token in the body counts, whoever sends it.
+  'POST /v1/session': { body: { token: operatorToken }, expected: everybody(201) },
+  'DELETE /v1/session': { expected: anyToken(204) },
   'GET /v1/queues': { expected: operatorOnly(200) },
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
@@ -70,6 +74,7 @@ const rows: Readonly<Record<string, Row>> = {
   [`POST ${account}/accept`]: { expected: operatorOnly(409) },
   [`POST ${account}/poll`]: { expected: changing(202) },
   [`POST ${account}/tokens`]: { body: { name: 'a' }, expected: changing(201) },
+  [`POST ${account}/links`]: { body: { expiresInMs: 60_000 }, expected: changing(201) },
   [`GET ${account}/tokens`]: { expected: reading(200) },
   [`DELETE ${account}/tokens/:id`]: { expected: changing(204) },
   [`POST ${account}/subscriptions`]: { body: { url: hookUrl }, expected: changing(201) },
