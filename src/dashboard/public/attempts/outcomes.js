@@ -90,11 +90,7 @@ export const outcomes = {
     'The event left the log before it could be delivered.',
     'Ask the API for the present state of the filings.',
   ],
-  unreadable: [
-    'Unreadable',
-    'The stored event could not be read.',
-    'See the log of the daemon.',
-  ],
+  unreadable: ['Unreadable', 'The stored event could not be read.', 'See the log of the daemon.'],
 };
 
 /** @type {readonly [test: (status: number) => boolean, advice: string][]} */

@@ -49,7 +49,15 @@ function grid({ caption, columns, rows, numbers, isNarrow }) {
       <tr role="row">
         ${columns.map(
           (column) =>
-            html`<th role="columnheader" scope="col" key=${column} class=${kind(column)}>${column}</th>`,
+            html`<th
+              role="columnheader"
+              scope="col"
+              key=${column}
+              data-column=${column}
+              class=${kind(column)}
+            >
+              ${column}
+            </th>`,
         )}
       </tr>
     </thead>

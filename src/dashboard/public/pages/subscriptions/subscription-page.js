@@ -1,38 +1,69 @@
-import { AccountNav } from '../../parts/account-parts.js';
-import { apiPath } from '../../data/api-client.js';
-import { Attempts, DeadLetters } from '../../parts/deliveries.js';
-import { number } from '../../parts/format.js';
-import { html } from '../../parts/html.js';
-import { Badge, Facts, Failure, Heading, Loading, Text, When } from '../../parts/parts.js';
-import { href } from '../../router.js';
+import { useState } from '../../vendor/hooks.js';
+import { CopyButton } from '../../actions/copy.js';
+import { Replays } from '../../actions/replays.js';
 import { SubscriptionActions } from '../../actions/subscription-actions.js';
-import { useResource } from '../../data/use-resource.js';
+import { apiPath } from '../../data/api-client.js';
+import { shownState } from '../../data/delivery-stats.js';
+import { useMayWrite } from '../../data/session-context.js';
+import { useClient, useResource } from '../../data/use-resource.js';
+import { AccountNav } from '../../parts/account-parts.js';
+import { Attempts, DeadLetters } from '../../parts/deliveries.js';
+import { fullTime, number } from '../../parts/format.js';
+import { html } from '../../parts/html.js';
+import { Facts, Failure, Heading, Loading, Text, When } from '../../parts/parts.js';
+import { href } from '../../router.js';
+import { StateAdvice } from '../../subscriptions/state-advice.js';
+import { StateBadge } from '../../subscriptions/state-badge.js';
 
-/** @import { Subscription } from '../../data/api-types.d.ts' */
+/** @import { Attempt, Page, Subscription } from '../../data/api-types.d.ts' */
 /** @import { Resource } from '../../data/use-resource.js' */
 
 const refreshMs = 3000;
 
 /**
- * One subscription: its state, actions and attempts.
+ * One subscription: its state, actions, replays and attempts.
  * @param {{ account: string, id: string }} props
  */
 export function SubscriptionPage({ account, id }) {
   const path = apiPath('accounts', account, 'subscriptions', id);
+  const mayWrite = useMayWrite();
+  const now = useClient().now();
+  const [turn, setTurn] = useState(0);
   /** @type {Resource<Subscription>} */
   const { data: subscription, error, reload } = useResource(path, refreshMs);
-  const crumbs = [
-    [account, href('accounts', account)],
-    ['Subscriptions', href('accounts', account, 'subscriptions')],
-  ];
-  return html`<${Heading} title=${subscription?.description || subscription?.url || id} crumbs=${crumbs} />
+  /** @type {Resource<Page<Attempt>>} */
+  const { data: latest } = useResource(`${path}/attempts?limit=50`, refreshMs);
+  const attempts = latest?.items ?? [];
+  const state = subscription === null ? '' : shownState(subscription, attempts, now);
+  const replayed = () => {
+    setTurn(turn + 1);
+    reload();
+  };
+  return html`<${Heading}
+      title=${subscription?.description || subscription?.url || id}
+      crumbs=${[
+        [account, href('accounts', account)],
+        ['Subscriptions', href('accounts', account, 'subscriptions')],
+      ]}
+    >
+      ${subscription !== null && html`<${StateBadge} state=${state} />`}
+    <//>
     <${AccountNav} account=${account} at="subscriptions" />
     <${Failure} error=${error} what="read the subscription" />
     ${subscription === null && error === null && html`<${Loading} what="the subscription" />`}
     ${
       subscription !== null &&
-      html`<${State} subscription=${subscription} />
-        <${SubscriptionActions} subscription=${subscription} onChanged=${reload} />
+      html`<${StateAdvice} subscription=${subscription} state=${state} attempts=${attempts} now=${now} />
+        ${
+          mayWrite &&
+          html`<${SubscriptionActions}
+            subscription=${subscription}
+            onChanged=${reload}
+            onReplay=${replayed}
+          />`
+        }
+        <${Settings} subscription=${subscription} />
+        <${Replays} path=${path} turn=${turn} />
         <section aria-labelledby="dead-letters">
           <h2 id="dead-letters">Dead letters</h2>
           <${DeadLetters} account=${account} id=${id} />
@@ -45,47 +76,31 @@ export function SubscriptionPage({ account, id }) {
 }
 
 /** @param {{ subscription: Subscription }} props */
-function State({ subscription }) {
-  return html`<${StateAdvice} subscription=${subscription} />
-    <${Facts}
-      items=${[
-        ['State', html`<${Badge} word=${subscription.state} />`],
-        ['Lag', `${number(subscription.lag)} ${subscription.lag === 1 ? 'event' : 'events'}`],
-        ['Failures in a row', number(subscription.consecutiveFailures)],
-        ['Next attempt', html`<${When} at=${subscription.nextAttemptAt} never="none due" />`],
-        ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],
-        ['Events', html`<${Text} value=${subscription.eventTypes.join(', ')} />`],
-        ['States', html`<${Text} value=${subscription.states?.join(', ') ?? 'all'} />`],
-        ['Format', `${subscription.format}, ${subscription.payload}`],
-        ['Called', html`<${Text} value=${subscription.url} />`, 'wide'],
-        ...oldSecret(subscription),
-      ]}
-    />`;
+function Settings({ subscription }) {
+  const { id, url, eventTypes, statuses, states, headers, format, payload, createdAt } = subscription;
+  return html`<${Facts}
+    items=${[
+      ['Endpoint', html`<${Text} value=${url} />`, 'wide'],
+      ['Pending deliveries', number(subscription.lag)],
+      ['Failures in a row', number(subscription.consecutiveFailures)],
+      ['Next retry', html`<${When} at=${subscription.nextAttemptAt} never="none" />`],
+      ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],
+      ['Events', html`<${Text} value=${eventTypes.join(', ')} />`],
+      ['Statuses', html`<${Text} value=${statuses?.join(', ') ?? 'all'} />`],
+      ['States', html`<${Text} value=${states?.join(', ') ?? 'all'} />`],
+      ['Format', `${format}, ${payload}`],
+      ['Custom headers', html`<${Text} value=${Object.keys(headers).join(', ') || 'none'} />`],
+      ['Created', fullTime(Date.parse(createdAt))],
+      ...oldSecret(subscription),
+      [
+        'Id',
+        html`<span class="code"><${Text} value=${id} /></span> <${CopyButton} text=${id} what="the id" />`,
+        'wide',
+      ],
+    ]}
+  />`;
 }
 
 /** @type {(subscription: Subscription) => [name: string, value: unknown][]} */
 const oldSecret = ({ previousSecretExpiresAt: at }) =>
-  at === null ? [] : [['Old secret ends', html`<${When} at=${at} />`]];
-
-/** @param {{ subscription: Subscription }} props */
-function StateAdvice({ subscription: { state, disabledReason, unreadable, lastError, lag } }) {
-  const obstacle = unreadable ?? lastError;
-  if (obstacle !== null)
-    return html`<p class="notice warn">Nothing can be sent: <${Text} value=${obstacle} /></p>`;
-  if (state === 'active') return null;
-  if (state === 'disabled') {
-    return html`<p class="notice warn">
-      It is disabled, so nothing is sent.
-      ${disabledReason !== null && html`Reason: <${Text} value=${disabledReason} />.`} Its place in the log is
-      kept; enabling it sends what it missed.
-    </p>`;
-  }
-  return html`<p class="notice warn">
-    The endpoint does not acknowledge. The attempts below say why.
-    ${
-      lag === 0
-        ? ' What it did not take was given up and is among the dead letters; the next event tries it again.'
-        : ' It is tried again by itself; what is given up is kept as dead letters.'
-    }
-  </p>`;
-}
+  at === null ? [] : [['Old secret valid until', fullTime(Date.parse(at))]];
