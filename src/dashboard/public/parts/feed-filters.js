@@ -1,7 +1,7 @@
+import { fromLocal, toLocal } from '../attempts/local-time.js';
 import { eventTones } from '../data/catalogue.js';
 import { useTyped } from '../data/use-typed.js';
 import { useNow } from './clock.js';
-import { localInput, timeOfInput } from './format.js';
 import { html } from './html.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -95,8 +95,9 @@ function Instant({ name, value, onChange }) {
     >${name}
     <input
       type="datetime-local"
-      value=${value === null ? '' : localInput(value)}
-      onChange=${(/** @type {any} */ { target }) => onChange(timeOfInput(target.value))}
+      step="1"
+      value=${toLocal(value)}
+      onChange=${(/** @type {any} */ { target }) => onChange(fromLocal(target.value))}
   /></label>`;
 }
 

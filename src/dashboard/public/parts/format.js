@@ -87,22 +87,3 @@ export const dollars = (amount) => (amount === null ? null : money.format(amount
  * @param {string} word
  */
 export const spaced = (word) => word.replaceAll('_', ' ');
-
-/**
- * A time of the API as a field for local times takes it; empty if it is none.
- * @param {string} at
- */
-export function localInput(at) {
-  const ms = Date.parse(at);
-  if (Number.isNaN(ms)) return '';
-  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-/**
- * The time of the API that a field for local times holds; null if it is empty.
- * @param {string} text
- */
-export function timeOfInput(text) {
-  const ms = new Date(text).getTime();
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
-}
