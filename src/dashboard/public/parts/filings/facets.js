@@ -12,7 +12,6 @@ const shownAtFirst = 6;
  */
 export function Facets({ title, items, chosen, onChoose }) {
   const [isLong, setLong] = useState(false);
-  const most = Math.max(1, ...items.map(({ count }) => count));
   const shown = isLong ? items : items.filter(({ value }, at) => at < shownAtFirst || value === chosen);
   return html`<section class="facets" aria-label=${title}>
     <h2>${title}</h2>
@@ -28,7 +27,6 @@ export function Facets({ title, items, chosen, onChoose }) {
             >
               <span class="facet-count">${number(count)}</span>
               <span class="facet-value"><${Text} value=${value} /></span>
-              <meter min="0" max=${most} value=${count} aria-hidden="true"></meter>
             </button>
           </li>`,
       )}
