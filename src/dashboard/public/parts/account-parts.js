@@ -112,7 +112,8 @@ const noticeTones = new Map([
  * @param {{ account: Account }} props
  */
 export function HealthAdvice({ account: { account, health } }) {
-  const advice = adviceFor(account, health);
+  const mayChange = useMayWrite() && useSession().account === null;
+  const advice = adviceFor(account, health, mayChange);
   if (advice === null) return null;
   return html`<div class=${`notice ${noticeTones.get(health.state) ?? 'bad'}`} role="status">
     ${advice}
@@ -120,19 +121,25 @@ export function HealthAdvice({ account: { account, health } }) {
   </div>`;
 }
 
-/** @type {(account: string, health: Account['health']) => unknown} */
-function adviceFor(account, { state, doubt, consecutiveFailures, backoffUntil, lastCompletePollAt }) {
+/** @type {(account: string, health: Account['health'], mayChange: boolean) => unknown} */
+function adviceFor(account, health, mayChange) {
+  const { state, doubt, consecutiveFailures, backoffUntil, lastCompletePollAt } = health;
   switch (state) {
     case 'ok':
       return null;
     case 'baselining':
       return 'All filings are being read for the first time. Changes are reported once that is complete.';
     case 'backing_off':
-      return html`The partner service failed ${consecutiveFailures} times in a row. The next try is
-        <${When} at=${backoffUntil} never="soon" />; nothing needs to be done unless it goes on.`;
+      return html`The partner service failed ${consecutiveFailures} times in a row. The next poll is
+        <${When} at=${backoffUntil} never="soon" />. Nothing needs to be done unless it goes on.`;
     case 'auth_failed':
-      return html`The partner service refuses the key, so no change is seen. Give a valid one with
-        <code>PUT /v1/accounts/${account}</code>; polling then goes on by itself.`;
+      return html`The partner service refuses the key, so no change is seen.
+      ${
+        mayChange
+          ? html`<a href=${href('accounts', account, 'settings')}>Give it a valid key</a>;`
+          : 'The operator has to give it a valid key;'
+      }
+      polling then resumes by itself.`;
     case 'doubtful':
       return html`What the partner service shows is not believed to be this account's own, and is held back
         since <${When} at=${doubt?.since ?? null} never="now" />: ${doubt?.shown} of ${doubt?.known} known

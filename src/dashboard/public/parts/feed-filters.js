@@ -25,7 +25,7 @@ export function FeedFilters({ query, setQuery, children }) {
   );
   return html`<form class="filters" role="search" aria-label="Changes" onSubmit=${stay}>
     <label
-      >Words
+      >Contains
       <input
         type="search"
         value=${search}
