@@ -1,87 +1,117 @@
+import { apiPath } from '../data/api-client.js';
 import { statusTones } from '../data/catalogue.js';
+import { knowledgeOf } from '../data/knowledge.js';
+import { useResource } from '../data/use-resource.js';
 import { useTyped } from '../data/use-typed.js';
-import { AccountNav } from '../parts/account-parts.js';
+import { AccountNav, Health } from '../parts/account-parts.js';
+import { isSorted } from '../parts/filings/filing-choice.js';
 import { FilingsTable } from '../parts/filings/filings-table.js';
+import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
 import { Heading } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
 
-const statuses = Object.keys(statusTones);
+/** @import { Account } from '../data/api-types.d.ts' */
+/** @import { Resource } from '../data/use-resource.js' */
+/** @import { FilingChoice } from '../parts/filings/filing-choice.js' */
+
+const refreshMs = 10_000;
 
 /**
  * The filings of an account as the daemon last saw them, by status, state and words.
  * @param {{ account: string, status?: string }} props `status`: of addresses that name it in their path
  */
-export function FilingsPage({ account, status: named }) {
-  const [query, setQuery] = useQuery();
+export function FilingsPage({ account: name, status: named }) {
+  const [query] = useQuery();
+  /** @type {Resource<Account>} */
+  const { data: account } = useResource(apiPath('accounts', name), refreshMs);
   const status = query.get('status') ?? named ?? null;
-  const state = query.get('state');
-  const q = query.get('q');
-  const order = query.get('order') === 'oldest' ? 'oldest' : 'newest';
-  const [typed, setTyped] = useTyped(q ?? '', (text) => setQuery({ q: text.trim() }));
-  const [typedState, setTypedState] = useTyped(state ?? '', (text) =>
-    setQuery({ state: text.trim().toUpperCase() }),
-  );
+  /** @type {FilingChoice} */
+  const choice = {
+    status,
+    state: query.get('state'),
+    q: query.get('q'),
+    order: query.get('order') === 'oldest' ? 'oldest' : 'newest',
+    statuses: Object.keys(account?.counts ?? statusTones),
+  };
   return html`<${Heading}
       title=${status === null ? 'Filings' : `Filings: ${status}`}
-      crumbs=${[[account, href('accounts', account)]]}
-    />
-    <${AccountNav} account=${account} at="filings" />
-    <${StatusChips} account=${account} status=${status} query=${query} />
-    <form class="filters" role="search" aria-label="Filings of this account" onSubmit=${stay}>
-      <label
-        >Policy number, insured or id
-        <input
-          type="search"
-          maxlength="200"
-          value=${typed}
-          onInput=${(/** @type {any} */ { target }) => setTyped(target.value)}
-      /></label>
-      <label class="short"
-        >State
-        <input
-          maxlength="2"
-          value=${typedState}
-          placeholder="any"
-          autocomplete="off"
-          onInput=${(/** @type {any} */ { target }) => setTypedState(target.value)}
-      /></label>
-      <label
-        >Order
-        <select
-          value=${order}
-          onChange=${(/** @type {any} */ { target }) => setQuery({ order: target.value === 'oldest' ? 'oldest' : null })}
-        >
-          <option value="newest">Newest first</option>
-          <option value="oldest">Oldest first</option>
-        </select></label
-      >
-    </form>
+      crumbs=${[[name, href('accounts', name)]]}
+      >${account !== null && knowledgeOf(account) !== 'current' && html`<${Health} account=${account} />`}<//
+    >
+    <${AccountNav} account=${name} at="filings" />
+    <${StatusChips} name=${name} account=${account} choice=${choice} />
+    <${Filters} choice=${choice} />
     ${
       status === 'REJECTED' &&
       html`<p>
-        <a href=${withQuery(href('rejections'), { account })}>The rejection board</a> groups these by reason
-        and state.
+        <a href=${withQuery(href('rejections'), { account: name })}>The rejection board</a> groups these by
+        reason and state.
       </p>`
     }
-    <${FilingsTable} account=${account} status=${status} state=${state} q=${q} order=${order} />`;
+    <${FilingsTable} account=${name} choice=${choice} />`;
+}
+
+/** @param {{ choice: FilingChoice }} props */
+function Filters({ choice: { status, state, q, order } }) {
+  const [, setQuery] = useQuery();
+  const [words, setWords] = useTyped(q ?? '', (text) => setQuery({ q: text.trim() }));
+  const [abbreviation, setAbbreviation] = useTyped(state ?? '', (text) =>
+    setQuery({ state: text.trim().toUpperCase() }),
+  );
+  return html`<form class="filters" role="search" aria-label="Filings of this account" onSubmit=${stay}>
+    <label
+      >Policy number, insured or id
+      <input
+        type="search"
+        maxlength="200"
+        value=${words}
+        onInput=${(/** @type {any} */ { target }) => setWords(target.value)}
+    /></label>
+    ${
+      isSorted({ status, q }) &&
+      html`<label class="short"
+          >State
+          <input
+            maxlength="16"
+            value=${abbreviation}
+            placeholder="any"
+            autocomplete="off"
+            onInput=${(/** @type {any} */ { target }) => setAbbreviation(target.value)}
+        /></label>
+        <label
+          >Order
+          <select
+            value=${order}
+            onChange=${(/** @type {any} */ { target }) => setQuery({ order: target.value === 'oldest' ? 'oldest' : null })}
+          >
+            <option value="newest">Newest first</option>
+            <option value="oldest">Oldest first</option>
+          </select></label
+        >`
+    }
+  </form>`;
 }
 
 /** @param {Event} event */
 const stay = (event) => event.preventDefault();
 
-/** @param {{ account: string, status: string | null, query: URLSearchParams }} props */
-function StatusChips({ account, status, query }) {
+/** @param {{ name: string, account: Account | null, choice: FilingChoice }} props */
+function StatusChips({ name, account, choice: { status, state, q, order, statuses } }) {
   const offered = status === null || statuses.includes(status) ? statuses : [...statuses, status];
-  const kept = { state: query.get('state'), q: query.get('q'), order: query.get('order') };
-  const link = (/** @type {string} */ name, /** @type {string | null} */ one) =>
-    html`<a
-      key=${name}
-      href=${withQuery(href('accounts', account, 'filings'), { status: one, ...kept })}
+  const kept = { state, q, order: order === 'oldest' ? order : null };
+  const isKnown = account !== null && knowledgeOf(account) !== 'unknown';
+  const link = (/** @type {string} */ text, /** @type {string | null} */ one) => {
+    const count = one === null ? undefined : account?.counts[one];
+    return html`<a
+      key=${text}
+      href=${withQuery(href('accounts', name, 'filings'), { status: one, ...kept })}
       aria-current=${status === one ? 'page' : undefined}
-      ><bdi>${name}</bdi></a
+      ><bdi>${text}</bdi
+      >${isKnown && count !== undefined && html` <span class="chip-count">${number(count)}</span>`}</a
     >`;
+  };
   return html`<nav aria-label="Status" class="chips">
-    ${link('All', null)}${offered.map((one) => link(one, one))}
+    ${link(q === null ? 'Not completed' : 'All', null)}${offered.map((one) => link(one, one))}
   </nav>`;
 }

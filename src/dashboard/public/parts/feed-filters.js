@@ -1,3 +1,4 @@
+import { useState } from '../vendor/hooks.js';
 import { fromLocal, toLocal } from '../attempts/local-time.js';
 import { eventTones } from '../data/catalogue.js';
 import { useTyped } from '../data/use-typed.js';
@@ -19,6 +20,7 @@ const presets = /** @type {const} */ ([
  */
 export function FeedFilters({ query, setQuery, children }) {
   const now = useNow();
+  const [isOpen, setOpen] = useState(['filingId', 'after', 'before'].some((name) => query.has(name)));
   const [search, setSearch] = useTyped(query.get('q') ?? '', (text) => setQuery({ q: text.trim() }));
   const [filing, setFiling] = useTyped(query.get('filingId') ?? '', (text) =>
     setQuery({ filingId: text.trim() }),
@@ -41,7 +43,10 @@ export function FeedFilters({ query, setQuery, children }) {
         ${Object.keys(eventTones).map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
       </select></label
     >
-    <label
+    <button type="button" class="more-filters" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+      More filters
+    </button>
+    <label class="further"
       >Id of a filing
       <input
         type="search"
@@ -59,7 +64,7 @@ export function FeedFilters({ query, setQuery, children }) {
       value=${query.get('before')}
       onChange=${(/** @type {string | null} */ before) => setQuery({ before })}
     />
-    <div class="chips" role="group" aria-label="Period">
+    <div class="chips further" role="group" aria-label="Period">
       ${presets.map(
         ([name, ms]) =>
           html`<button
@@ -91,7 +96,7 @@ export function FeedFilters({ query, setQuery, children }) {
  * @param {{ name: string, value: string | null, onChange: (value: string | null) => void }} props
  */
 function Instant({ name, value, onChange }) {
-  return html`<label
+  return html`<label class="further"
     >${name}
     <input
       type="datetime-local"

@@ -4,6 +4,7 @@ import { html } from '../html.js';
 import { Text } from '../parts.js';
 
 const shownAtFirst = 6;
+const shownOnPhone = 3;
 
 /**
  * How many of a list have each value, most first; a click shows these only, another one all again.
@@ -12,7 +13,8 @@ const shownAtFirst = 6;
  */
 export function Facets({ title, items, chosen, onChoose }) {
   const [isLong, setLong] = useState(false);
-  const shown = isLong ? items : items.filter(({ value }, at) => at < shownAtFirst || value === chosen);
+  const few = matchMedia('(max-width: 40rem)').matches ? shownOnPhone : shownAtFirst;
+  const shown = isLong ? items : items.filter(({ value }, at) => at < few || value === chosen);
   return html`<section class="facets" aria-label=${title}>
     <h2>${title}</h2>
     <ul>

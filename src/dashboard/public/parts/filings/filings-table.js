@@ -5,11 +5,13 @@ import { withQuery } from '../../router.js';
 import { number } from '../format.js';
 import { html } from '../html.js';
 import { Age, Failure, FilingLink, Loading, Text } from '../parts.js';
+import { queryOf } from './filing-choice.js';
 import { keyOf, rowOf, columnsOf, numbers } from './filing-columns.js';
 import { Searched } from './searched.js';
 import { StillTable } from './still-rows.js';
 
 /** @import { Filing } from '../../data/api-types.d.ts' */
+/** @import { FilingChoice } from './filing-choice.js' */
 /** @import { Knowledge } from '../../data/knowledge.js' */
 /** @import { List } from '../../data/use-resource.js' */
 
@@ -67,12 +69,12 @@ function allClear(knowledge) {
 }
 
 /**
- * Filings that match, newest or oldest first.
- * @param {{ account: string, status: string | null, state: string | null, q: string | null, order: 'newest' |
- * 'oldest' }} props
+ * Filings that match, newest or oldest first; the completed ones alone by their id.
+ * @param {{ account: string, choice: FilingChoice }} props
  */
-export function FilingsTable({ account, status, state, q, order }) {
-  const path = withQuery(`${apiPath('accounts', account, 'filings')}?limit=50`, { order, status, state, q });
+export function FilingsTable({ account, choice }) {
+  const { status, q } = choice;
+  const path = withQuery(`${apiPath('accounts', account, 'filings')}?limit=50`, queryOf(choice));
   /** @type {List<Filing>} */
   const { data, error, showMore } = useList(path, refreshMs);
   if (data === null) return html`<${Waiting} error=${error} />`;
@@ -87,7 +89,7 @@ export function FilingsTable({ account, status, state, q, order }) {
       caption="Filings"
       columns=${columns.map(([name]) => name)}
       numbers=${numbers}
-      empty=${q === null && state === null ? 'No filing is in this status.' : 'No filing matches.'}
+      empty=${q === null && choice.state === null ? 'No filing is in this status.' : 'No filing matches.'}
       more=${data.more}
       onMore=${showMore}
     />
