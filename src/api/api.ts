@@ -13,6 +13,7 @@ import type { ApiDeps } from './deps.ts';
 import { addDocsRoutes } from './operation/docs-routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addFilingRoutes } from './filings/routes.ts';
+import { addSeenRoutes } from './filings/seen-routes.ts';
 import { addHealthRoutes } from './operation/health.ts';
 import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
 import type { RouteTable } from './server/http-rules.ts';
@@ -82,6 +83,7 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addEventRoutes(app, deps);
   addStreamRoutes(app, deps);
   addFilingRoutes(app, deps);
+  addSeenRoutes(app, deps);
   addQueueRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
 }

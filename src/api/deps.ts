@@ -12,9 +12,11 @@ import type { EventLog } from '../events/event-log.ts';
 import type { LogSections } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
+import type { SeenStore } from '../filings/seen/seen-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { ReadQuota } from '../redis/quota/account-quota.ts';
 import type { QueueState } from '../redis/jobs/queue-state.ts';
+import type { SearchService } from '../polling/service-search.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
@@ -32,6 +34,9 @@ export interface ApiDeps {
   readonly quota: ReadQuota;
   readonly snapshot: SnapshotStore;
   readonly filings: FilingListStore;
+  readonly seen: SeenStore;
+  /** Asks the partner service itself for filings whose details are not kept. */
+  readonly searchService: SearchService;
   readonly countHistory: Pick<CountHistory, 'read'>;
   readonly polling: PollingStore;
   readonly log: EventLog;

@@ -83,6 +83,9 @@ const rows: Readonly<Record<string, Row>> = {
   [`GET ${account}/events/stream`]: { expected: reading(200) },
   [`GET ${account}/filings`]: { expected: reading(200) },
   [`GET ${account}/filings/:filingId`]: { expected: reading(200) },
+  // It is not REJECTED.
+  [`PUT ${account}/filings/:filingId/seen`]: { body: { by: 'Dana' }, expected: changing(409) },
+  [`DELETE ${account}/filings/:filingId/seen`]: { expected: changing(204) },
 };
 
 const redis = testRedis();

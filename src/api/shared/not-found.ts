@@ -22,3 +22,11 @@ export function tokenNotFound(): Problem {
 export function replayNotFound(): Problem {
   return new Problem('replay_not_found', 'POST …/replay returns the id; its subscription must still exist.');
 }
+
+/** The problem of a filing that was never seen. */
+export function filingNotFound(): Problem {
+  return new Problem(
+    'filing_not_found',
+    'No poll of this account has seen it; GET …/filings?q= finds filings.',
+  );
+}

@@ -13,6 +13,7 @@ export const problemCodes = {
   filing_not_found: [404, 'No such filing'],
   replay_not_found: [404, 'No such replay'],
   method_not_allowed: [405, 'This path does not allow that method'],
+  filing_not_rejected: [409, 'The filing is not rejected'],
   nothing_doubted: [409, 'Nothing is held back'],
   account_quota_exceeded: [409, 'The account would store too much'],
   request_timeout: [408, 'The request took too long to arrive'],

@@ -8,6 +8,7 @@ import { createEventLog } from '../../events/event-log.ts';
 import { createLogOutline } from '../../events/log-outline.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
+import { createSeenStore } from '../../filings/seen/seen-store.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';
 import { createStayReads } from '../../filings/newest/stay-reads.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
@@ -38,6 +39,7 @@ export function createStores(
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     filings: createFilingListStore(redis, keys, onUnreadable),
     stays: createStayReads(redis, keys, onUnreadable),
+    seen: createSeenStore(redis, keys),
     countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys, onUnreadable),
     log,
