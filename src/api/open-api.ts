@@ -5,9 +5,9 @@ import type { Api } from './server/api-instance.ts';
 import { problemSchema } from './shared/schema.ts';
 import { attemptSchema, deadLetterSchema } from './delivery/schema.ts';
 import type { ApiDeps } from './deps.ts';
-import { eventSchema } from './events/schema.ts';
 import { filingSchema } from './filings/schema.ts';
-import { describeWebhooks } from './open-api-webhooks.ts';
+import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
+import { finishDocument } from './document/finish-document.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
 import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
 
@@ -22,7 +22,7 @@ const sharedSchemas: readonly TSchema[] = [
   changedSchema,
   attemptSchema,
   deadLetterSchema,
-  eventSchema,
+  ...describeEvents(),
   filingSchema,
 ];
 
@@ -56,6 +56,7 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
         title: 'filing-webhooks',
         version,
         description,
+        contact: { name: 'The operator of this daemon' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
@@ -72,6 +73,8 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
       },
       webhooks: describeWebhooks(),
     } as object,
+    transformObject: (made) =>
+      'openapiObject' in made ? finishDocument(made.openapiObject) : made.swaggerObject,
     hideUntagged: true,
     convertConstToEnum: false,
     refResolver: {

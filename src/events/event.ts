@@ -9,6 +9,8 @@ export interface NewEvent {
   readonly filingId: string;
   /** State abbreviation for the `states` filter; empty where unknown. */
   readonly state: string;
+  /** The filing's status after the event, for the `statuses` filter; empty for operational events. */
+  readonly status: string;
   readonly body: string;
   /** Bytes of the filing, only where it was too large to be part of the body. */
   readonly omittedBytes?: number;
@@ -89,6 +91,7 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     type: change.type,
     filingId,
     state: stateAbbreviation(document),
+    status: after.status,
     body: JSON.stringify({ type: change.type, timestamp: isoTime(change.notAfter), data }),
     ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
   };
@@ -110,6 +113,7 @@ export function buildOperationalEvent(
     type,
     filingId: '',
     state: '',
+    status: '',
     body: JSON.stringify({ type, timestamp: isoTime(at), data: { account, ...cutTexts(details) } }),
   };
 }

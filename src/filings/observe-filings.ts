@@ -154,8 +154,9 @@ function note(tally: Tally, { previous, event }: FilingCommit, position: number 
 
 /** The report of an event that is in the log at that position. */
 export function toRecorded(
-  { id, type, filingId, state, omittedBytes }: NewEvent,
+  { id, type, filingId, state, status, omittedBytes }: NewEvent,
   position: number,
 ): RecordedEvent {
-  return { position, id, type, filingId, state, ...(omittedBytes === undefined ? {} : { omittedBytes }) };
+  const omitted = omittedBytes === undefined ? {} : { omittedBytes };
+  return { position, id, type, filingId, state, status, ...omitted };
 }
