@@ -53,12 +53,12 @@ describe('a new subscription', () => {
     await page.getByRole('button', { name: 'Add a header' }).click();
     await page.getByLabel('Name of header 1').fill('x-team');
     await page.getByLabel('Value of header 1').fill('claims');
-    const secret = await page.getByLabel('Signing secret').inputValue();
+    const secret = await page.getByLabel('Signing secret', { exact: true }).inputValue();
     await tab.picture('new-subscription');
     await expectAccessible(tab);
     await page.getByRole('button', { name: 'Create subscription' }).click();
     await page.getByRole('heading', { name: 'Subscription created' }).waitFor();
-    expect(await page.getByLabel('Signing secret').inputValue()).toBe(secret);
+    expect(await page.getByLabel('Signing secret', { exact: true }).inputValue()).toBe(secret);
     await tab.picture('new-subscription-created');
     await page.getByRole('link', { name: 'Open the subscription' }).click();
     await page.getByRole('heading', { name: 'The claims desk', level: 1 }).waitFor();
@@ -82,7 +82,7 @@ describe('a new subscription', () => {
     await using tab = await openNew();
     const { page } = tab;
     await page.getByLabel('Endpoint URL').fill(collector.url);
-    await page.getByLabel('Signing secret').fill(collector.secret);
+    await page.getByLabel('Signing secret', { exact: true }).fill(collector.secret);
     await page.getByRole('button', { name: 'Send a test first' }).click();
     await page.getByText(/Test: Delivered with status 200 after/).waitFor();
     collector.answer(404);
@@ -104,7 +104,7 @@ describe('a new subscription', () => {
     await using tab = await openNew();
     const { page } = tab;
     await page.getByLabel('Endpoint URL').fill('https://127.0.0.1:6379/');
-    await page.getByLabel('Signing secret').fill('whsec_short');
+    await page.getByLabel('Signing secret', { exact: true }).fill('whsec_short');
     await page.getByRole('button', { name: 'Add a header' }).click();
     await page.getByLabel('Name of header 1').fill('content-type');
     await page.getByLabel('Value of header 1').fill('text/plain');
@@ -153,7 +153,7 @@ describe('a subscription that is edited', () => {
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByText('Kept as they are: x-kept').waitFor();
     await page.getByLabel('Description').fill('After');
-    await tick(page, 'TX').uncheck();
+    await tick(page, /^TX/).uncheck();
     await tab.picture('edit-subscription');
     await expectAccessible(tab);
     await page.getByRole('button', { name: 'Save' }).click();

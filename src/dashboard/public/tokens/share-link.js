@@ -17,7 +17,8 @@ export function ShareLinkButton({ account, onDone }) {
   const [open, setOpen] = useState(false);
   const [link, setLink] = useState(/** @type {{ url: string, expiresAt: string } | null} */ (null));
   const make = async (/** @type {FormData} */ form) => {
-    const body = { expiresInMs: Number(form.get('span')), readOnly: true };
+    const name = String(form.get('name')).trim();
+    const body = { name, expiresInMs: Number(form.get('span')), readOnly: true };
     setLink(await client.send('POST', apiPath('accounts', account, 'links'), body));
     onDone();
   };
@@ -38,8 +39,18 @@ export function ShareLinkButton({ account, onDone }) {
             >
               <p>
                 Whoever has the link sees the pages of <bdi class="text">${account}</bdi> until it expires,
-                and can change nothing. It needs no token.
+                and can change nothing. It needs no token. The list below shows it, and revoking it there ends
+                it.
               </p>
+              <label
+                >For whom
+                <input
+                  name="name"
+                  required
+                  maxlength="100"
+                  autocomplete="off"
+                  placeholder="Such as the agency’s name"
+              /></label>
               <label
                 >Expires after
                 <select name="span">

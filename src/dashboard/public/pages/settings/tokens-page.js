@@ -45,7 +45,7 @@ export function TokensPage({ account }) {
       data !== null &&
       html`<${Table}
         caption="Tokens"
-        columns=${['Name', 'Rights', 'Made by', 'Created', 'Last used', 'Expires', ...(mayWrite ? ['Action'] : [])]}
+        columns=${['Name', 'Kind', 'Rights', 'Made by', 'Created', 'Last used', 'Expires', ...(mayWrite ? ['Action'] : [])]}
         rows=${tokens.map((token) => ({
           key: token.id,
           cells: [
@@ -63,10 +63,11 @@ export function TokensPage({ account }) {
 }
 
 /** @type {(token: Token, tokens: readonly Token[]) => unknown[]} */
-function cellsOf({ name, readOnly, parent, createdAt, lastUsedAt, expiresAt }, tokens) {
+function cellsOf({ name, readOnly, link, parent, createdAt, lastUsedAt, expiresAt }, tokens) {
   const maker = parent === null ? 'the operator' : (tokens.find(({ id }) => id === parent)?.name ?? parent);
   return [
     html`<${Text} value=${name} />`,
+    link ? 'link' : 'token',
     html`<${Badge} word=${readOnly ? 'read only' : 'read and write'} tone=${readOnly ? 'plain' : 'info'} />`,
     html`<${Text} value=${maker} />`,
     html`<${When} at=${createdAt} />`,
