@@ -138,7 +138,7 @@ function arrange(values: Values): Config {
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
     trustedProxies: values.TRUSTED_PROXIES ?? [],
-    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    publicUrl: values.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     apiToken: values.API_TOKEN,
     encryptionKeys: values.ENCRYPTION_KEY,
     defaultAccount: accountOf(values),
