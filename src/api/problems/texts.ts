@@ -21,6 +21,10 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
     'No subscription of this account has this id; it may be deleted. GET the list of subscriptions.',
   filing_not_found:
     'No poll of this account has seen a filing with this id. Ids are those of the partner service; policy numbers are not.',
+  event_not_found:
+    'No event of this account has this id, or it was trimmed from the log for its age (`EVENT_RETENTION_MS`).',
+  attempt_not_found: 'No attempt of this account has this id, or it is no longer kept.',
+  filing_not_rejected: 'The filing is not rejected at present, so there is no rejection to mark as seen.',
   replay_not_found:
     'No replay has this id. The latest fifty of a subscription are kept, as long as the subscription exists.',
   method_not_allowed:

@@ -24,6 +24,13 @@ export const statusPattern = '^[^\\u0000-\\u001f\\u007f]+$';
 /** The abbreviation of a state, also as the partner service might write it some day. */
 export const statePattern = '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$';
 
+/** A line of text with something to read in it. */
+export const linePattern =
+  '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$';
+
+/** The id of an event. */
+export const eventIdPattern = '^evt_[0-9A-Za-z]{1,64}$';
+
 const eachType = String.raw`\s*(?:${eventPatterns.map((name) => name.replaceAll(/[.*]/g, String.raw`\$&`)).join('|')})\s*`;
 
 /** Event types in a query, with commas between. */
@@ -41,6 +48,8 @@ export const patternWords: ReadonlyMap<string, (text: string) => string> = new M
   [partnerKeyPattern, () => 'must be 1 to 512 printable ASCII characters without a space at either end'],
   [idempotencyKeyPattern, () => 'must be 1 to 255 printable ASCII characters'],
   [statusPattern, () => 'must not hold control characters'],
+  [linePattern, () => 'must be one line of text that is not blank'],
+  [eventIdPattern, () => 'must be the id of an event, such as evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
   [statePattern, unknownState],
   [typesPattern, unknownType],
 ]);

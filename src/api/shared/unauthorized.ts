@@ -11,19 +11,25 @@ const otherSchemes = new Set([
   'token',
 ]);
 
+const ended = 'The session has ended. Sign in again, or send "Authorization: Bearer <token>".';
 const unknown =
   'This token is not known here: it may be mistyped, revoked or expired, or belong to another daemon.';
 
 /**
  * The problem of a request without a valid token; `authorization` is its header. An unknown, a revoked and an
- * expired token read the same.
+ * expired token read the same. `hadSession` says that it had the cookie of a session in its place.
  */
-export function unauthorized(authorization: string | undefined): Problem {
+export function unauthorized(authorization: string | undefined, hadSession = false): Problem {
   // RFC 6750 §3.1: no error code for a request without any credentials.
   const challenge = `Bearer realm="filing-webhooks"${authorization === undefined ? '' : ', error="invalid_token"'}`;
-  return new Problem('unauthorized', faultOf(authorization), {
+  return new Problem('unauthorized', hadSession ? ended : faultOf(authorization), {
     headers: { 'www-authenticate': challenge },
   });
+}
+
+/** The same problem for a token that was valid when the request began, and is revoked since. */
+export function tokenGone(): Problem {
+  return unauthorized('Bearer gone');
 }
 
 function faultOf(authorization: string | undefined): string {
