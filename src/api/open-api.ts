@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { TSchema } from 'typebox';
-import { accountSchema } from './accounts/schema.ts';
+import { accountSchema, savedAccountSchema } from './accounts/schema.ts';
 import type { Api } from './server/api-instance.ts';
 import { problemSchema } from './shared/schema.ts';
 import { attemptSchema, deadLetterSchema } from './delivery/schema.ts';
@@ -15,6 +15,7 @@ import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
 const sharedSchemas: readonly TSchema[] = [
   problemSchema,
   accountSchema,
+  savedAccountSchema,
   tokenSchema,
   newTokenSchema,
   subscriptionSchema,
