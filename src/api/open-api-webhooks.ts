@@ -28,7 +28,7 @@ const partnerFiling = Type.Object(
   { additionalProperties: true },
 );
 
-const filingData = record({
+const filingFields = {
   account,
   filingId: Type.String({ examples: ['f_123'] }),
   status,
@@ -61,6 +61,23 @@ const filingData = record({
         'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut.',
     }),
   ),
+};
+
+const filingData = record(filingFields);
+
+const stalledData = record({
+  ...filingFields,
+  stalled: record(
+    {
+      status: Type.String({ description: 'The status that lasts.' }),
+      since: time('When it was first seen in that status; for a filing of the baseline, when that was read.'),
+      after: Type.String({
+        description: "The account's limit for that status, an ISO 8601 duration.",
+        examples: ['P10D'],
+      }),
+    },
+    { description: 'What lasts for longer than it should.' },
+  ),
 });
 
 const accountData = record({
@@ -87,6 +104,7 @@ const pingData = record({ account, subscription: Type.String() });
 /** `data` of a callback, by the kind of data of its event type. */
 const dataSchemas = {
   filing: filingData,
+  stalled: stalledData,
   account: accountData,
   disabled: disabledData,
   fellBehind: fellBehindData,

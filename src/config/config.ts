@@ -140,7 +140,7 @@ function arrange(values: Values): Config {
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
     trustedProxies: values.TRUSTED_PROXIES ?? [],
-    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    publicUrl: values.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     frameAncestors: values.FRAME_ANCESTORS ?? [],
     apiToken: values.API_TOKEN,
     encryptionKeys: values.ENCRYPTION_KEY,

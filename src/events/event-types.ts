@@ -5,7 +5,7 @@ interface EventTypeFacts {
   /** When such an event is appended, as a sentence of the OpenAPI document. */
   readonly when: string;
   /** The kind of `data`; src/api/open-api-webhooks.ts has its fields. */
-  readonly data: 'filing' | 'account' | 'disabled' | 'fellBehind' | 'ping';
+  readonly data: 'filing' | 'stalled' | 'account' | 'disabled' | 'fellBehind' | 'ping';
   readonly tone: Tone;
   /** The status of the filing after it; missing where the type alone does not say. */
   readonly status?: string;
@@ -57,6 +57,11 @@ export const eventTypes = {
     data: 'filing',
     tone: 'plain',
   },
+  'filing.stalled': {
+    when: "A filing has been in its status for longer than the account's `stalledAfter` allows; once per stay and limit.",
+    data: 'stalled',
+    tone: 'warn',
+  },
   ping: { when: 'A test call; it is in no log.', data: 'ping', tone: 'plain' },
   'account.auth_failed': {
     when: 'The partner service refuses the key of the account.',
@@ -95,7 +100,7 @@ export type EventType = keyof typeof eventTypes;
 
 /** Event types that a read of a filing can lead to. */
 export type FilingEventType = {
-  [T in EventType]: (typeof eventTypes)[T]['data'] extends 'filing' ? T : never;
+  [T in EventType]: (typeof eventTypes)[T]['data'] extends 'filing' | 'stalled' ? T : never;
 }[EventType];
 
 const names = Object.keys(eventTypes) as EventType[];

@@ -1,4 +1,5 @@
 import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
+import type { StayReads } from '../filings/newest/stay-reads.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
@@ -18,6 +19,7 @@ import type { PollJob } from './schedule/poll-queue.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
 import { reportHealth } from './health.ts';
+import { createStalledSearch, type StalledSearch } from './schedule/stalled-filings.ts';
 import { withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */
@@ -29,6 +31,7 @@ export interface AccountPollerDeps {
   readonly accounts: AccountStore;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
+  readonly stays: StayReads;
   readonly clock: Clock;
   readonly random: () => number;
   /** The clients of the accounts; a search may share them. */
@@ -71,8 +74,8 @@ export function createAccountPoller(
   deps: AccountPollerDeps,
 ): (job: PollJob, signal: AbortSignal) => Promise<boolean> {
   const { partners } = deps;
-  // Those that have been polled with since they were made.
-  const polled = new WeakSet<PartnerConnection>();
+  // For each that has been polled with since it was made: which filings that stay were looked at.
+  const polled = new WeakMap<PartnerConnection, StalledSearch>();
   const tryTakePlace = createPlaces(largeReadsMax);
 
   return async (job, signal) => {
@@ -136,7 +139,8 @@ export function createAccountPoller(
   ): Promise<PollOutcome> {
     const connection = partners.of(account);
     const isNew = !polled.has(connection);
-    polled.add(connection);
+    const stalled = polled.get(connection) ?? createStalledSearch(deps);
+    polled.set(connection, stalled);
     const startedAt = performance.now();
     const sentBefore = connection.requestsSent();
     const now = deps.clock.now;
@@ -145,6 +149,7 @@ export function createAccountPoller(
       {
         ...deps,
         ...connection,
+        stalled,
         handOn,
         client: createPatientClient({ ...deps, ...connection }),
         now,

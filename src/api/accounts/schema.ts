@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account-store.ts';
 import { accountNameWords, partnerKeyPattern } from '../shared/patterns.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
+import { stalledAfter, stalledAfterInput } from './stalled-after.ts';
 import { listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 
 const day = 86_400_000;
@@ -50,6 +51,7 @@ export const accountInputSchema = record({
   }),
   pollIntervalMs: Type.Optional(pollIntervalMs),
   sweepIntervalMs: Type.Optional(sweepIntervalMs),
+  stalledAfter: Type.Optional(stalledAfterInput),
 });
 
 const doubt = record(
@@ -96,6 +98,7 @@ export const accountSchema = record(
     baseUrl,
     pollIntervalMs,
     sweepIntervalMs,
+    stalledAfter,
     createdAt: time('When it was created.'),
     updatedAt: time('When its settings last changed.'),
     counts: countsByStatus,

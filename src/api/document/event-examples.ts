@@ -28,6 +28,13 @@ const changes: Readonly<Partial<Record<EventType, object>>> = {
     changed: ['status'],
   },
   'filing.removed': { status: 'PENDING', previousStatus: 'PENDING', sequence: 4, changed: [], filing: null },
+  'filing.stalled': {
+    status: 'PENDING',
+    previousStatus: 'PENDING',
+    sequence: 4,
+    changed: [],
+    stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' },
+  },
   'filing.restored': { status: 'PENDING', previousStatus: 'PENDING', sequence: 5, changed: [] },
 };
 

@@ -3,6 +3,7 @@ import { addExamples } from './examples.ts';
 import type { ApiDocument } from './json-schema.ts';
 import { nameBodies } from './name-schemas.ts';
 import { openWhatIsSent } from './open-schemas.ts';
+import { sayDefaults } from './say-defaults.ts';
 
 type Written = OpenAPIV3.Document | OpenAPIV3_1.Document;
 
@@ -12,5 +13,5 @@ type Written = OpenAPIV3.Document | OpenAPIV3_1.Document;
  */
 export function finishDocument(document: Partial<Written>): Partial<Written> {
   const made = document as unknown as ApiDocument;
-  return addExamples(nameBodies(openWhatIsSent(made))) as unknown as Partial<Written>;
+  return addExamples(nameBodies(sayDefaults(openWhatIsSent(made)))) as unknown as Partial<Written>;
 }

@@ -28,7 +28,7 @@ export function ofMember(status: string, member: string): { readonly id: string;
   return { rank: member.slice(begin, begin + digits), id: member.slice(begin + digits + 1) };
 }
 
-/** The time of a rank, milliseconds: since when the filing is in its status. */
+/** The time of a rank (ms), since when the filing is in its status; 0 for the oldest rank. */
 export function timeOfRank(rank: string): number {
   return lastTime - Number(rank);
 }

@@ -126,6 +126,7 @@ function realBody(type: string, filingBytesMax: number): string {
     notBefore: 1,
     notAfter: 2,
     document: type === 'filing.removed' ? null : { id: 'f', extra: [1] },
+    ...(type === 'filing.stalled' ? { stalled: { since: 1, after: 'P1D' } } : {}),
   };
   return buildFilingEvent(change, filingBytesMax).body;
 }

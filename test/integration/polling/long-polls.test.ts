@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
+import { createStayReads } from '../../../src/filings/newest/stay-reads.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createHostLookup } from '../../../src/names/host-lookup.ts';
 import { createPartnerConnections } from '../../../src/polling/partner-connections.ts';
@@ -49,6 +50,7 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
     accounts,
     snapshot: createSnapshotStore(client, keys),
     polling: createPollingStore(client, keys),
+    stays: createStayReads(client, keys),
     clock,
     random: Math.random,
     onEvents: () => undefined,

@@ -1,6 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectralCore from '@stoplight/spectral-core';
 import parsers from '@stoplight/spectral-parsers';
+import type { RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import { writeDocument } from './inert-document.ts';
 
@@ -15,7 +16,7 @@ const config = await createConfig({ extends: ['recommended'] });
 const byRedocly = await lintFromString({ source, absoluteRef: name, config });
 
 const spectral = new spectralCore.Spectral();
-spectral.setRuleset({ extends: [rulesets.oas] });
+spectral.setRuleset({ extends: [rulesets.oas as unknown as RulesetDefinition] });
 const bySpectral = await spectral.run(new spectralCore.Document(source, parsers.Json, name));
 
 const findings = [
