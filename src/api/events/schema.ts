@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { accountParams, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
+import { instantSchema } from '../shared/instant.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
 const filters = {
@@ -23,6 +24,8 @@ const filters = {
 const eventsQuerySchema = record({
   ...pageQuery,
   ...filters,
+  after: Type.Optional(instantSchema('Only events recorded at this time or later.')),
+  before: Type.Optional(instantSchema('Only events recorded earlier than this time.')),
   order: Type.Optional(
     oneOf(['oldest', 'newest'], {
       default: 'oldest',
