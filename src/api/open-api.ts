@@ -7,9 +7,9 @@ import { attemptDetailSchema, attemptSchema, eventDeliverySchema } from './deliv
 import { replayCountSchema, replaySchema } from './delivery/replay-schema.ts';
 import { deadLetterSchema } from './delivery/schema.ts';
 import type { ApiDeps } from './deps.ts';
-import { eventSchema } from './events/schema.ts';
 import { filingSchema } from './filings/schema.ts';
-import { describeWebhooks } from './open-api-webhooks.ts';
+import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
+import { finishDocument } from './document/finish-document.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
 import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
 
@@ -28,7 +28,7 @@ const sharedSchemas: readonly TSchema[] = [
   eventDeliverySchema,
   replaySchema,
   replayCountSchema,
-  eventSchema,
+  ...describeEvents(),
   filingSchema,
 ];
 
@@ -62,6 +62,7 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
         title: 'filing-webhooks',
         version,
         description,
+        contact: { name: 'The operator of this daemon' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
@@ -78,6 +79,8 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
       },
       webhooks: describeWebhooks(),
     } as object,
+    transformObject: (made) =>
+      'openapiObject' in made ? finishDocument(made.openapiObject) : made.swaggerObject,
     hideUntagged: true,
     convertConstToEnum: false,
     refResolver: {

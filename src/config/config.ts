@@ -20,6 +20,8 @@ export type Config = {
   readonly metricsPort: number | null;
   /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
+  /** Address of the page as others open it, without a slash at its end; null where it is not known. */
+  readonly publicUrl: string | null;
   readonly apiToken: string;
   /** Newest first, at least one, ids unique. */
   readonly encryptionKeys: readonly EncryptionKey[];
@@ -138,6 +140,7 @@ function arrange(values: Values): Config {
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
     trustedProxies: values.TRUSTED_PROXIES ?? [],
+    publicUrl: values.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     apiToken: values.API_TOKEN,
     encryptionKeys: values.ENCRYPTION_KEY,
     defaultAccount: accountOf(values),

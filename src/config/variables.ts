@@ -48,6 +48,7 @@ export const variables = {
   PORT: withDefault(integer(0, 65_535), '3000', '3000'),
   METRICS_PORT: optional(integer(0, 65_535), '9464'),
   TRUSTED_PROXIES: optional(cidrs, '10.0.0.0/8'),
+  PUBLIC_URL: optional(endpoint, 'https://filings.example.com'),
   // Wider than the token68 of RFC 6750 §2.1, yet one word of a header.
   API_TOKEN: required(
     matching(/^[\x21-\x7e]{24,512}$/, 'must be 24 to 512 visible ASCII characters without spaces'),

@@ -1,4 +1,5 @@
 import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
+import type { StayReads } from '../filings/newest/stay-reads.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
@@ -23,6 +24,7 @@ import type { PollJob } from './schedule/poll-queue.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { RefusedLists } from './list/refused-lists.ts';
 import { reportHealth } from './health.ts';
+import { createStalledSearch, type StalledSearch } from './schedule/stalled-filings.ts';
 import { withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */
@@ -34,6 +36,7 @@ export interface AccountPollerDeps {
   readonly accounts: AccountStore;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
+  readonly stays: StayReads;
   readonly clock: Clock;
   readonly random: () => number;
   readonly partner: RequestLimits & { readonly timeoutMs: number };
@@ -77,6 +80,7 @@ interface Connection {
   readonly requestsSent: () => number;
   readonly differences: CountDifferences;
   readonly refused: RefusedLists;
+  readonly stalled: StalledSearch;
 }
 
 // Maximum number of large reads at once; a process keeps its other polls for short ones.
@@ -223,7 +227,7 @@ export function createAccountPoller(
       },
     });
     const requestsSent = () => sent;
-    const memory = { differences: new Map(), refused: new Map() };
+    const memory = { differences: new Map(), refused: new Map(), stalled: createStalledSearch(deps) };
     return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, ...memory };
   }
 }

@@ -96,7 +96,7 @@ async function fill(rig: DeliveryRig, events: number): Promise<void> {
 
 async function appendToFiling(redis: Redis): Promise<void> {
   const body = JSON.stringify({ notes: 'x'.repeat(bodyBytes) });
-  const event = { type: 'filing.pending', filingId: oneFiling, state: 'TX', body };
+  const event = { type: 'filing.pending', filingId: oneFiling, state: 'TX', status: '', body };
   for (let i = 0; i < ofOneFiling; i += 1)
     await appendEvent(redis, keys.account(account), { ...event, id: `evt_one_${i}` }, Date.now());
 }
@@ -197,7 +197,14 @@ async function commitPage(redis: Redis): Promise<void> {
   const state = { status: 'PAID', completedAt: null, rejectionReason: null, sequence: 1, since: 0 };
   const next = { ...state, readFrom: 1, readAt: 1, removed: false };
   const commits = Array.from({ length: 20 }, (_, i) => {
-    const event = { id: `evt_page_${i}`, type: 'filing.paid', filingId: `page_${i}`, state: 'TX', body };
+    const event = {
+      id: `evt_page_${i}`,
+      type: 'filing.paid',
+      filingId: `page_${i}`,
+      state: 'TX',
+      status: '',
+      body,
+    };
     return { id: `page_${i}`, previous: null, next, details: null, event };
   });
   await snapshot.commit(account, 'g', commits, Date.now());

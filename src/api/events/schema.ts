@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { accountParams, answer, nullable, oneOf, pageQuery, problems, record, time } from '../shared/schema.ts';
+import { accountParams, answer, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
 const filters = {
@@ -82,28 +82,11 @@ export const eventQuerySchema = {
   ),
 };
 
-/** An event as lists show it: the callback's body and its `webhook-id`. */
-export const eventSchema = record(
-  {
-    id: Type.String({
-      description: 'The `webhook-id` of its callbacks.',
-      examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
-    }),
-    type: Type.String({ examples: ['filing.rejected'] }),
-    timestamp: time('When the change was seen.'),
-    data: Type.Object(
-      {},
-      { additionalProperties: true, description: 'As in the callbacks; see `webhooks`.' },
-    ),
-  },
-  { $id: 'Event' },
-);
-
 /** Response of GET …/events; the handler writes its bytes, so events stay as they were stored. */
 const eventListSchema = Type.Unsafe<Buffer>(
   record(
     {
-      items: Type.Array(Type.Unsafe({ $ref: 'Event#' })),
+      items: Type.Array(Type.Unsafe({ $ref: 'LoggedEvent#' })),
       nextCursor: nullable(Type.String(), {
         description:
           'For the next page; null at the end of the list. With filters a page may hold fewer events than `limit`, or none, and still have a next one.',

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { statusPattern } from '../shared/patterns.ts';
 import { accountParams, listOf, nullable, pageQuery, problems, record, time } from '../shared/schema.ts';
 
 /** Query of GET …/filings. */
@@ -9,7 +10,7 @@ const filingsQuerySchema = record({
     Type.String({
       minLength: 1,
       maxLength: 64,
-      pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+      pattern: statusPattern,
       description: 'Only filings in this status; any word, as the partner service writes it.',
       examples: ['PENDING'],
     }),
@@ -69,7 +70,7 @@ const filingWithEventsSchema = Type.Unsafe<Buffer>(
   record(
     {
       ...shown,
-      events: Type.Array(Type.Unsafe({ $ref: 'Event#' }), {
+      events: Type.Array(Type.Unsafe({ $ref: 'LoggedEvent#' }), {
         description:
           'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
       }),

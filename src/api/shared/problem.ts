@@ -89,11 +89,17 @@ export function invalidRequest(found: readonly FieldError[]): Problem {
 
 function summary(errors: readonly FieldError[], hasMore: boolean): string {
   const [first = { path: '', message: '' }, ...others] = errors;
-  if (others.length === 0) return `${first.path} ${first.message.replace(/\.$/, '')}.`.trimStart();
+  if (others.length === 0) return sentence(first);
   const fields = errors.map(({ path }) => path).join(', ');
   return hasMore
     ? `More than ${listedMax} values are not valid; the first are: ${fields}. "errors" says what is wrong with each of these.`
     : `${errors.length} values are not valid: ${fields}. "errors" says what is wrong with each.`;
+}
+
+// A message goes on from its path, unless it begins with what was given: `states.0: "Texas" is no state`.
+function sentence({ path, message }: FieldError): string {
+  const end = /[.?]$/.test(message) ? '' : '.';
+  return `${path}${message.startsWith('"') && path !== '' ? ':' : ''} ${message}${end}`.trimStart();
 }
 
 /** A text, cut off after `lengthMax` characters with an ellipsis for the rest; pure. */

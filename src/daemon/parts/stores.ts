@@ -13,6 +13,7 @@ import { createEventFinder } from '../../events/search/find-events.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';
+import { createStayReads } from '../../filings/newest/stay-reads.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
@@ -41,6 +42,7 @@ export function createStores(
     tokens: createTokenStore(redis, keys, onUnreadable),
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     filings: createFilingListStore(redis, keys, onUnreadable),
+    stays: createStayReads(redis, keys, onUnreadable),
     countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys, onUnreadable),
     log,

@@ -52,7 +52,7 @@ end
 local has_appended = false
 local function append(first)
   has_appended = true
-  append_event(KEYS[7], KEYS[8], KEYS[10], ARGV[first], ARGV[first + 1], '', '', ARGV[first + 2], ARGV[first + 3])
+  append_event(KEYS[7], KEYS[8], KEYS[10], ARGV[first], ARGV[first + 1], '', '', '', ARGV[first + 2], ARGV[first + 3])
 end
 
 -- The cursor is written last. If Redis carries out only the first half, after its file was cut, events may be

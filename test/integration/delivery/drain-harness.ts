@@ -171,7 +171,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     },
     async publish(...filings) {
       await append(...filings);
-      await waker.wakeMatching(account, [{ type: appendedType, state: '' }]);
+      await waker.wakeMatching(account, [{ type: appendedType, state: '', status: '' }]);
     },
     drain: (id, signal = never) => drainer.drain(account, id, signal, () => Promise.resolve(false)),
     async change(id, change, { enabled, release = false } = {}) {

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
+import { createStayReads } from '../../../src/filings/newest/stay-reads.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createHostLookup } from '../../../src/names/host-lookup.ts';
 import { createAccountPoller } from '../../../src/polling/pollers.ts';
@@ -39,6 +40,7 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
     accounts,
     snapshot: createSnapshotStore(client, keys),
     polling: createPollingStore(client, keys),
+    stays: createStayReads(client, keys),
     clock: createRedisClock(client),
     random: Math.random,
     partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },

@@ -31,6 +31,7 @@ describe('the defaults', () => {
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
       trustedProxies: [],
+      publicUrl: null,
       apiToken: needed.API_TOKEN,
       encryptionKeys: [{ id: 'default', key: Buffer.alloc(32, 1) }],
       defaultAccount: null,
@@ -73,6 +74,8 @@ describe('right values', () => {
     [{ HOST: 'localhost', PORT: '65535' }, { http: { host: 'localhost', port: 65_535 } }],
     [{ METRICS_PORT: '9464' }, { metricsPort: 9_464 }],
     [{ TRUSTED_PROXIES: '10.0.0.0/8, ::1/128' }, { trustedProxies: ['10.0.0.0/8', '::1/128'] }],
+    [{ PUBLIC_URL: 'https://Filings.example.com//' }, { publicUrl: 'https://filings.example.com' }],
+    [{ PUBLIC_URL: 'http://a.example/hooks/' }, { publicUrl: 'http://a.example/hooks' }],
     [
       {
         REDIS_URL: 'rediss://u:p@r:1/2',
@@ -218,6 +221,12 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback', 'true', '1'],
+  PUBLIC_URL: [
+    'filings.example.com',
+    'ftp://filings.example.com',
+    'https://a:b@example.com',
+    'https://example.com/#/accounts',
+  ],
   METRICS_PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   API_TOKEN: [
     'short',

@@ -57,6 +57,7 @@ function attempted(outcome: CallbackOutcome, next: Partial<AttemptReport> = {}):
       type: 'filing.paid',
       filingId: 'f',
       state: 'TX',
+      status: '',
       recordedAt: at - 2_000,
       timeline: '',
       bytes: 2,

@@ -70,7 +70,11 @@ export interface Subscription {
   url: string;
   eventTypes: string[];
   states: string[] | null;
+  statuses: string[] | null;
   description: string | null;
+  /** Every value is `***`. */
+  headers: Record<string, string>;
+  from: string;
   format: string;
   payload: string;
   enabled: boolean;
@@ -87,6 +91,8 @@ export interface Subscription {
 }
 
 export interface Attempt {
+  id: string;
+  subscription: string;
   eventId: string;
   eventType: string;
   filingId: string | null;
@@ -119,9 +125,19 @@ export interface PingAnswer {
 export interface Replay {
   id: string;
   matched: number;
-  state: 'running' | 'finished';
+  state: 'running' | 'finished' | 'cancelled';
   delivered: number;
   failed: number;
+  createdAt: Time;
+}
+
+export interface RegisteredSubscription extends Subscription {
+  secret: string;
+}
+
+export interface ChangedSubscription extends Subscription {
+  dropped?: ('headers' | 'secret')[];
+  secret?: string;
 }
 
 export interface Rotation {

@@ -7,6 +7,8 @@ import { RejectionsTable } from '../parts/filings-table.js';
 import { duration, number } from '../parts/format.js';
 import { html } from '../parts/html.js';
 import { Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
+import { useIsOperator } from '../data/session-context.js';
+import { href } from '../router.js';
 import { useSamples } from '../data/samples.js';
 import { useClient, useResource } from '../data/use-resource.js';
 
@@ -22,9 +24,10 @@ const periods = /** @type {const} */ ([
 
 /**
  * One account: the state of its polling, its filings over time, and the rejected ones.
- * @param {{ account: string, crumbs: [name: string, href: string][] }} props
+ * @param {{ account: string }} props
  */
-export function AccountPage({ account: name, crumbs }) {
+export function AccountPage({ account: name }) {
+  const crumbs = useIsOperator() ? [['Accounts', href()]] : [];
   /** @type {Resource<Account>} */
   const { data: account, error, reload } = useResource(apiPath('accounts', name), refreshMs);
   return html`<${Heading} title=${name} crumbs=${crumbs}>

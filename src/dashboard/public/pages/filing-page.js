@@ -14,9 +14,9 @@ const refreshMs = 5000;
 
 /**
  * One filing as the daemon last saw it, and its events.
- * @param {{ account: string, filingId: string }} props
+ * @param {{ account: string, id: string }} props
  */
-export function FilingPage({ account, filingId }) {
+export function FilingPage({ account, id: filingId }) {
   const path = apiPath('accounts', account, 'filings', filingId);
   /** @type {Resource<FilingWithEvents>} */
   const { data, error } = useResource(path, refreshMs);

@@ -9,9 +9,10 @@ const statuses = Object.keys(statusTones);
 
 /**
  * The filings of an account as the daemon last saw them.
- * @param {{ account: string, status: string | null }} props null: all of them
+ * @param {{ account: string, status?: string }} props none: all of them
  */
-export function FilingsPage({ account, status }) {
+export function FilingsPage({ account, status: only }) {
+  const status = only ?? null;
   const offered = status === null || statuses.includes(status) ? statuses : [...statuses, status];
   const link = (/** @type {string} */ name, /** @type {string[]} */ ...segments) => {
     const current = status === (segments[0] ?? null);

@@ -19,7 +19,7 @@ export function Table({ caption, columns, rows, empty, more = false, onMore }) {
   return html`<table role="table" aria-label=${caption}>
       <thead role="rowgroup">
         <tr role="row">
-          ${columns.map((column) => html`<th role="columnheader" scope="col" key=${column}>${column}</th>`)}
+          ${columns.map((column) => html`<th role="columnheader" scope="col" key=${column} data-column=${column}>${column}</th>`)}
         </tr>
       </thead>
       <tbody role="rowgroup">

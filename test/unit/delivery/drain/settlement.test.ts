@@ -47,6 +47,7 @@ function sent(filingId: string, outcome: CallbackOutcome, rest: Partial<Work> = 
     type: 't',
     filingId,
     state: '',
+    status: '',
     recordedAt: 0,
     timeline: '',
     bytes: 0,

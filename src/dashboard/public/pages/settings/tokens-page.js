@@ -1,0 +1,6 @@
+import { html } from '../../parts/html.js';
+import { Heading } from '../../parts/parts.js';
+
+export function TokensPage(/** @type {any} */ _props) {
+  return html`<${Heading} title="Tokens" />`;
+}
