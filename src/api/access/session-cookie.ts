@@ -93,7 +93,8 @@ function nameOf({ port }: FastifyRequest, mode: PageMode, secure: boolean): stri
   return `${secure ? '__Host-' : ''}filing-webhooks${mode === 'frame' ? '-frame' : ''}${place}`;
 }
 
-// A proxy that is not trusted hides that the browser speaks https; the origin that the browser sends does not.
+// A proxy that is not trusted hides that the browser speaks https; the origin that the browser sends does
+// not.
 function isSecure({ protocol, headers, host }: FastifyRequest, publicUrl: string | null): boolean {
   const known = publicUrl === null ? null : URL.parse(publicUrl);
   return (
