@@ -19,6 +19,11 @@ export interface Account {
   readonly baseUrl: string;
   readonly pollIntervalMs: number;
   readonly sweepIntervalMs: number;
+  /**
+   * How long a filing is expected to stay in a status at most: ISO 8601 durations by status; null for no such
+   * limits.
+   */
+  readonly stalledAfter: Readonly<Record<string, string>> | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -36,6 +41,7 @@ export interface AccountSettings {
   readonly partnerKey: string;
   readonly pollIntervalMs: number | null;
   readonly sweepIntervalMs: number | null;
+  readonly stalledAfter?: Account['stalledAfter'];
 }
 
 /** Pattern of an account's name: it stands in keys, paths and metric labels. */
@@ -100,6 +106,7 @@ export function createAccountStore({
       baseUrl: stored.baseUrl,
       pollIntervalMs: stored.pollIntervalMs ?? defaults.pollIntervalMs,
       sweepIntervalMs: stored.sweepIntervalMs ?? defaults.sweepIntervalMs,
+      stalledAfter: stored.stalledAfter ?? null,
       createdAt: stored.createdAt,
       updatedAt: stored.updatedAt,
     };

@@ -3,11 +3,14 @@ import type { TSchema } from 'typebox';
 import { accountSchema } from './accounts/schema.ts';
 import type { Api } from './server/api-instance.ts';
 import { problemSchema } from './shared/schema.ts';
-import { attemptSchema, deadLetterSchema } from './delivery/schema.ts';
+import { attemptDetailSchema, attemptSchema, eventDeliverySchema } from './delivery/attempt-schema.ts';
+import { replayCountSchema, replaySchema } from './delivery/replay-schema.ts';
+import { deadLetterSchema } from './delivery/schema.ts';
 import type { ApiDeps } from './deps.ts';
-import { eventSchema } from './events/schema.ts';
 import { filingSchema } from './filings/schema.ts';
-import { describeWebhooks } from './open-api-webhooks.ts';
+import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
+import { finishDocument } from './document/finish-document.ts';
+import { boardAccountSchema, rejectionSchema } from './rejections/schema.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
 import { sessionSchema } from './session/schema.ts';
 import { linkSchema } from './tokens/link-schema.ts';
@@ -25,9 +28,15 @@ const sharedSchemas: readonly TSchema[] = [
   registeredSchema,
   changedSchema,
   attemptSchema,
+  attemptDetailSchema,
   deadLetterSchema,
-  eventSchema,
+  ...describeEvents(),
+  eventDeliverySchema,
+  replaySchema,
+  replayCountSchema,
   filingSchema,
+  rejectionSchema,
+  boardAccountSchema,
 ];
 
 const description = `Watches the filings of partner accounts and sends a webhook when a filing's status changes.
@@ -61,6 +70,7 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
         title: 'filing-webhooks',
         version,
         description,
+        contact: { name: 'The operator of this daemon' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
@@ -77,6 +87,8 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
       },
       webhooks: describeWebhooks(),
     } as object,
+    transformObject: (made) =>
+      'openapiObject' in made ? finishDocument(made.openapiObject) : made.swaggerObject,
     hideUntagged: true,
     convertConstToEnum: false,
     refResolver: {

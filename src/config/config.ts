@@ -47,6 +47,8 @@ export type Config = {
     readonly allowCidrs: readonly string[];
     readonly allowHttp: boolean;
     readonly disableAfterMs: number;
+    /** Which attempts keep more than their outcome. */
+    readonly attemptDetails: 'none' | 'failures' | 'all';
   };
   /** Limits beyond which the results of a poll are held back. */
   readonly doubt: DoubtLimits;
@@ -140,7 +142,7 @@ function arrange(values: Values): Config {
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
     trustedProxies: values.TRUSTED_PROXIES ?? [],
-    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    publicUrl: values.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     frameAncestors: values.FRAME_ANCESTORS ?? [],
     apiToken: values.API_TOKEN,
     encryptionKeys: values.ENCRYPTION_KEY,
@@ -159,6 +161,7 @@ function arrange(values: Values): Config {
       allowCidrs: values.DELIVERY_ALLOW_CIDRS ?? [],
       allowHttp: values.DELIVERY_ALLOW_HTTP,
       disableAfterMs: values.DELIVERY_DISABLE_AFTER_MS,
+      attemptDetails: values.DELIVERY_ATTEMPT_DETAILS,
     },
     doubt: {
       removedMin: values.DOUBT_REMOVED_MIN,

@@ -50,7 +50,7 @@ export function gatherWakeUps(wake: WakeMatching): WakeMatching {
       next = { events: all, woken: callAfter(account, rest, all) };
       gathered.set(account, next);
     }
-    for (const event of events) next.events.set(`${event.type} ${event.state}`, event);
+    for (const event of events) next.events.set(`${event.type}\0${event.state}\0${event.status}`, event);
     return next.woken;
   };
 }

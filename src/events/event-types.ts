@@ -5,8 +5,10 @@ interface EventTypeFacts {
   /** When such an event is appended, as a sentence of the OpenAPI document. */
   readonly when: string;
   /** The kind of `data`; src/api/open-api-webhooks.ts has its fields. */
-  readonly data: 'filing' | 'account' | 'disabled' | 'fellBehind' | 'ping';
+  readonly data: 'filing' | 'stalled' | 'account' | 'disabled' | 'fellBehind' | 'ping';
   readonly tone: Tone;
+  /** The status of the filing after it; missing where the type alone does not say. */
+  readonly status?: string;
 }
 
 /**
@@ -19,23 +21,26 @@ export const eventTypes = {
     data: 'filing',
     tone: 'plain',
   },
-  'filing.unpaid': { when: 'The status became UNPAID.', data: 'filing', tone: 'warn' },
-  'filing.paid': { when: 'The status became PAID.', data: 'filing', tone: 'info' },
-  'filing.pending': { when: 'The status became PENDING.', data: 'filing', tone: 'busy' },
+  'filing.unpaid': { when: 'The status became UNPAID.', data: 'filing', tone: 'warn', status: 'UNPAID' },
+  'filing.paid': { when: 'The status became PAID.', data: 'filing', tone: 'info', status: 'PAID' },
+  'filing.pending': { when: 'The status became PENDING.', data: 'filing', tone: 'busy', status: 'PENDING' },
   'filing.completed': {
     when: 'The status became COMPLETED; or `completedAt` moved while it was, and `inferred` says whether that proves an unseen round trip.',
     data: 'filing',
     tone: 'good',
+    status: 'COMPLETED',
   },
   'filing.rejected': {
     when: 'The status became REJECTED; or `rejectionReason` moved while it was.',
     data: 'filing',
     tone: 'bad',
+    status: 'REJECTED',
   },
   'filing.reopened': {
     when: 'COMPLETED became PENDING (in place of `filing.pending`).',
     data: 'filing',
     tone: 'busy',
+    status: 'PENDING',
   },
   'filing.status_changed': {
     when: 'The status became a value that this version does not know; it is passed on verbatim.',
@@ -51,6 +56,11 @@ export const eventTypes = {
     when: 'The partner service knows a removed filing again.',
     data: 'filing',
     tone: 'plain',
+  },
+  'filing.stalled': {
+    when: "A filing has been in its status for longer than the account's `stalledAfter` allows; once per stay and limit.",
+    data: 'stalled',
+    tone: 'warn',
   },
   ping: { when: 'A test call; it is in no log.', data: 'ping', tone: 'plain' },
   'account.auth_failed': {
@@ -90,19 +100,33 @@ export type EventType = keyof typeof eventTypes;
 
 /** Event types that a read of a filing can lead to. */
 export type FilingEventType = {
-  [T in EventType]: (typeof eventTypes)[T]['data'] extends 'filing' ? T : never;
+  [T in EventType]: (typeof eventTypes)[T]['data'] extends 'filing' | 'stalled' ? T : never;
 }[EventType];
 
 const names = Object.keys(eventTypes) as EventType[];
 
+const statuses = new Map<string, string>(
+  Object.entries<EventTypeFacts>(eventTypes).flatMap(([name, { status }]) =>
+    status === undefined ? [] : [[name, status]],
+  ),
+);
+
+/** The status that a filing has after an event of this type; empty where the type alone does not say. */
+export function statusAfter(type: string): string {
+  return statuses.get(type) ?? '';
+}
+
 /** The types of which there are events in the log. */
 export const loggedEventTypes: readonly EventType[] = names.filter((name) => name !== 'ping');
 
-/** The patterns that stand for several types. */
+/** The pattern that stands for every type of which there are events in the log. */
+export const everyType = '*';
+
+/** The patterns that stand for the types with one beginning. */
 export const eventPrefixes = [...new Set(names.filter((name) => name.includes('.')).map(prefixOf))];
 
-/** The patterns that a subscription may ask for: every type by its name, and every `prefix.*`. */
-export const eventPatterns: readonly string[] = [...eventPrefixes, ...names];
+/** The patterns that a subscription may ask for: every type by its name, every `prefix.*`, and `*`. */
+export const eventPatterns: readonly string[] = [everyType, ...eventPrefixes, ...names];
 
 function prefixOf(name: string): string {
   return `${name.slice(0, name.indexOf('.'))}.*`;

@@ -9,6 +9,8 @@ export interface NewEvent {
   readonly filingId: string;
   /** State abbreviation for the `states` filter; empty where unknown. */
   readonly state: string;
+  /** The filing's status after the event, for the `statuses` filter; empty for operational events. */
+  readonly status: string;
   readonly body: string;
   /** Bytes of the filing, only where it was too large to be part of the body. */
   readonly omittedBytes?: number;
@@ -40,6 +42,8 @@ export interface FilingChange {
   readonly notAfter: number;
   /** The filing as the partner service returned it; null when it returned none (removed). */
   readonly document: Readonly<Record<string, unknown>> | null;
+  /** Since when (ms) it has been in its status, and the limit that this exceeds, where that is the report. */
+  readonly stalled?: { readonly since: number; readonly after: string };
   /** Bytes of a filing that was too large to be read as a whole, so that `document` is a part of it. */
   readonly heavyBytes?: number;
 }
@@ -57,7 +61,7 @@ const cutTextMax = 1_000;
  * whatever was read, the event can be stored and sent.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
-  const { account, filingId, after, before, document, heavyBytes } = change;
+  const { account, filingId, after, before, document, heavyBytes, stalled } = change;
   const filingBytes = heavyBytes ?? bytesOf(document);
   const rest = {
     account,
@@ -70,6 +74,9 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     changed: change.changed,
     observed: { notBefore: isoTime(change.notBefore), notAfter: isoTime(change.notAfter) },
     inferred: change.inferred,
+    ...(stalled === undefined
+      ? {}
+      : { stalled: { status: after.status, since: isoTime(stalled.since), after: stalled.after } }),
   };
   const isCut = Buffer.byteLength(JSON.stringify(rest)) > otherBytesMax;
   const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
@@ -85,10 +92,12 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
       change.sequence,
       before && sideParts(before),
       sideParts(after),
+      ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
     ]),
     type: change.type,
     filingId,
     state: stateAbbreviation(document),
+    status: after.status,
     body: JSON.stringify({ type: change.type, timestamp: isoTime(change.notAfter), data }),
     ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
   };
@@ -110,6 +119,7 @@ export function buildOperationalEvent(
     type,
     filingId: '',
     state: '',
+    status: '',
     body: JSON.stringify({ type, timestamp: isoTime(at), data: { account, ...cutTexts(details) } }),
   };
 }

@@ -1,3 +1,4 @@
+import { statusAfter } from './event-types.ts';
 import type { Checkpoint } from './timeline.ts';
 
 /**
@@ -11,6 +12,8 @@ export interface OutlinedEntry extends Checkpoint {
   readonly filingId: string;
   /** State abbreviation; empty where unknown. */
   readonly state: string;
+  /** The filing's status after the event; empty where unknown, and for operational events. */
+  readonly status: string;
   /** When it was written, milliseconds on Redis's clock. */
   readonly recordedAt: number;
   /** Length of its body. */
@@ -40,17 +43,22 @@ export interface LogRead {
 /** An entry of the stream as XRANGE gives it, also in a script. */
 export type StreamEntry = readonly [Buffer, readonly Buffer[]];
 
-/** Reads an entry of the stream. Older versions wrote the body where the timeline stands now. */
+/**
+ * Reads an entry of the stream. Older versions wrote the body where the timeline stands now, and no status:
+ * that is known from the type then, or not at all.
+ */
 export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
   const field = (index: number) => fields[index] ?? Buffer.alloc(0);
+  const type = field(3).toString();
   const isOld = field(10).toString() === 'body';
   return {
     position: Number.parseInt(streamId.toString(), 10),
     timeline: isOld ? '' : field(11).toString(),
     id: field(1).toString(),
-    type: field(3).toString(),
+    type,
     filingId: field(5).toString(),
     state: field(7).toString(),
+    status: field(15).toString() || statusAfter(type),
     recordedAt: Number(field(9).toString()),
     bytes: isOld ? field(11).length : Number(field(13).toString()),
     ...(isOld ? { inlineBody: field(11) } : {}),

@@ -57,7 +57,7 @@ end
 
 -- Appends an event and returns its position. The body is stored apart from the entry, which alone is read by
 -- scripts.
-local function append_event(head, events, bodies, id, type, filing, state, at, body)
+local function append_event(head, events, bodies, id, type, filing, state, status, at, body)
   local position, former = read_head(head)
   position = position + 1
   local hashes = { string.sub(redis.sha1hex(hash_of(former, 1) .. id), 1, hash_length) }
@@ -65,7 +65,7 @@ local function append_event(head, events, bodies, id, type, filing, state, at, b
   local timeline = table.concat(hashes)
   redis.call('HSET', bodies, position, body)
   redis.call('XADD', events, position .. '-0', 'id', id, 'type', type, 'filing', filing, 'state', state, 'at', at,
-    'timeline', timeline, 'bytes', #body)
+    'timeline', timeline, 'bytes', #body, 'status', status)
   redis.call('SET', head, position .. ' ' .. timeline)
   return position
 end

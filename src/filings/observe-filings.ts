@@ -118,7 +118,7 @@ async function decideAll(
   );
   const open = observations
     .map((observation, i) => ({ observation, previous: states[i] ?? null }))
-    .filter(({ observation, previous }) => !isAsStored(observation, previous));
+    .filter(({ observation, previous }) => !isAsStored(context, observation, previous));
   // Redis's present time shows whether its clock was ahead.
   if (open.length > 0) await clock.synchronise();
   const compared = comparedSpan(window, { at: clock.now(), steadySince: clock.steadySince() });
@@ -154,8 +154,9 @@ function note(tally: Tally, { previous, event }: FilingCommit, position: number 
 
 /** The report of an event that is in the log at that position. */
 export function toRecorded(
-  { id, type, filingId, state, omittedBytes }: NewEvent,
+  { id, type, filingId, state, status, omittedBytes }: NewEvent,
   position: number,
 ): RecordedEvent {
-  return { position, id, type, filingId, state, ...(omittedBytes === undefined ? {} : { omittedBytes }) };
+  const omitted = omittedBytes === undefined ? {} : { omittedBytes };
+  return { position, id, type, filingId, state, status, ...omitted };
 }

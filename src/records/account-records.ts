@@ -117,6 +117,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'byAge':
       case 'filings':
       case 'details':
+      case 'seen':
       case 'countHistory':
       case 'bodies':
       case 'missing':

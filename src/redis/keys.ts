@@ -18,6 +18,7 @@
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:newest`                | zset   | once asked for                | API, commit-changes.lua       | API                |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
+ * | `P:{a}:seen`                  | hash   | about as long as REJECTED     | API (mark-seen.lua)           | API                |
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:count-history`         | stream | a week                        | after polls                   | API                |
  * | `P:{a}:head`                  | string | with the account              | commit-changes.lua, append    | delivery, API      |
@@ -87,6 +88,8 @@ export interface AccountKeys {
    */
   readonly newest: string;
   readonly details: string;
+  /** Who has seen the rejections of now, by filing. */
+  readonly seen: string;
   readonly counts: string;
   readonly countHistory: string;
   readonly head: string;
@@ -160,6 +163,7 @@ function accountKeys(base: string): AccountKeys {
     index: `${base}:index`,
     newest: `${base}:newest`,
     details: `${base}:details`,
+    seen: `${base}:seen`,
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,
     head: `${base}:head`,

@@ -1,7 +1,7 @@
 import { setImmediate as othersFirst } from 'node:timers/promises';
 import type { EventLog } from '../events/event-log.ts';
-import { createEventMatcher } from './matches-event.ts';
-import { subscriptionLag, type DeliveryState, type Subscription } from './subscription.ts';
+import { createEventMatcher, type Wishes } from './matches-event.ts';
+import { subscriptionLag, type DeliveryState } from './subscription.ts';
 import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
 import { createCursor } from './cursor.ts';
 
@@ -10,7 +10,7 @@ type Delivered = Pick<DeliveryState, 'cursor' | 'done' | 'parked'>;
 
 /** The fields of a subscription on which its lag depends. */
 export interface Lagging {
-  readonly filter: Pick<Subscription, 'eventTypes' | 'states'>;
+  readonly filter: Wishes;
   readonly delivery: Delivered;
 }
 

@@ -1,3 +1,4 @@
+import { everyType } from '../events/event-types.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -9,32 +10,39 @@ export interface Matchable {
   readonly type: string;
   /** State abbreviation; empty where unknown. */
   readonly state: string;
+  /** The filing's status after the event; empty where unknown, and for operational events. */
+  readonly status: string;
 }
+
+/** The fields of a subscription that decide which events it wants. */
+export type Wishes = Pick<Subscription, 'eventTypes' | 'states' | 'statuses'>;
 
 /**
  * Whether a subscription asked for an event. Operational events go only to subscriptions that name them
- * (`account.*` does, `filing.*` does not). An event of a filing whose state is unknown passes every `states`
- * filter, because an unwanted callback is better than a missed removal. `tx` is the same state as `TX`.
+ * (`account.*` does, `filing.*` does not). An event of a filing whose state or status is unknown passes every
+ * filter on it, because an unwanted callback is better than a missed removal. `tx` is the same state as `TX`.
  */
-export function matchesEvent(
-  subscription: Pick<Subscription, 'eventTypes' | 'states'>,
-  event: Matchable,
-): boolean {
-  if (!subscription.eventTypes.some((pattern) => matchesType(pattern, event.type))) return false;
-  if (subscription.states === null || event.state === '') return true;
-  const state = event.state.toUpperCase();
-  return subscription.states.some((asked) => asked.toUpperCase() === state);
+export function matchesEvent({ eventTypes, states, statuses }: Wishes, event: Matchable): boolean {
+  if (!eventTypes.some((pattern) => matchesType(pattern, event.type))) return false;
+  return isAmong(states, event.state) && isAmong(statuses ?? null, event.status);
+}
+
+function isAmong(asked: readonly string[] | null, value: string): boolean {
+  if (asked === null || value === '') return true;
+  const upper = value.toUpperCase();
+  return asked.some((one) => one.toUpperCase() === upper);
 }
 
 /** `matchesEvent` of one subscription for a great many events; it remembers the verdicts. */
-export function createEventMatcher(
-  subscription: Pick<Subscription, 'eventTypes' | 'states'>,
-): (event: Matchable) => boolean {
-  const states = subscription.states?.map((asked) => asked.toUpperCase());
-  const asked = { eventTypes: subscription.eventTypes, states: states === undefined ? null : states };
+export function createEventMatcher({
+  eventTypes,
+  states,
+  statuses = null,
+}: Wishes): (event: Matchable) => boolean {
+  const asked = { eventTypes, states: inUpperCase(states), statuses: inUpperCase(statuses) };
   const verdicts = createBoundedMap<string, boolean>(verdictsMax);
   return (event) => {
-    const kind = `${event.type}\0${event.state}`;
+    const kind = `${event.type}\0${event.state}\0${event.status}`;
     const known = verdicts.get(kind);
     if (known !== undefined) return known;
     const verdict = matchesEvent(asked, event);
@@ -43,7 +51,12 @@ export function createEventMatcher(
   };
 }
 
-/** Whether an exact name or a `prefix.*` means this type. */
+function inUpperCase(asked: readonly string[] | null): readonly string[] | null {
+  return asked === null ? null : asked.map((one) => one.toUpperCase());
+}
+
+/** Whether an exact name, a `prefix.*` or `*` means this type. */
 export function matchesType(pattern: string, type: string): boolean {
+  if (pattern === everyType) return true;
   return pattern.endsWith('.*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 }

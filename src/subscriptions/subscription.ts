@@ -12,10 +12,12 @@ export interface Subscription {
   readonly id: string;
   readonly account: string;
   readonly url: string;
-  /** Exact event types or `prefix.*`. */
+  /** Exact event types, `prefix.*` or `*`. */
   readonly eventTypes: readonly string[];
   /** State abbreviations; null means all. */
   readonly states: readonly string[] | null;
+  /** Statuses that an event leads to; null means all. Older versions did not store it. */
+  readonly statuses?: readonly string[] | null;
   readonly description: string | null;
   /** Custom headers of every callback. */
   readonly headers: Readonly<Record<string, string>>;
@@ -28,6 +30,9 @@ export interface Subscription {
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+/** The reason of a subscription that a client has disabled. */
+export const byRequest = 'by request';
 
 /** The state of a subscription, as the API shows it. */
 export type SubscriptionState = 'active' | 'failing' | 'disabled';

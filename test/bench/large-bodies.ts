@@ -7,6 +7,7 @@ import { scanEvents, scanNewestEvents, type EventFilter } from '../../src/api/ev
 import { createDeliveryStore } from '../../src/delivery/store/delivery-store.ts';
 import type { Settlement } from '../../src/delivery/store/settle-arguments.ts';
 import { createLogOutline } from '../../src/events/log-outline.ts';
+import { createEventFinder } from '../../src/events/search/find-events.ts';
 import { createLogSections } from '../../src/events/search/log-sections.ts';
 import type { ReplayRequest } from '../../src/delivery/replay/replay.ts';
 import { createReplayStore } from '../../src/delivery/replay/replay-store.ts';
@@ -95,7 +96,7 @@ async function fill(rig: DeliveryRig, events: number): Promise<void> {
 
 async function appendToFiling(redis: Redis): Promise<void> {
   const body = JSON.stringify({ notes: 'x'.repeat(bodyBytes) });
-  const event = { type: 'filing.pending', filingId: oneFiling, state: 'TX', body };
+  const event = { type: 'filing.pending', filingId: oneFiling, state: 'TX', status: '', body };
   for (let i = 0; i < ofOneFiling; i += 1)
     await appendEvent(redis, keys.account(account), { ...event, id: `evt_one_${i}` }, Date.now());
 }
@@ -117,6 +118,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     log,
     outline,
     sections,
+    findEvents: createEventFinder(redis, keys, log),
     delivery,
     replays,
     queue,
@@ -195,7 +197,14 @@ async function commitPage(redis: Redis): Promise<void> {
   const state = { status: 'PAID', completedAt: null, rejectionReason: null, sequence: 1, since: 0 };
   const next = { ...state, readFrom: 1, readAt: 1, removed: false };
   const commits = Array.from({ length: 20 }, (_, i) => {
-    const event = { id: `evt_page_${i}`, type: 'filing.paid', filingId: `page_${i}`, state: 'TX', body };
+    const event = {
+      id: `evt_page_${i}`,
+      type: 'filing.paid',
+      filingId: `page_${i}`,
+      state: 'TX',
+      status: '',
+      body,
+    };
     return { id: `page_${i}`, previous: null, next, details: null, event };
   });
   await snapshot.commit(account, 'g', commits, Date.now());

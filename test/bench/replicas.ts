@@ -69,11 +69,11 @@ const commitScript = committing(appendScript);
 const { head, events, bodies, filingEvents } = createKeys('bench').account('bench');
 
 async function commit(redis: RedisClient): Promise<void> {
-  const { id, type, filingId, state, body } = event;
+  const { id, type, filingId, state, status, body } = event;
   await commitScript.run(
     redis,
     [head, events, bodies, filingEvents],
-    [id, type, filingId, state, Date.now(), body],
+    [id, type, filingId, state, status, Date.now(), body],
   );
 }
 

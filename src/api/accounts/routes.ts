@@ -3,6 +3,7 @@ import { noMarks } from '../../polling/store/marks.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { thinSamples } from '../../filings/count-history.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
+import { toStalledAfter } from './stalled-after.ts';
 import { accountView } from './view.ts';
 import {
   listAccounts,
@@ -135,12 +136,14 @@ function toSettings(body: {
   partnerKey: string;
   pollIntervalMs?: number;
   sweepIntervalMs?: number;
+  stalledAfter?: Readonly<Record<string, string>> | null;
 }) {
   return {
     baseUrl: new URL(body.baseUrl).href.replace(/(?<!\/)\/+$/, ''),
     partnerKey: body.partnerKey,
     pollIntervalMs: body.pollIntervalMs ?? null,
     sweepIntervalMs: body.sweepIntervalMs ?? null,
+    stalledAfter: toStalledAfter(body.stalledAfter ?? null),
   };
 }
 
@@ -164,7 +167,14 @@ const nothing = { counts: {}, usedBytes: 0 };
 
 // Only the account's name is known.
 async function brokenView({ now, partnerMaxRps }: ApiDeps, { account, error }: UnreadableAccount) {
-  const unknown = { account, incarnation: '', baseUrl: '', pollIntervalMs: 0, sweepIntervalMs: 0 };
+  const unknown = {
+    account,
+    incarnation: '',
+    baseUrl: '',
+    pollIntervalMs: 0,
+    sweepIntervalMs: 0,
+    stalledAfter: null,
+  };
   const marks = { ...noMarks, lastError: `${error.message}; PUT repairs it, DELETE removes it` };
   return accountView({ ...unknown, createdAt: 0, updatedAt: 0 }, nothing, marks, now(), partnerMaxRps);
 }

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account-store.ts';
+import { accountNameWords, partnerKeyPattern } from '../shared/patterns.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
+import { stalledAfter, stalledAfterInput } from './stalled-after.ts';
 import { listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 
 const day = 86_400_000;
@@ -29,7 +31,7 @@ const baseUrl = Type.String({
 export const newAccountParams = Type.Object({
   account: Type.String({
     pattern: accountNamePattern,
-    description: '1 to 64 letters, digits, dots, - and _; the first is a letter or digit.',
+    description: `${accountNameWords}.`,
     examples: ['default'],
   }),
 });
@@ -42,13 +44,14 @@ export const accountInputSchema = record({
     (text) => baseUrlProblem(text) ?? '',
   ),
   partnerKey: Type.String({
-    pattern: '^[!-~]([ -~]{0,510}[!-~])?$',
+    pattern: partnerKeyPattern,
     description:
       'The key that the partner service gave you, 1 to 512 printable ASCII characters. It is sealed and never returned.',
     examples: ['sandbox-key'],
   }),
   pollIntervalMs: Type.Optional(pollIntervalMs),
   sweepIntervalMs: Type.Optional(sweepIntervalMs),
+  stalledAfter: Type.Optional(stalledAfterInput),
 });
 
 const doubt = record(
@@ -95,6 +98,7 @@ export const accountSchema = record(
     baseUrl,
     pollIntervalMs,
     sweepIntervalMs,
+    stalledAfter,
     createdAt: time('When it was created.'),
     updatedAt: time('When its settings last changed.'),
     counts: countsByStatus,

@@ -8,8 +8,10 @@ import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps, UrlVerdict } from '../deps.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
+import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import { isHiddenUrl } from './hidden-url.ts';
+import { headerErrors, textsOf } from './setting-problems.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
 /** Body of a registration, checked. */
@@ -22,16 +24,39 @@ export type SubscriptionPatch = Static<typeof subscriptionPatchSchema>;
  * Refuses a body with all its errors, those of the schema and those of its URL. The name in the URL is looked
  * up last, and only for a body without errors. A preHandler for routes with `attachValidation`.
  */
-export function createInputCheck({ checkUrl, checkHost }: Pick<ApiDeps, 'checkUrl' | 'checkHost'>) {
+export function createInputCheck({
+  checkUrl,
+  checkHost,
+  snapshot,
+}: Pick<ApiDeps, 'checkUrl' | 'checkHost' | 'snapshot'>) {
+  // The counts are read only for statuses that the partner service is not known to use.
+  async function statusErrors(account: string, body: unknown): Promise<FieldError[]> {
+    const { statuses } = body as SubscriptionPatch;
+    if (statuses == null || areKnown(statuses)) return [];
+    const seen = Object.keys(await snapshot.counts(account));
+    return statuses.flatMap((status, i) => {
+      const problem = statusProblem(status, seen);
+      return problem === null ? [] : { path: `statuses.${i}`, message: problem };
+    });
+  }
+
   return async (request: FastifyRequest): Promise<void> => {
     const fromSchema = schemaErrors(request.validationError);
     const url = urlOf(request.body, fromSchema);
     const fromUrl = url === null ? [] : urlErrors(isHiddenUrl(url) ? hidden : checkUrl(url));
-    if (fromUrl.length > 0) throw invalidRequest([...fromSchema, ...fromUrl]);
+    const headers = textsOf((request.body as { headers?: unknown } | null | undefined)?.headers);
+    const fromHeaders = headers === null ? [] : headerErrors(headers);
+    if (fromUrl.length + fromHeaders.length > 0) {
+      // The words of the policy for headers stand in place of the schema's.
+      const others = headers === null ? fromSchema : fromSchema.filter(({ path }) => !isOfHeaders(path));
+      throw invalidRequest([...others, ...fromHeaders, ...fromUrl]);
+    }
     // As it is: it may say that there are more errors than it lists.
     if (fromSchema.length > 0) throw request.validationError;
-    if (url === null) return;
     const { account } = request.params as { account: string };
+    const fromStatuses = await statusErrors(account, request.body);
+    if (fromStatuses.length > 0) throw invalidRequest(fromStatuses);
+    if (url === null) return;
     const fromHost = urlErrors(await checkHost(url, account));
     if (fromHost.length > 0) throw invalidRequest(fromHost);
   };
@@ -45,6 +70,7 @@ export function newSubscription(account: string, input: SubscriptionInput, now: 
     url: input.url,
     eventTypes: input.eventTypes ?? ['filing.*'],
     states: input.states ?? null,
+    statuses: toStatuses(input.statuses ?? null),
     description: input.description ?? null,
     headers: input.headers ?? {},
     format: input.format ?? 'standard',
@@ -66,10 +92,11 @@ export function applyPatch(
   patch: SubscriptionPatch,
   now: number,
 ): SubscriptionChange {
-  const { enabled, secret, from: _, ...fields } = patch;
+  const { enabled, secret, statuses, from: _, ...fields } = patch;
   const secrets =
     secret === undefined ? subscription.secrets : rotateSecrets(subscription.secrets, secret, 0, now);
-  const changed = { ...subscription, ...fields, secrets, updatedAt: now };
+  const selected = statuses === undefined ? {} : { statuses: toStatuses(statuses) };
+  const changed = { ...subscription, ...fields, ...selected, secrets, updatedAt: now };
   return {
     subscription: changed,
     ...(enabled === undefined ? {} : { enabled }),
@@ -82,10 +109,18 @@ export function fingerprint(input: SubscriptionInput): string {
   return JSON.stringify(Object.entries(input).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+function toStatuses(statuses: readonly string[] | null): readonly string[] | null {
+  return statuses === null ? null : inUpperCase(statuses);
+}
+
 function schemaErrors(error: unknown): readonly FieldError[] {
   if (error === undefined || error === null) return [];
   if (error instanceof Problem) return error.errors;
   throw error;
+}
+
+function isOfHeaders(path: string): boolean {
+  return path === 'headers' || path.startsWith('headers.');
 }
 
 function urlOf(body: unknown, known: readonly FieldError[]): string | null {
@@ -99,5 +134,12 @@ const hidden: UrlVerdict = {
 };
 
 function urlErrors(verdict: UrlVerdict): FieldError[] {
-  return verdict.ok ? [] : [{ path: 'url', message: `is refused: ${verdict.problem.replace(/\.$/, '')}` }];
+  return verdict.ok
+    ? []
+    : [
+        {
+          path: 'url',
+          message: `is refused: ${verdict.problem.charAt(0).toLowerCase()}${verdict.problem.slice(1).replace(/\.$/, '')}`,
+        },
+      ];
 }

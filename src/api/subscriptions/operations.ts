@@ -54,7 +54,7 @@ export const updateSubscription = {
   operationId: 'updateSubscription',
   summary: 'Change a subscription, or enable or disable it',
   description:
-    'Fields that are left out stay as they are; null clears `states` and `description`; `headers` are replaced as a whole. A new `secret` ' +
+    'Fields that are left out stay as they are; null clears `states`, `statuses` and `description`; `headers` are replaced as a whole. A new `secret` ' +
     'counts at once and alone: rotate-secret gives receivers time. Another `url`, `headers`, `format`, `payload` or secret, and enabling, forget how the ' +
     'endpoint did and try at once what waits; any other change keeps its pause, failures and next attempt. A `url` of another origin (scheme, host, port) ' +
     'drops `headers` that are not given anew; with the token of an account it also replaces a `secret` that is not given anew. `dropped` says so.',

@@ -50,6 +50,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       const result = await subscriptions.create(
         newSubscription(account, body, now()),
         key === undefined ? null : { key, request: fingerprint(body) },
+        body.enabled,
       );
       if (result.kind === 'key_reused') throw keyReused();
       if (result.kind === 'gone') throw accountNotFound();
@@ -60,7 +61,8 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       const isBehind = subscription.from === 'earliest';
       if (isBehind) await wakeSoon(deps, subscription, logger);
       void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
-      return registeredView(subscription, isBehind ? await waitingFromEarliest(deps, subscription) : 0);
+      const waiting = isBehind ? await waitingFromEarliest(deps, subscription) : 0;
+      return registeredView(subscription, waiting, body.enabled ?? true);
     },
   );
 

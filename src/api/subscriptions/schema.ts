@@ -2,10 +2,20 @@ import { Type } from 'typebox';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { hiddenPath } from './hidden-url.ts';
 import { eventPatterns } from '../../events/event-types.ts';
-import { headersProblem, maskedHeader, secretProblem } from './setting-problems.ts';
+import { maskedHeader } from './setting-problems.ts';
+import { idempotencyKeyPattern, secretPattern, statePattern } from '../shared/patterns.ts';
+import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
+import {
+  customHeadersMax,
+  headerNameLengthMax,
+  headerNamePattern,
+  headerValueLengthMax,
+  headerValuePattern,
+} from '../../egress/header-policy.ts';
 
 const url = Type.String({
   minLength: 1,
+  maxLength: callbackUrlLengthMax,
   description: 'The endpoint of the callbacks: absolute, by default https only, at a public address.',
   examples: ['https://example.com/hooks/filings'],
 });
@@ -25,12 +35,12 @@ export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
   maxItems: 50,
   uniqueItems: true,
   description:
-    'Exact names or `prefix.*`. Operational events (`account.*`, `subscription.*`) only go to subscriptions that name them.',
+    'Exact names, `prefix.*`, or `*` for everything that is logged. Operational events (`account.*`, `subscription.*`) only go to subscriptions that name them.',
   examples: [['filing.*']],
 });
 
 const states = nullable(
-  Type.Array(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$' }), {
+  Type.Array(Type.String({ pattern: statePattern }), {
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
@@ -41,18 +51,28 @@ const states = nullable(
   },
 );
 
+const statuses = nullable(
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 50, uniqueItems: true }),
+  {
+    description:
+      'Statuses that an event leads to, in any case; null = all. `["REJECTED"]` selects every event after which the filing is REJECTED: `filing.rejected`, also a changed reason, and `filing.created` or `filing.restored` of a filing that is REJECTED then. Operational events have no status and pass.',
+    examples: [['REJECTED']],
+  },
+);
+
 const description = nullable(Type.String({ maxLength: 500 }), {
   examples: ['Status page of the back office'],
 });
 
-const headers = Type.Refine(
-  Type.Record(Type.String(), Type.String(), {
-    description: 'Sent with every callback. Framing, routing, identity and signature headers are refused.',
-    examples: [{ 'x-team': 'filings' }],
-  }),
-  (value) => headersProblem(value) === null,
-  (value) => headersProblem(value) ?? '',
-);
+const headers = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: Type.String({ maxLength: headerValueLengthMax, pattern: headerValuePattern }),
+  propertyNames: { maxLength: headerNameLengthMax, pattern: headerNamePattern },
+  maxProperties: customHeadersMax,
+  description:
+    'Sent with every callback. Framing, routing, identity and signature headers are refused; all together have at most 8192 characters.',
+  examples: [{ 'x-team': 'filings' }],
+});
 
 const format = oneOf(['standard', 'cloudevents', 'slack'], {
   default: 'standard',
@@ -64,19 +84,17 @@ const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` 
 const beginnings = ['now', 'earliest'] as const;
 
 /** A signing secret in requests. */
-const secretSchema = Type.Refine(
-  Type.String({
-    description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
-    examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
-  }),
-  (text) => secretProblem(text) === null,
-  (text) => secretProblem(text) ?? '',
-);
+const secretSchema = Type.String({
+  pattern: secretPattern,
+  description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
+  examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+});
 
 const settings = {
   url,
   eventTypes: Type.Optional(eventTypesSchema),
   states: Type.Optional(states),
+  statuses: Type.Optional(statuses),
   description: Type.Optional(description),
   headers: Type.Optional(headers),
   format: Type.Optional(format),
@@ -84,9 +102,14 @@ const settings = {
   secret: Type.Optional(secretSchema),
 };
 
+const enabled = Type.Boolean({
+  description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
+});
+
 /** Body of POST …/subscriptions. */
 export const subscriptionInputSchema = record({
   ...settings,
+  enabled: Type.Optional(enabled),
   from: Type.Optional(
     oneOf(beginnings, {
       default: 'now',
@@ -105,18 +128,14 @@ export const subscriptionPatchSchema = record({
         '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `now` takes nothing back.',
     }),
   ),
-  enabled: Type.Optional(
-    Type.Boolean({
-      description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
-    }),
-  ),
+  enabled: Type.Optional(enabled),
 });
 
 /** Headers of POST …/subscriptions. */
 export const idempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
-      pattern: '^[ -~]{1,255}$',
+      pattern: idempotencyKeyPattern,
       description:
         'For 24 hours the same key and request get the same response and register nothing twice, even if the subscription was changed or deleted meanwhile: to register it anew, use a new key.',
       examples: ['0b5a7a3e-6d0c-4f57-9a53-5c2a2f1f8f0e'],
@@ -133,6 +152,7 @@ const shown = {
   }),
   eventTypes: eventTypesSchema,
   states,
+  statuses,
   description,
   headers: Type.Record(Type.String(), Type.String(), {
     description: `Names of the custom headers; every value is shown as \`${maskedHeader}\`. PATCH replaces the whole set.`,

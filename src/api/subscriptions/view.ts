@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
-import { subscriptionState } from '../../subscriptions/subscription.ts';
+import { byRequest, subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { maskedHeader } from './setting-problems.ts';
@@ -23,6 +23,7 @@ export function subscriptionView(
     url,
     eventTypes: [...subscription.eventTypes],
     states: subscription.states === null ? null : [...subscription.states],
+    statuses: subscription.statuses == null ? null : [...subscription.statuses],
     description,
     headers: Object.fromEntries(Object.keys(subscription.headers).map((name) => [name, maskedHeader])),
     format,
@@ -45,10 +46,15 @@ export function subscriptionView(
 
 /**
  * The response to a registration; pure. It shows the subscription as registered, not as it is now, so a
- * repeated request gets the same response. `waiting` is the number of events that it started with.
+ * repeated request gets the same response. `waiting` is the number of events that it started with, and
+ * `enabled` whether it was.
  */
-export function registeredView(subscription: Subscription, waiting: number): Static<typeof registeredSchema> {
-  const untouched = parseDeliveryState({});
+export function registeredView(
+  subscription: Subscription,
+  waiting: number,
+  enabled: boolean,
+): Static<typeof registeredSchema> {
+  const untouched = parseDeliveryState(enabled ? {} : { enabled: '0', disabledReason: byRequest });
   return {
     ...subscriptionView({ subscription, delivery: untouched, unreadable: null }, waiting),
     secret: subscription.secrets[0]?.text ?? '',

@@ -7,6 +7,7 @@ interface Subscription {
   readonly id: string;
   readonly url: string;
   readonly eventTypes: readonly string[];
+  readonly statuses: readonly string[] | null;
   readonly state: string;
   readonly lag: number;
   readonly consecutiveFailures: number;
@@ -21,6 +22,7 @@ const columns: readonly Column<Subscription>[] = [
   { heading: 'FAILURES', text: ({ consecutiveFailures }) => consecutiveFailures },
   { heading: 'LAST SUCCESS', text: ({ lastSuccessAt }) => lastSuccessAt },
   { heading: 'TYPES', text: ({ eventTypes }) => eventTypes.join(' ') },
+  { heading: 'STATUSES', text: ({ statuses }) => statuses?.join(' ') ?? 'all' },
   { heading: 'URL', text: ({ url }) => url },
 ];
 

@@ -131,7 +131,7 @@ export function openSession(
   function takeUp(changed: CurrentSettings): void {
     inEffect = effectOf(changed);
     state.forgetEndpoint();
-    replays.set(changed.replays);
+    if (replays.set(changed.replays)) dirty = true;
     if (changed.delivery.release) retryNow();
   }
 
@@ -228,7 +228,7 @@ export function openSession(
     if (events > 0) deps.onExpired(inEffect.subscription, events);
     if (disabling !== null) deps.onDisabled(inEffect.subscription, disabling.reason);
     const types = [announced, disabling].flatMap((notice) => notice?.event.type ?? []);
-    const appended = types.map((type) => ({ type, state: '' }));
+    const appended = types.map((type) => ({ type, state: '', status: '' }));
     if (appended.length > 0) await deps.wakeMatching(account, appended);
   }
 

@@ -1,17 +1,20 @@
 import { setImmediate as othersFirst } from 'node:timers/promises';
-import { createBoundedMap, type BoundedMap } from '../../memory/bounded-map.ts';
+import { createBoundedMap } from '../../memory/bounded-map.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import type { EventLog } from '../event-log.ts';
+import { statusAfter } from '../event-types.ts';
 import type { Checkpoint } from '../timeline.ts';
-import { logBeginning } from '../timeline.ts';
+import { createLogMemory } from './log-memory.ts';
 
-/** A number of events of one type and one state in a section. */
+/** A number of events of one type, one state and one resulting status in a section. */
 export interface EventKind {
   readonly type: string;
   /** State abbreviation; empty where unknown. */
   readonly state: string;
+  /** The filing's status after the event; empty where unknown, and for operational events. */
+  readonly status: string;
   readonly count: number;
 }
 
@@ -63,17 +66,18 @@ const knownAtOnce = 200;
 
 // KEYS   1 the log's entries
 // ARGV   1 first and 2 last position  3 maximum number of kinds
-// Reply  number of events, earliest and latest time of recording (ms), then type, state and number of each
+// Reply  number of events, earliest and latest time of recording (ms), then type, state, status and number of
+// each
 //        kind; no kinds where there are too many
 const sectionScript = defineScript(`
 local entries = redis.call('XRANGE', KEYS[1], ARGV[1] .. '-0', ARGV[2] .. '-0')
 local counts, order, earliest, latest = {}, {}, nil, nil
 for _, entry in ipairs(entries) do
-  local type, state, at = entry[2][4], entry[2][8], tonumber(entry[2][10]) or 0
-  local kind = type .. '\\0' .. state
+  local type, state, at, status = entry[2][4], entry[2][8], tonumber(entry[2][10]) or 0, entry[2][16] or ''
+  local kind = type .. '\\0' .. state .. '\\0' .. status
   if not counts[kind] then
     counts[kind] = 0
-    order[#order + 1] = { type, state, kind }
+    order[#order + 1] = { type, state, status, kind }
   end
   counts[kind] = counts[kind] + 1
   if not earliest or at < earliest then earliest = at end
@@ -82,19 +86,20 @@ end
 local reply = { #entries, string.format('%.0f', earliest or 0), string.format('%.0f', latest or 0) }
 if #order > tonumber(ARGV[3]) then return reply end
 for _, kind in ipairs(order) do
-  reply[#reply + 1], reply[#reply + 2], reply[#reply + 3] = kind[1], kind[2], counts[kind[3]]
+  reply[#reply + 1], reply[#reply + 2], reply[#reply + 3] = kind[1], kind[2], kind[3]
+  reply[#reply + 1] = counts[kind[4]]
 end
 return reply`);
 
 // KEYS   1 the log's entries
-// ARGV   1 first and 2 last position, then types, exact or `prefix.*`
+// ARGV   1 first and 2 last position, then types, exact, `prefix.*` or `*`
 // Reply  positions of the events of these types
 const positionsScript = defineScript(`
 local wanted, found = {}, {}
 local function is_wanted(type)
   for i = 3, #ARGV do
     local pattern = ARGV[i]
-    if pattern == type then return true end
+    if pattern == type or pattern == '*' then return true end
     if string.sub(pattern, -2) == '.*' and string.sub(type, 1, #pattern - 1) == string.sub(pattern, 1, -2) then return true end
   end
   return false
@@ -106,40 +111,23 @@ for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1] .. '-0', ARGV[2] ..
 end
 return found`);
 
-interface KnownLog {
-  upTo: Checkpoint;
-  sections: BoundedMap<number, LogSection>;
-}
-
 /** The sections of logs in Redis. */
 export function createLogSections(
   redis: RedisClient,
   keys: Keys,
   log: Pick<EventLog, 'head' | 'commonWith'>,
 ): LogSections {
-  const logs = createBoundedMap<string, KnownLog>(logsMax);
-
-  // Sections up to `upTo` are known only as long as the log is the same up to there.
-  async function open(account: string, head: Checkpoint): Promise<KnownLog> {
-    const known = logs.get(account);
-    const isSame =
-      known !== undefined &&
-      (await log.commonWith(account, known.upTo)).position === known.upTo.position &&
-      known.upTo.position <= head.position;
-    const opened = isSame
-      ? known
-      : { upTo: logBeginning, sections: createBoundedMap<number, LogSection>(sectionsMax) };
-    opened.upTo = head;
-    logs.set(account, opened);
-    return opened;
-  }
+  const remembered = createLogMemory(log, logsMax, () => createBoundedMap<number, LogSection>(sectionsMax));
 
   async function readSection(account: string, first: number, last: number): Promise<LogSection> {
     const reply = await sectionScript.run(redis, [keys.account(account).events], [first, last, kindsMax]);
     const [read = 0, earliest = 0, latest = 0, ...flat] = reply as (string | number)[];
     const kinds: EventKind[] = [];
-    for (let i = 0; i < flat.length; i += 3)
-      kinds.push({ type: String(flat[i]), state: String(flat[i + 1]), count: Number(flat[i + 2]) });
+    for (let i = 0; i < flat.length; i += 4) {
+      const type = String(flat[i]);
+      const status = String(flat[i + 2]) || statusAfter(type);
+      kinds.push({ type, state: String(flat[i + 1]), status, count: Number(flat[i + 3]) });
+    }
     return {
       first,
       last,
@@ -153,7 +141,7 @@ export function createLogSections(
   return {
     async search(account) {
       const head = await log.head(account);
-      const { sections } = await open(account, head);
+      const sections = await remembered(account, head);
       let passed = 0;
       return {
         head,

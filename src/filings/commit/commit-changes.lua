@@ -5,10 +5,10 @@
 -- ARGV   1 the generation of the account's snapshot that the caller decided on
 --        2 the newest position of the log that the caller knows  3 its timeline ('' = none)
 --        4 statuses without an index, separated by newlines
---        then thirteen values for each filing: id, expected state ('' = never seen), next state, status
+--        then fourteen values for each filing: id, expected state ('' = never seen), next state, status
 --        before ('' = in no index), status after ('' = likewise), details ('' = none, '=' = as they are),
 --        event id ('' = no event), event type, state abbreviation, recorded at (ms), body, place in the
---        order by age before and after, each without the id ('' = in none)
+--        order by age before and after, each without the id ('' = in none), status that the event reports
 -- Reply  { results, head, its timeline }, or nil: the snapshot is of another generation (it was emptied, or
 --        the account was removed meanwhile), or 0: the log is not the one that the caller knows (Redis was
 --        set back). Nothing is written after nil or 0.
@@ -48,7 +48,7 @@ local function reorder(id, before, after)
     redis.call('ZADD', newest, 0, after .. ' ' .. id)
   end
 end
-for i = 5, #ARGV, 13 do
+for i = 5, #ARGV, 14 do
   local id, expected, state, before, after = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
   local known, event_id = ARGV[i + 5], ARGV[i + 6]
   local counts_as_hidden = expected == '' and event_id == '' and after ~= '' and baselined
@@ -67,7 +67,8 @@ for i = 5, #ARGV, 13 do
     end
     local position = 0
     if event_id ~= '' then
-      position = append_event(head, events, bodies, event_id, ARGV[i + 7], id, ARGV[i + 8], ARGV[i + 9], ARGV[i + 10])
+      position = append_event(head, events, bodies, event_id, ARGV[i + 7], id, ARGV[i + 8], ARGV[i + 13], ARGV[i + 9],
+        ARGV[i + 10])
       local earlier = redis.call('HGET', of_filing, id)
       redis.call('HSET', of_filing, id, (earlier and earlier .. ',' or '') .. position)
     end

@@ -56,6 +56,7 @@ export function commitArguments({ id, previous, next, details, event }: FilingCo
     event?.body ?? '',
     before === null ? '' : placeByAge(before),
     placeByAge(next),
+    event?.status ?? '',
   ];
 }
 

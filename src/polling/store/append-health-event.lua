@@ -13,6 +13,6 @@ local marks = redis.call('HMGET', polling, 'generation', 'authFailed', 'staleRep
 if marks[1] ~= ARGV[1] then return 0 end
 if (marks[2] or 'false') ~= ARGV[2] or (marks[3] or 'false') ~= ARGV[3] or (marks[4] or '') ~= ARGV[4] then return 0 end
 local at = ARGV[8]
-local position = append_event(head, events, bodies, ARGV[9], ARGV[10], '', '', at, ARGV[11])
+local position = append_event(head, events, bodies, ARGV[9], ARGV[10], '', '', '', at, ARGV[11])
 redis.call('HSET', polling, 'authFailed', ARGV[5], 'staleReported', ARGV[6], 'doubt', ARGV[7], 'toldAt', at)
 return position

@@ -1,10 +1,10 @@
 -- Registers a subscription, once per idempotency key.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
---       8 registrations  9 tokens  10 by age
+--       8 registrations  9 tokens  10 by age  11 resting
 -- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime
 --       (ms), maximum number of an account, maximum bytes of an account, maximum number of idempotency
---       records, created at (ms)
+--       records, created at (ms), reason of being disabled ('' = enabled)
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
 --       'quota <bytes stored>' when the account would store too much, 'keys' when it has used too many
 --       idempotency keys, else the idempotency record of the request that came first.
@@ -36,6 +36,10 @@ if ARGV[3] == 'earliest' then
   timeline = timeline_at(KEYS[3], KEYS[5], cursor)
 end
 redis.call('HSET', KEYS[2], 'version', 1, 'cursor', cursor, 'timeline', timeline, 'enabled', 1)
+if ARGV[10] ~= '' then
+  redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[10])
+  redis.call('HSET', KEYS[11], ARGV[1], 'disabled')
+end
 if is_first then
   redis.call('UNLINK', KEYS[10])
   redis.call('ZADD', KEYS[10], '-inf', '')

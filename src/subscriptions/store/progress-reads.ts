@@ -2,6 +2,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
+import type { Wishes } from '../matches-event.ts';
 import { parseStored } from './stored-subscription.ts';
 
 /** The progress of delivery to a subscription, without what only a drain needs. */
@@ -11,7 +12,7 @@ export interface Progress extends Pick<DeliveryState, 'cursor' | 'done' | 'parke
 }
 
 /** The fields of a subscription that decide which events it wants. */
-export type Wanted = Pick<Subscription, 'id' | 'eventTypes' | 'states'>;
+export type Wanted = Pick<Subscription, 'id'> & Wishes;
 
 /** Reads little of many subscriptions, for metrics. Nothing sealed is opened, nothing unreadable reported. */
 export interface ProgressReads {
@@ -60,8 +61,8 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
 
 function wantedOf(text: string, place: { readonly key: string; readonly field: string | null }): Wanted[] {
   try {
-    const { id, eventTypes, states } = parseStored(text, place);
-    return [{ id, eventTypes, states }];
+    const { id, eventTypes, states, statuses = null } = parseStored(text, place);
+    return [{ id, eventTypes, states, statuses }];
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     return [];

@@ -1,3 +1,4 @@
+import { everyType } from '../../events/event-types.ts';
 import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import {
   decodeRecord,
@@ -13,7 +14,7 @@ import type { DeliveryState, Subscription } from '../subscription.ts';
 
 /**
  * A subscription as it is in Redis. Headers are one sealed text, because their values are often credentials;
- * format 1 has them in clear.
+ * format 1 has them in clear. Format 3 is that of a subscription with `statuses` or the event type `*`.
  */
 export type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
   readonly v: number;
@@ -52,7 +53,7 @@ export function sealSubscription(
   const seal = (text: string) => sealer.seal(text, place);
   const sealedHeaders = () => (Object.keys(headers).length === 0 ? {} : seal(JSON.stringify(headers)));
   const stored: StoredSubscription = {
-    v: 2,
+    v: formatOf(subscription),
     ...rest,
     headers: keepsHeaders
       ? moveSeal(sealer, before.headers, headersPlace(account, id, before.url), place)
@@ -65,6 +66,12 @@ export function sealSubscription(
         })),
   };
   return JSON.stringify(stored);
+}
+
+// A process that knows only the formats before would pass over `statuses` and understand no `*`: it would
+// send what is not wanted and miss what is. The format keeps it from delivering.
+function formatOf({ statuses = null, eventTypes }: Subscription): number {
+  return statuses !== null || eventTypes.includes(everyType) ? 3 : 2;
 }
 
 // A text that does not open stays as it is: it opens again in its own place only.
@@ -95,7 +102,7 @@ export interface StoredPlace {
 function toStored(text: string): StoredSubscription | null {
   const stored = parseShaped<StoredSubscription>(text, { v: 'number' });
   if (stored === null) return null;
-  if (stored.v > 2) throw new NewerFormatError('subscription', stored.v, 'formats 1 and 2');
+  if (stored.v > 3) throw new NewerFormatError('subscription', stored.v, 'formats 1 to 3');
   return isShaped(stored, storedShape) && Array.isArray(stored.eventTypes) && Array.isArray(stored.secrets)
     ? stored
     : null;

@@ -111,6 +111,7 @@ const unknownSubscription: Subscription = {
   url: '',
   eventTypes: [],
   states: null,
+  statuses: null,
   description: null,
   headers: {},
   format: 'standard',

@@ -6,12 +6,14 @@ import { committing, loadScript } from '../../redis/scripts.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
+import { byRequest } from '../subscription.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 import { keyDigest, recallRegistration, rememberRegistration } from './registration.ts';
 import type { Registration } from './registration.ts';
 import { parseStored, sealSubscription } from './stored-subscription.ts';
 import type { ReadSubscription, SubscriptionRecord } from './stored-subscription.ts';
 import { createAgeOrder, type AgePlace } from './age-order.ts';
+import type { Wanted } from './progress-reads.ts';
 import { createSubscriptionReads } from './subscription-reads.ts';
 
 /** Maximum number of subscriptions of an account. */
@@ -49,10 +51,14 @@ export interface SubscriptionChange {
 /** The subscriptions of all accounts. */
 export interface SubscriptionStore {
   /**
-   * Registers a subscription with its cursor at `from`; atomic, once per idempotency key. Throws
-   * AccountQuotaError.
+   * Registers a subscription with its cursor at `from`; atomic, once per idempotency key. A disabled one
+   * keeps that place until it is enabled. Throws AccountQuotaError.
    */
-  create(subscription: Subscription, idempotency: Registration | null): Promise<CreateResult>;
+  create(
+    subscription: Subscription,
+    idempotency: Registration | null,
+    enabled?: boolean,
+  ): Promise<CreateResult>;
   /** Null when there is no such subscription. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
@@ -65,7 +71,7 @@ export interface SubscriptionStore {
    * The filters of an account's subscriptions, in no order; secrets stay sealed. Unreadable ones are reported
    * and left out.
    */
-  filters(account: string): Promise<Pick<Subscription, 'id' | 'eventTypes' | 'states'>[]>;
+  filters(account: string): Promise<Wanted[]>;
   /**
    * Milliseconds on Redis's clock until which subscriptions rest; Infinity while disabled. A subscription
    * without an entry, or with a time that has passed, may be called.
@@ -114,7 +120,7 @@ export function createSubscriptionStore(
   const ages = createAgeOrder(redis, keys, reads.createdAt);
 
   return {
-    async create(subscription, idempotency) {
+    async create(subscription, idempotency, enabled = true) {
       const { account, id, from = 'now' } = subscription;
       const key = keys.account(account);
       const text = sealSubscription(sealer, subscription);
@@ -133,6 +139,7 @@ export function createSubscriptionStore(
           key.registrations,
           key.tokens,
           key.byAge,
+          key.resting,
         ],
         [
           id,
@@ -144,6 +151,7 @@ export function createSubscriptionStore(
           quotaBytesMax,
           registrationsMax,
           subscription.createdAt,
+          enabled ? '' : byRequest,
         ],
       );
       if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
@@ -203,7 +211,7 @@ export function createSubscriptionStore(
             before.text,
             sealSubscription(sealer, subscription, before),
             enabled === undefined ? '' : String(Number(enabled)),
-            enabled === false ? 'by request' : '',
+            enabled === false ? byRequest : '',
             release ? '1' : '',
             quotaBytesMax,
           ],

@@ -57,7 +57,7 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
     },
     fill: (account, events, notesBytes = usualNotes) =>
       fillLog(redis, keys.account(account), account, events, notesBytes),
-    wake: (account) => waker.wakeMatching(account, [{ type: eventType, state: 'TX' }]),
+    wake: (account) => waker.wakeMatching(account, [{ type: eventType, state: 'TX', status: '' }]),
     delivered: () => delivered,
     untilDelivered: (count) =>
       new Promise((resolve) => {
@@ -93,7 +93,7 @@ async function fillLog(
   for (let position = head + 1; position <= head + events; position += 1) {
     const { id, filingId, body } = eventOf(account, position, notesBytes);
     filled.push({ id, body: Buffer.from(body) });
-    fields.push(id, eventType, filingId, 'TX', Date.now(), body);
+    fields.push(id, eventType, filingId, 'TX', 'PENDING', Date.now(), body);
     if (filled.length % atOnce !== 0 && position < head + events) continue;
     // In the order of the log.
     await appendScript.run(redis, written, fields);

@@ -37,7 +37,7 @@ test('events are listed oldest first, as they were stored, with their id', async
   await api.createAccount('stored');
   const body =
     '{"type":"filing.paid","timestamp":"2026-11-21T10:00:03.120Z","data":{"premium":1200.10,"n":12345678901234567890,"s":"\u202e</script>"}}';
-  const event = { id: 'evt_1', type: 'filing.paid', filingId: 'f', state: 'TX', body };
+  const event = { id: 'evt_1', type: 'filing.paid', filingId: 'f', state: 'TX', status: '', body };
   await appendEvent(client, api.keys.account('stored'), event, 1);
   const answer = await api.call('GET', '/v1/accounts/stored/events');
   expect(answer.text).toContain(`{"id":"evt_1",${body.slice(1)}`);
@@ -82,6 +82,7 @@ test('types and filingId leave out the rest, alone and together', async () => {
       type: 'account.stale',
       filingId: '',
       state: '',
+      status: '',
       body: '{"type":"account.stale","timestamp":"2026-11-21T10:00:03.120Z","data":{}}',
     },
     1,

@@ -40,6 +40,7 @@ test('a registration answers 201 with its place, its secret and the documented d
     url: hookUrl,
     eventTypes: ['filing.*'],
     states: null,
+    statuses: null,
     description: null,
     headers: {},
     format: 'standard',
@@ -52,6 +53,42 @@ test('a registration answers 201 with its place, its secret and the documented d
     consecutiveFailures: 0,
     nextAttemptAt: null,
     lastSuccessAt: null,
+  });
+});
+
+test('statuses are taken in any case, and shown in upper case', async () => {
+  const { id, statuses } = await register({ statuses: ['rejected', 'Rejected', 'PENDING'] });
+  expect(statuses).toEqual(['REJECTED', 'PENDING']);
+  const changed = await api.ok('PATCH', `${path}/${String(id)}`, { statuses: ['unpaid'] });
+  expect(changed).toMatchObject({ statuses: ['UNPAID'] });
+  expect(await api.ok('PATCH', `${path}/${String(id)}`, { statuses: null })).toMatchObject({
+    statuses: null,
+  });
+});
+
+test('a status that the account never had is refused with the one that was meant', async () => {
+  const refused = await api.call('POST', path, { url: hookUrl, statuses: ['PAID', 'rejcted'] });
+  expect(refused).toMatchObject({
+    status: 422,
+    body: {
+      errors: [{ path: 'statuses.1', message: expect.stringContaining('did you mean REJECTED?') }],
+    },
+  });
+  // The partner service may send others.
+  await redis.connect().hset(api.keys.account(account).counts, 'On hold', 1);
+  expect(await register({ statuses: ['on hold'] })).toMatchObject({ statuses: ['ON HOLD'] });
+});
+
+test('a subscription may begin disabled, and ask for everything', async () => {
+  const { id, ...shown } = await register({ enabled: false, eventTypes: ['*'] });
+  expect(shown).toMatchObject({ enabled: false, state: 'disabled', disabledReason: 'by request' });
+  expect(await api.ok('GET', `${path}/${String(id)}`)).toMatchObject({
+    eventTypes: ['*'],
+    state: 'disabled',
+  });
+  expect(await api.deps.subscriptions.resting(account)).toEqual(new Map([[String(id), Infinity]]));
+  expect(await api.ok('PATCH', `${path}/${String(id)}`, { enabled: true })).toMatchObject({
+    state: 'active',
   });
 });
 

@@ -150,7 +150,13 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     callbacks,
     waker,
     drainer,
-    replayer: { start: hooks.replay, progress: hooks.replayProgress },
+    replayer: {
+      start: hooks.replay,
+      progress: hooks.replayProgress,
+      count: hooks.replayCount,
+      list: async (of, id) => [...(await hooks.replayList(of, id))],
+      cancel: hooks.replayCancel,
+    },
     reports,
     expired,
     disabled,
@@ -165,7 +171,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     },
     async publish(...filings) {
       await append(...filings);
-      await waker.wakeMatching(account, [{ type: appendedType, state: '' }]);
+      await waker.wakeMatching(account, [{ type: appendedType, state: '', status: '' }]);
     },
     drain: (id, signal = never) => drainer.drain(account, id, signal, () => Promise.resolve(false)),
     async change(id, change, { enabled, release = false } = {}) {

@@ -17,7 +17,7 @@ test('a thousand subscriptions disabled at once cost two readings of all, and wa
   await harness.subscribe('http://127.0.0.1:1/', { eventTypes: ['filing.*'] });
 
   const before = await readings(harness.redis);
-  const disabled = [{ type: 'subscription.disabled', state: '' }];
+  const disabled = [{ type: 'subscription.disabled', state: '', status: '' }];
   await Promise.all(
     Array.from({ length: 1_000 }, () => harness.waker.wakeMatching(harness.account, disabled)),
   );

@@ -20,7 +20,14 @@ async function record(account: string, at: number, filings: readonly string[]): 
     const sequence = (previous?.state.sequence ?? 0) + 1;
     const next = { status: 'PAID', completedAt: null, rejectionReason: null, sequence, since: at };
     const state = { ...next, readFrom: at, readAt: at, removed: false };
-    const event = { id: `evt_${id}_${sequence}`, type: 'filing.paid', filingId: id, state: 'TX', body: '{}' };
+    const event = {
+      id: `evt_${id}_${sequence}`,
+      type: 'filing.paid',
+      filingId: id,
+      state: 'TX',
+      status: '',
+      body: '{}',
+    };
     await snapshot.commit(account, 'g', [{ id, previous, next: state, details: null, event }], at);
   }
 }

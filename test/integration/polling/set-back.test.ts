@@ -137,7 +137,7 @@ it('a poll that is under way when Redis is set back commits nothing onto the oth
   const [stored = null] = await watched.snapshot.read('acme', ['b']);
   await setAllBack();
   const next = { ...(stored?.state ?? never()), status: 'REJECTED', sequence: 2 };
-  const event = { id: 'evt_x', type: 'filing.rejected', filingId: 'b', state: '', body: '{}' };
+  const event = { id: 'evt_x', type: 'filing.rejected', filingId: 'b', state: '', status: '', body: '{}' };
   const commit = { id: 'b', previous: stored, next, details: null, event };
   expect(await watched.snapshot.commit('acme', marks.generation, [commit], 1)).toEqual([
     { kind: 'conflict' },

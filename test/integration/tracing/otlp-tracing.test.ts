@@ -30,7 +30,14 @@ const ids = Array.from({ length: 200 }, (_, n) => {
   return `evt_${digest.slice(0, 32)}`;
 });
 
-const recorded = (id: string) => ({ id, position: 1, type: 'filing.paid', filingId: 'f_1', state: 'TX' });
+const recorded = (id: string) => ({
+  id,
+  position: 1,
+  type: 'filing.paid',
+  filingId: 'f_1',
+  state: 'TX',
+  status: '',
+});
 
 function attemptOf(eventId: string): AttemptReport {
   return {

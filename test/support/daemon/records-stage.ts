@@ -48,6 +48,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   index: { garbage: (redis, key) => redis.zadd(key, 0, 'garbage'), waits: nobodyWaits, silent: ['garbage'] },
   newest: { garbage: (redis, key) => redis.zadd(key, 0, 'garbage'), waits: nobodyWaits, silent: ['garbage'] },
   details: { garbage: spoilFields, waits: nobodyWaits, silent: ['garbage'] },
+  seen: { garbage: addField, waits: nobodyWaits, silent: ['garbage'] },
   counts: { garbage: spoilFields, waits: nobodyWaits },
   countHistory: { garbage: addEntry, waits: nobodyWaits, silent: ['garbage'] },
   head: { garbage: spoilText, waits: nobodyWaits },

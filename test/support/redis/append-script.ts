@@ -8,13 +8,13 @@ const logLua = readFileSync(new URL('../../../src/events/log.lua', import.meta.u
 
 /**
  * Appends events of filings as commit-changes.lua does, without a snapshot. KEYS head, events, bodies,
- * filing-events; ARGV six values for each event: id, type, filing, state, recorded at (ms), body. Replies
+ * filing-events; ARGV seven values for each event: id, type, filing, state, status, recorded at (ms), body. Replies
  * with the last position.
  */
 export const appendScript = defineScript(`${logLua}
   local position
-  for i = 1, #ARGV, 6 do
-    position = append_event(KEYS[1], KEYS[2], KEYS[3], unpack(ARGV, i, i + 5))
+  for i = 1, #ARGV, 7 do
+    position = append_event(KEYS[1], KEYS[2], KEYS[3], unpack(ARGV, i, i + 6))
     if ARGV[i + 2] ~= '' then
       local earlier = redis.call('HGET', KEYS[4], ARGV[i + 2])
       redis.call('HSET', KEYS[4], ARGV[i + 2], (earlier and earlier .. ',' or '') .. position)
@@ -26,16 +26,16 @@ export const appendScript = defineScript(`${logLua}
 export async function appendEvent(
   redis: RedisClient,
   keys: Pick<AccountKeys, 'head' | 'events' | 'bodies' | 'filingEvents'>,
-  { id, type, filingId, state, body }: NewEvent,
+  { id, type, filingId, state, status, body }: NewEvent,
   at: number,
 ): Promise<number> {
   const written = [keys.head, keys.events, keys.bodies, keys.filingEvents];
-  return Number(await appendScript.run(redis, written, [id, type, filingId, state, at, body]));
+  return Number(await appendScript.run(redis, written, [id, type, filingId, state, status, at, body]));
 }
 
 /** A short event of a filing. */
 export function paidEvent(filingId: string): NewEvent {
   const type = 'filing.paid';
   const body = JSON.stringify({ type, timestamp: '2026-11-21T10:00:03.120Z', data: { filingId } });
-  return { id: `evt_${filingId}`, type, filingId, state: '', body };
+  return { id: `evt_${filingId}`, type, filingId, state: '', status: 'PAID', body };
 }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { gatherWakeUps } from '../../../src/delivery/gather-wake-ups.ts';
 import type { Matchable } from '../../../src/subscriptions/matches-event.ts';
 
-const disabled: Matchable = { type: 'subscription.disabled', state: '' };
-const pendingIn = (state: string): Matchable => ({ type: 'filing.pending', state });
+const disabled: Matchable = { type: 'subscription.disabled', state: '', status: '' };
+const pendingIn = (state: string): Matchable => ({ type: 'filing.pending', state, status: 'PENDING' });
 
 /** A wake-up that ends when the test says so. */
 interface HeldCall {

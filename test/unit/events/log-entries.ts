@@ -14,7 +14,15 @@ export function entriesOf(...ids: readonly string[]): LogEntry[] {
     const position = i + 1;
     const hash = createHash('sha1').update(`${hashes[0]}${id}`).digest('hex').slice(0, 12);
     hashes = hashes.map((former, k) => (position % (steps[k] ?? 1) === 0 ? hash : former));
-    const rest = { type: 't', filingId: 'f', state: '', recordedAt: 0, bytes: 0, body: Buffer.alloc(0) };
+    const rest = {
+      type: 't',
+      filingId: 'f',
+      state: '',
+      status: '',
+      recordedAt: 0,
+      bytes: 0,
+      body: Buffer.alloc(0),
+    };
     return { position, id, timeline: hashes.join(''), ...rest };
   });
 }

@@ -31,15 +31,30 @@ describe('an entry of the stream', () => {
   const stream = (...fields: readonly string[]) =>
     [Buffer.from('7-0'), fields.map((field) => Buffer.from(field))] as const;
   const head = ['id', 'evt_1', 'type', 't', 'filing', 'f', 'state', 'TX', 'at', '5'];
-  const shown = { position: 7, id: 'evt_1', type: 't', filingId: 'f', state: 'TX', recordedAt: 5 };
+  const shown = {
+    position: 7,
+    id: 'evt_1',
+    type: 't',
+    filingId: 'f',
+    state: 'TX',
+    recordedAt: 5,
+    status: '',
+  };
 
   it('has its body elsewhere', () => {
-    const entry = toOutline(stream(...head, 'timeline', 'abc', 'bytes', '12'));
-    expect(entry).toEqual({ ...shown, timeline: 'abc', bytes: 12 });
+    const entry = toOutline(stream(...head, 'timeline', 'abc', 'bytes', '12', 'status', 'PAID'));
+    expect(entry).toEqual({ ...shown, timeline: 'abc', bytes: 12, status: 'PAID' });
     const body = Buffer.from('{"type":"t"}');
     expect(withBody(entry, body)).toEqual({ ...entry, body });
     expect(withBody(entry, Buffer.from('{}')), 'of another length').toBeNull();
     expect(withBody(entry, null)).toBeNull();
+  });
+
+  it('of an older version has the status that its type says', () => {
+    const rejected = head.with(3, 'filing.rejected');
+    expect(toOutline(stream(...rejected, 'timeline', 'abc', 'bytes', '12'))).toMatchObject({
+      status: 'REJECTED',
+    });
   });
 
   it('of an older version has its body with it, and no timeline', () => {

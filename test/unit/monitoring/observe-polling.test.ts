@@ -56,7 +56,7 @@ test('a failure of the partner service is a warning, with its duration, and trac
 });
 
 test('events are counted by type and traced; one without its filing is also a line', async () => {
-  const event = { id: 'evt_1', type: 'filing.paid', filingId: 'f', state: 'TX', position: 1 };
+  const event = { id: 'evt_1', type: 'filing.paid', filingId: 'f', state: 'TX', status: '', position: 1 };
   observer.onEvents('acme', [event, { ...event, id: 'evt_2', omittedBytes: 4_000 }]);
   const expected = { account: 'acme', filing: 'f', event: 'evt_2', bytes: 4_000, max: 1_000 };
   expect(lines).toEqual([{ level: 40, ...expected, msg: 'poll.too_large' }]);

@@ -101,6 +101,7 @@ describe('a drain', () => {
       type: 'account.stale',
       filingId: '',
       state: '',
+      status: '',
       body: '{"type":"account.stale"}',
     };
     await appendEvent(harness.redis, harness.keys, event, Date.now());
@@ -262,7 +263,14 @@ describe('a failed attempt', () => {
     await using harness = await createHarness(redis, { retryMs: [60_000] });
     const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*', 'filing.*'] });
     for (const n of [1, 2]) {
-      const event = { id: `evt_${n}`, type: 'account.stale', filingId: '', state: '', body: '{}' };
+      const event = {
+        id: `evt_${n}`,
+        type: 'account.stale',
+        filingId: '',
+        state: '',
+        status: '',
+        body: '{}',
+      };
       await appendEvent(harness.redis, harness.keys, event, Date.now());
     }
     await harness.append('a');
@@ -290,7 +298,14 @@ describe('a failed attempt', () => {
     });
     await using harness = await createHarness(redis, { retryMs: [60_000] });
     const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*'], payload: 'thin' });
-    const broken = { id: 'evt_1', type: 'account.stale', filingId: '', state: '', body: 'no JSON' };
+    const broken = {
+      id: 'evt_1',
+      type: 'account.stale',
+      filingId: '',
+      state: '',
+      status: '',
+      body: 'no JSON',
+    };
     await appendEvent(harness.redis, harness.keys, broken, Date.now());
     await harness.drain(id);
     expect(harness.reports.map(({ attempt }) => attempt.outcome)).toEqual(['sender_error']);

@@ -32,7 +32,7 @@ function openLog(client: Redis, prefix: string, account: string) {
       const at = Date.now();
       const args = names.flatMap((type, i) => {
         const id = `evt_${run}_${written.length + i}`;
-        return [id, type, `f_${i}`, 'TX', at, `{"type":"${type}"}`];
+        return [id, type, `f_${i}`, 'TX', '', at, `{"type":"${type}"}`];
       });
       await appendScript.run(client, [key.head, key.events, key.bodies, key.filingEvents], args);
       for (const type of names) written.push({ position: written.length + 1, type });

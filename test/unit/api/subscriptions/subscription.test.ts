@@ -67,7 +67,15 @@ test('a disabled subscription has a reason and no next attempt', () => {
 });
 
 test('the answer to a registration shows the newest secret and how much waits', () => {
-  expect(registeredView(subscription, 7)).toMatchObject({ secret: 'whsec_new', lag: 7, state: 'active' });
+  expect(registeredView(subscription, 7, true)).toMatchObject({
+    secret: 'whsec_new',
+    lag: 7,
+    state: 'active',
+  });
+  expect(registeredView(subscription, 0, false)).toMatchObject({
+    enabled: false,
+    disabledReason: 'by request',
+  });
 });
 
 const disabled = parseDeliveryState({ enabled: '0' });

@@ -47,12 +47,14 @@ function sent(filingId: string, outcome: CallbackOutcome, rest: Partial<Work> = 
     type: 't',
     filingId,
     state: '',
+    status: '',
     recordedAt: 0,
     timeline: '',
     bytes: 0,
     body: Buffer.alloc(0),
   };
-  const answer = { outcome, statusCode: null, durationMs: 10, response: null };
+  const nothing = { statusCode: null, response: null, request: null, responseHeaders: null };
+  const answer = { outcome, durationMs: 10, ...nothing };
   return { kind: 'sent', work, entry, subscription, sent: answer };
 }
 

@@ -219,6 +219,7 @@ function toEntry(filingId: string, i: number): LogEntry {
     type: 't',
     filingId,
     state: '',
+    status: '',
     recordedAt: 0,
     timeline: '',
     bytes: 0,

@@ -36,6 +36,7 @@ function entry(position: number, filingId: string, bytes = 0): LogEntry {
     type: 't',
     filingId,
     state: '',
+    status: '',
     recordedAt: 0,
     timeline: '',
     bytes,

@@ -25,6 +25,7 @@ function follow(after: Checkpoint, ...filings: readonly string[]): OutlinedEntry
       type: 'filing.paid',
       filingId,
       state: '',
+      status: '',
       recordedAt: 1,
       bytes: 2,
     });
