@@ -82,8 +82,10 @@ export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply,
 }
 
 function attributes(mode: PageMode, secure: boolean) {
-  const ofMode = mode === 'frame' ? { sameSite: 'none', partitioned: true } : { sameSite: 'strict' };
-  return { path: '/', httpOnly: true, secure, ...ofMode } as const;
+  const common = { path: '/', httpOnly: true, secure };
+  return mode === 'frame'
+    ? ({ ...common, sameSite: 'none', partitioned: true } as const)
+    : ({ ...common, sameSite: 'strict' } as const);
 }
 
 // Browsers do not tell the ports of a host apart, so the name does: two daemons of one host do not sign each
