@@ -84,13 +84,16 @@ function Delivery({ account, delivery }) {
 
 /** @param {EventDelivery} delivery */
 function progressOf({ state, attempts, lastOutcome, lastStatusCode, deliveredAt, nextAttemptAt }) {
-  const tries = `${number(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+  const tries = `${attempts === null ? 'some' : number(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}`;
   const why =
     lastOutcome === null
       ? ''
       : `, ${outcomeName(lastOutcome)}${lastStatusCode === null ? '' : ` ${lastStatusCode}`}`;
   if (state === 'delivered')
-    return html`<${When} at=${deliveredAt} never="" />${attempts > 1 && ` after ${tries}`}`;
+    return html`<${When}
+        at=${deliveredAt}
+        never=""
+      />${attempts !== null && attempts > 1 && ` after ${tries}`}`;
   if (state === 'given_up') return `after ${tries}${why}`;
   if (attempts === 0)
     return nextAttemptAt === null

@@ -106,6 +106,8 @@ export interface Attempt {
   durationMs: number;
   response: string | null;
   at: Time;
+  /** Id of the replay that it belongs to. */
+  replay?: string | null;
 }
 
 export interface DeadLetter {
@@ -133,6 +135,14 @@ export interface Replay {
   delivered: number;
   failed: number;
   createdAt: Time;
+  conditions: {
+    after: Time | null;
+    before: Time | null;
+    eventTypes: string[] | null;
+    filingId: string | null;
+    deadLettersOnly: boolean;
+    eventIds: string[] | null;
+  };
 }
 
 export interface RegisteredSubscription extends Subscription {
