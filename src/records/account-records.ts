@@ -124,6 +124,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'lease':
       case 'checked':
       case 'tokens':
+      case 'sessions':
       case 'unreadable':
       case 'subscriptions':
       case 'resting':

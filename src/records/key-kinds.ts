@@ -66,6 +66,7 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
     remedy: 'stand',
     todo: restore('tokens have to be made anew then'),
   },
+  sessions: { type: 'hash', kind: 'sessions', remedy: 'forget', todo: '' },
   unreadable: { type: 'stream', kind: 'unreadable', remedy: 'forget', todo: '' },
   subscriptions: {
     type: 'hash',

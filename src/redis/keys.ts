@@ -11,6 +11,7 @@
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
  * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
+ * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
  * | `P:witness:<a>`               | stream | an hour                       | after commits                 | polling            |
  * | `P:{a}:incarnation`           | string | a day longer than the account | account store                 | polling, API       |
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
@@ -29,6 +30,7 @@
  * | `P:{a}:polling`               | hash   | with the account              | polling                       | polling, API       |
  * | `P:{a}:lease`                 | string | seconds                       | polling                       | polling            |
  * | `P:{a}:tokens`                | hash   | with the account              | token store                   | API                |
+ * | `P:{a}:sessions`              | hash   | a week after the last         | session store                 | API                |
  * | `P:{a}:unreadable`            | stream | a week                        | the process that finds it     | operators          |
  * | `P:{a}:unreadable:…`          | any    | a week                        | the process that finds it     | operators          |
  * | `P:{a}:subscriptions`         | hash   | with the account              | subscription store            | delivery, API      |
@@ -58,6 +60,8 @@ export interface Keys {
   /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
   readonly accounts: string;
+  /** The operator's sessions of the page. */
+  readonly sessions: string;
   /** A channel, not a key: each process publishes its commits there. */
   readonly commits: string;
   /**
@@ -101,6 +105,8 @@ export interface AccountKeys {
   readonly polling: string;
   readonly lease: string;
   readonly tokens: string;
+  /** Sessions of the page that were opened with the account's tokens. */
+  readonly sessions: string;
   /**
    * Notes of records that could not be read and were replaced. A key that could not be read is renamed to a
    * name that begins with this one.
@@ -142,6 +148,7 @@ export function createKeys(prefix: string): Keys {
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,
     accounts: `${prefix}:accounts`,
+    sessions: `${prefix}:sessions`,
     commits: `${prefix}:commits`,
     publishedCommits: (account) => `${prefix}:witness:${account}`,
     account: (account) => accountKeys(`${prefix}:{${account}}`),
@@ -168,6 +175,7 @@ function accountKeys(base: string): AccountKeys {
     polling: `${base}:polling`,
     lease: `${base}:lease`,
     tokens: `${base}:tokens`,
+    sessions: `${base}:sessions`,
     unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
     byAge: `${base}:by-age`,

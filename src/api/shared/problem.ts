@@ -12,6 +12,8 @@ export const problemCodes = {
   subscription_not_found: [404, 'No such subscription'],
   filing_not_found: [404, 'No such filing'],
   replay_not_found: [404, 'No such replay'],
+  attempt_not_found: [404, 'No such attempt'],
+  event_not_found: [404, 'No such event'],
   method_not_allowed: [405, 'This path does not allow that method'],
   filing_not_rejected: [409, 'The filing is not rejected'],
   nothing_doubted: [409, 'Nothing is held back'],

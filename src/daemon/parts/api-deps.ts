@@ -36,6 +36,8 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     version: parts.version,
     apiToken: config.apiToken,
     searchService: createServiceSearch({ accounts: stores.accounts, partners: parts.partners }),
+    publicUrl: config.publicUrl,
+    frameAncestors: config.frameAncestors,
     partnerMaxRps: config.polling.maxRps,
     now: clock.now,
     checkUrl,
@@ -63,6 +65,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       ping: drainer.ping,
       replay: replayer.start,
       replayProgress: replayer.progress,
+      replayCount: replayer.count,
+      replayList: replayer.list,
+      replayCancel: replayer.cancel,
     },
   };
 }
