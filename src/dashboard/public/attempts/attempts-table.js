@@ -39,6 +39,7 @@ export function AttemptsTable({ account, attempts, empty, more, onMore, present 
   return html`<${Table}
     caption="Attempts, newest first"
     columns=${['When', 'Event', 'Filing', 'Attempt', 'Outcome', 'Status', 'Took', 'Response']}
+    numbers=${['Attempt', 'Status', 'Took']}
     rows=${rows}
     empty=${empty}
     more=${more}

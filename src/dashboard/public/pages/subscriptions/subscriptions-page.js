@@ -66,6 +66,7 @@ export function SubscriptionsPage({ account }) {
       html`<${Table}
         caption="Subscriptions"
         columns=${columns}
+        numbers=${['Pending']}
         rows=${rows}
         empty="There is no subscription yet. A subscription sends the changes of this account's filings to an endpoint of yours."
         more=${data.more}
