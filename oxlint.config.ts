@@ -56,6 +56,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
   config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing', 'words'] },
   accounts: { may: [...below, 'secrets'] },
+  'accounts/sessions': { may: below, own: ['token-store.ts'] },
   partner: { may: [...below, 'names', 'waiting'], has: ['got'] },
   'partner/body': { may: below, own: ['filing-schema.ts', 'partner-error.ts', 'partner-http.ts'] },
   events: { may: below },

@@ -3,12 +3,17 @@ import type { TSchema } from 'typebox';
 import { accountSchema } from './accounts/schema.ts';
 import type { Api } from './server/api-instance.ts';
 import { problemSchema } from './shared/schema.ts';
-import { attemptSchema, deadLetterSchema } from './delivery/schema.ts';
+import { attemptDetailSchema, attemptSchema, eventDeliverySchema } from './delivery/attempt-schema.ts';
+import { replayCountSchema, replaySchema } from './delivery/replay-schema.ts';
+import { deadLetterSchema } from './delivery/schema.ts';
 import type { ApiDeps } from './deps.ts';
 import { filingSchema } from './filings/schema.ts';
 import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
 import { finishDocument } from './document/finish-document.ts';
+import { boardAccountSchema, rejectionSchema } from './rejections/schema.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
+import { sessionSchema } from './session/schema.ts';
+import { linkSchema } from './tokens/link-schema.ts';
 import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
 
 /** Schemas that several responses share, by their `$id`. */
@@ -17,13 +22,21 @@ const sharedSchemas: readonly TSchema[] = [
   accountSchema,
   tokenSchema,
   newTokenSchema,
+  linkSchema,
+  sessionSchema,
   subscriptionSchema,
   registeredSchema,
   changedSchema,
   attemptSchema,
+  attemptDetailSchema,
   deadLetterSchema,
   ...describeEvents(),
+  eventDeliverySchema,
+  replaySchema,
+  replayCountSchema,
   filingSchema,
+  rejectionSchema,
+  boardAccountSchema,
 ];
 
 const description = `Watches the filings of partner accounts and sends a webhook when a filing's status changes.
@@ -38,6 +51,7 @@ const tags = [
       'Partner accounts whose filings are watched. Creating, listing and removing them needs the operator token.',
   },
   { name: 'Tokens', description: 'Tokens of one account; everywhere else they get 404.' },
+  { name: 'Session', description: 'What a token opens, and signing in to the page.' },
   { name: 'Subscriptions', description: 'Which events go to which endpoint, and how.' },
   { name: 'Delivery', description: 'Outcomes of callbacks; testing and replaying.' },
   { name: 'Events', description: 'The log of changes, as a list and as a stream.' },

@@ -22,6 +22,8 @@ export type Config = {
   readonly trustedProxies: readonly string[];
   /** Address of the page as others open it, without a slash at its end; null where it is not known. */
   readonly publicUrl: string | null;
+  /** Origins whose pages may show the page in a frame. */
+  readonly frameAncestors: readonly string[];
   readonly apiToken: string;
   /** Newest first, at least one, ids unique. */
   readonly encryptionKeys: readonly EncryptionKey[];
@@ -45,6 +47,8 @@ export type Config = {
     readonly allowCidrs: readonly string[];
     readonly allowHttp: boolean;
     readonly disableAfterMs: number;
+    /** Which attempts keep more than their outcome. */
+    readonly attemptDetails: 'none' | 'failures' | 'all';
   };
   /** Limits beyond which the results of a poll are held back. */
   readonly doubt: DoubtLimits;
@@ -139,6 +143,7 @@ function arrange(values: Values): Config {
     metricsPort: values.METRICS_PORT,
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     publicUrl: values.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
+    frameAncestors: values.FRAME_ANCESTORS ?? [],
     apiToken: values.API_TOKEN,
     encryptionKeys: values.ENCRYPTION_KEY,
     defaultAccount: accountOf(values),
@@ -156,6 +161,7 @@ function arrange(values: Values): Config {
       allowCidrs: values.DELIVERY_ALLOW_CIDRS ?? [],
       allowHttp: values.DELIVERY_ALLOW_HTTP,
       disableAfterMs: values.DELIVERY_DISABLE_AFTER_MS,
+      attemptDetails: values.DELIVERY_ATTEMPT_DETAILS,
     },
     doubt: {
       removedMin: values.DOUBT_REMOVED_MIN,

@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify, LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { Api } from './api-instance.ts';
-import { addCallerDecorator, callerLabel } from '../access/auth.ts';
+import { addCallerDecorator, callerLabel, callerOf } from '../access/auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { careForConnections } from '../connections/care-for-connections.ts';
 import { endLateInTurns } from '../connections/late-requests.ts';
@@ -94,6 +94,7 @@ function logRequests(app: Api): void {
       route: url,
       account: accountOf(request),
       caller: callerLabel(request),
+      session: callerOf(request)?.session?.id,
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime),
     };

@@ -19,6 +19,10 @@ export const statusPattern = '^[^\\u0000-\\u001f\\u007f]+$';
 /** The abbreviation of a state, also as the partner service might write it some day. */
 export const statePattern = '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$';
 
+/** A line of text with something to read in it. */
+export const linePattern =
+  '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$';
+
 /** What a value must be that does not match a pattern of the API's schemas, by that pattern. */
 export const patternWords: ReadonlyMap<string, string> = new Map([
   [accountNamePattern, `must be ${accountNameWords}`],
@@ -26,5 +30,6 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   [partnerKeyPattern, 'must be 1 to 512 printable ASCII characters without a space at either end'],
   [idempotencyKeyPattern, 'must be 1 to 255 printable ASCII characters'],
   [statusPattern, 'must not hold control characters'],
+  [linePattern, 'must be one line of text that is not blank'],
   [statePattern, 'must be the abbreviation of a state, e.g. TX'],
 ]);

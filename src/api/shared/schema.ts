@@ -41,10 +41,15 @@ export const pageQuery = {
 /** Default number of items per page. */
 export const pageLimit = 50;
 
-/** The response of every list. */
-export function listOf<T extends TSchema>(item: T, description: string) {
+/** The response of every list; `more` are fields that only this one has. */
+export function listOf<T extends TSchema, More extends Record<string, TSchema> = Record<never, TSchema>>(
+  item: T,
+  description: string,
+  more: More = {} as More,
+) {
   return Type.Object(
     {
+      ...more,
       items: Type.Array(item),
       nextCursor: nullable(Type.String(), { description: 'For the next page; null at the end of the list.' }),
     },
@@ -93,7 +98,7 @@ const statusTexts = {
   401: 'No token, or one that is not valid.',
   403: 'The token may only read.',
   404: 'There is no such resource, or not for this token.',
-  409: 'The account would store more than it may; for `accept`: nothing of it is held back.',
+  409: 'The account would store more than it may; for `accept`: nothing of it is held back; for `seen`: the filing is not REJECTED.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not declared as JSON.',
   422: 'Values are not valid; `errors` lists the first ten.',

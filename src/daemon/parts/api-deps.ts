@@ -6,6 +6,7 @@ import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauge-collector.ts';
 import { collectGauges } from '../../monitoring/gauges.ts';
 import { createReadiness } from '../../monitoring/readiness.ts';
+import { createServiceSearch } from '../../polling/service-search.ts';
 import { createProgressReads } from '../../subscriptions/store/progress-reads.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import type { Parts } from '../parts.ts';
@@ -34,6 +35,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     ...createProbes(parts),
     version: parts.version,
     apiToken: config.apiToken,
+    searchService: createServiceSearch({ accounts: stores.accounts, partners: parts.partners }),
+    publicUrl: config.publicUrl,
+    frameAncestors: config.frameAncestors,
     partnerMaxRps: config.polling.maxRps,
     now: clock.now,
     checkUrl,
@@ -61,6 +65,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       ping: drainer.ping,
       replay: replayer.start,
       replayProgress: replayer.progress,
+      replayCount: replayer.count,
+      replayList: replayer.list,
+      replayCancel: replayer.cancel,
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { Seen } from './rejection-types.d.ts';
+
 /** A time of the API: ISO 8601 in UTC. */
 type Time = string;
 
@@ -46,6 +48,8 @@ export interface Filing {
   stateAbbr: string | null;
   filingType: string | null;
   premium: number | null;
+  /** Of a rejection: who took note of it. */
+  seen?: Seen | null;
 }
 
 export interface FilingEvent {
