@@ -87,7 +87,7 @@ describe('a subscription', () => {
     await using tab = await visit(id);
     await stage.settle('f_down', { status: 'PAID' });
     await tab.page.getByText(/HTTP error 503 from \d+ attempts? since \d\d:\d\d/).waitFor();
-    await tab.page.getByText('The receiver failed. See its log').waitFor();
+    await tab.page.getByText('The receiver failed: its log says why').waitFor();
     const attempts = tab.page.getByRole('table', { name: 'Attempts' });
     await attempts
       .getByRole('row', {

@@ -32,7 +32,7 @@ describe('tokens', () => {
     await tab.picture('new-token');
     await expectAccessible(tab);
     await dialog.getByRole('button', { name: 'Make the token' }).click();
-    const text = await dialog.getByLabel('Token').inputValue();
+    const text = await dialog.getByLabel('Token', { exact: true }).inputValue();
     expect(text).toMatch(/^fwa_.+\.default$/);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('row', { name: /The claims desk token read only the operator/ }).waitFor();
