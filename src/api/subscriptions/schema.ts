@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { hiddenPath } from './hidden-url.ts';
 import { eventPatterns } from '../../events/event-types.ts';
+import { abbreviationOf, unknownState } from '../../words/state-names.ts';
 import { maskedHeader } from './setting-problems.ts';
 import { idempotencyKeyPattern, secretPattern, statePattern } from '../shared/patterns.ts';
 import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
@@ -39,8 +40,14 @@ export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
   examples: [['filing.*']],
 });
 
+const state = Type.Refine(
+  Type.String({ pattern: statePattern }),
+  (text) => abbreviationOf(text) === null,
+  unknownState,
+);
+
 const states = nullable(
-  Type.Array(Type.String({ pattern: statePattern }), {
+  Type.Array(state, {
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
@@ -74,9 +81,10 @@ const headers = Type.Unsafe<Record<string, string>>({
   examples: [{ 'x-team': 'filings' }],
 });
 
-const format = oneOf(['standard', 'cloudevents', 'slack'], {
+const format = oneOf(['standard', 'cloudevents', 'slack', 'teams'], {
   default: 'standard',
-  description: 'The body as in `webhooks`, as a structured CloudEvent, or as a Slack message.',
+  description:
+    'The body as in `webhooks`, as a structured CloudEvent, or as a message for people: Slack (Block Kit) or Microsoft Teams (Adaptive Card).',
 });
 
 const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });

@@ -3,7 +3,8 @@ import { tokensMax, type AccountToken, type MadeToken } from '../../accounts/tok
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { chargeRows } from '../access/cost.ts';
-import { callerOf, unauthorized } from '../access/auth.ts';
+import { callerOf } from '../access/auth.ts';
+import { tokenGone } from '../shared/unauthorized.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
@@ -63,7 +64,7 @@ export function makerOf(request: FastifyRequest): AccountToken | null {
 /** The token that was made; throws the Problem where none was. */
 export function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
   if (made.kind === 'gone') throw accountNotFound();
-  if (made.kind === 'revoked') throw unauthorized(true);
+  if (made.kind === 'revoked') throw tokenGone();
   if (made.kind === 'full')
     throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
   return made;

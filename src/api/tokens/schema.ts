@@ -34,7 +34,7 @@ const tokenInputSchema = record({
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
   expiresAt: Type.Optional(
     instantOrNullSchema(
-      "The token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
+      "In the future: the token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
     ),
   ),
 });
