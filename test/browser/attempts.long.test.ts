@@ -33,7 +33,7 @@ describe('an attempt', () => {
     await using tab = await stage.visit(`#/accounts/default/subscriptions/${id}`);
     const { page } = tab;
     const row = page.getByRole('row', { name: /f_opened 1 Delivered 200/ });
-    await row.getByRole('link', { name: /^Attempt 1 of filing\.created/ }).click();
+    await row.getByRole('link', { name: /, attempt 1 of filing\.created/ }).click();
     await page.getByText('The endpoint acknowledged the event.').waitFor();
     const { id: eventId } = collector.received.find(({ event }) => event.data.filingId === 'f_opened') ?? {};
     await page.locator('.facts').getByText(String(eventId)).waitFor();
@@ -84,7 +84,7 @@ describe('an attempt', () => {
     await stage.settle('f_refused', rejected);
     await using tab = await stage.visit(`#/accounts/default/subscriptions/${id}`);
     const { page } = tab;
-    await page.getByRole('link', { name: /^Attempt 1 of filing\.created/ }).click();
+    await page.getByRole('link', { name: /, attempt 1 of filing\.created/ }).click();
     await page
       .getByText('The receiver refuses the request: check that it has the right signing secret')
       .waitFor();
