@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { TSchema } from 'typebox';
-import { accountSchema } from './accounts/schema.ts';
+import { accountSchema, savedAccountSchema } from './accounts/schema.ts';
 import type { Api } from './server/api-instance.ts';
 import { problemSchema } from './shared/schema.ts';
 import { attemptDetailSchema, attemptSchema, eventDeliverySchema } from './delivery/attempt-schema.ts';
@@ -20,6 +20,7 @@ import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
 const sharedSchemas: readonly TSchema[] = [
   problemSchema,
   accountSchema,
+  savedAccountSchema,
   tokenSchema,
   newTokenSchema,
   linkSchema,

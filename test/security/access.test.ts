@@ -69,6 +69,7 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /v1/queues': { expected: operatorOnly(200) },
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
+  [`PATCH ${account}`]: { body: { pollIntervalMs: null }, expected: operatorOnly(200) },
   [`GET ${account}`]: { expected: reading(200) },
   [`GET ${account}/counts`]: { expected: reading(200) },
   [`DELETE ${account}`]: { expected: operatorOnly(204) },

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { accountParams, answer, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
 import { typesPattern } from '../shared/patterns.ts';
+import { instantSchema } from '../shared/instant.ts';
+import { eventPatterns } from '../../events/event-types.ts';
 
 const filters = {
   types: Type.Optional(
@@ -20,6 +22,8 @@ const filters = {
 const eventsQuerySchema = record({
   ...pageQuery,
   ...filters,
+  after: Type.Optional(instantSchema('Only events recorded at this time or later.')),
+  before: Type.Optional(instantSchema('Only events recorded earlier than this time.')),
   order: Type.Optional(
     oneOf(['oldest', 'newest'], {
       default: 'oldest',

@@ -81,9 +81,10 @@ const headers = Type.Unsafe<Record<string, string>>({
   examples: [{ 'x-team': 'filings' }],
 });
 
-const format = oneOf(['standard', 'cloudevents', 'slack'], {
+const format = oneOf(['standard', 'cloudevents', 'slack', 'teams'], {
   default: 'standard',
-  description: 'The body as in `webhooks`, as a structured CloudEvent, or as a Slack message.',
+  description:
+    'The body as in `webhooks`, as a structured CloudEvent, or as a message for people: Slack (Block Kit) or Microsoft Teams (Adaptive Card).',
 });
 
 const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });

@@ -1,5 +1,6 @@
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
+import { checkKey } from '../../partner/check-key.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
@@ -58,6 +59,14 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       async accountSaved({ account, pollIntervalMs }) {
         await pollQueue.schedule(account, pollIntervalMs);
         await pollQueue.pollNow(account, 'delta');
+      },
+      async checkPartner(name) {
+        const account = await stores.accounts.getKeyed(name);
+        if (account === null) return { ok: false, detail: 'The account was removed meanwhile.' };
+        return checkKey(
+          { lookup: parts.lookup, timeoutMs: config.polling.timeoutMs, now: clock.now },
+          account,
+        );
       },
       accountRemoved: pollQueue.unschedule,
       pollNow: pollQueue.pollNow,

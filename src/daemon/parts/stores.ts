@@ -54,7 +54,7 @@ export function createStores(
     delivery: createDeliveryStore(redis, keys, (now) => oldestKept(retentionAt(now)), onUnreadable),
     replays,
     attempts: createAttemptList(redis, keys, onUnreadable),
-    readAttempt: createAttemptReader(redis, keys, log),
+    readAttempt: createAttemptReader(redis, keys, log, config.publicUrl),
     readDelivery: createDeliveryReader(redis, keys, replays),
     findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),

@@ -116,6 +116,17 @@ const bodies: Readonly<Record<string, readonly [right: object, cases: readonly C
       ['extra', 1],
     ],
   ],
+  'PATCH /v1/accounts/one': [
+    {},
+    [
+      ['baseUrl', 'no address'],
+      ['partnerKey', ''],
+      ['pollIntervalMs', 9],
+      ['sweepIntervalMs', '1'],
+      ['stalledAfter', { PENDING: 'P1Y' }],
+      ['extra', 1],
+    ],
+  ],
   [`POST ${A}/tokens`]: [
     { name: 'a' },
     [
