@@ -5,15 +5,6 @@ import { requireSubscription } from './find.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 
-/** The replay without conditions: all events that are still in the log. */
-export const everything: ReplayRequest = {
-  after: null,
-  before: null,
-  eventTypes: null,
-  filingId: null,
-  deadLettersOnly: false,
-};
-
 /** Milliseconds that the start of a replay may take: it searches up to half a million events of the log. */
 export const replaySearchMs = 60_000;
 
@@ -28,15 +19,24 @@ export async function startReplay(
   request: ReplayRequest,
 ): Promise<{ id: string; matched: number }> {
   await requireSubscription(deps, account, id);
-  try {
-    return await deps.hooks.replay(account, id, request);
-  } catch (error) {
-    if (!(error instanceof ReplayRefusedError)) throw error;
-    throw error.reason === 'too_many' ? tooManyReplays() : subscriptionNotFound();
-  }
+  return deps.hooks.replay(account, id, request).catch(refuse);
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof ReplayRefusedError)) throw error;
+  throw error.reason === 'too_many' ? tooManyReplays() : subscriptionNotFound();
 }
 
 function tooManyReplays(): Problem {
   const detail = 'Wait until a replay of this subscription has finished.';
   return new Problem('too_many_replays', detail, { headers: { 'retry-after': '60' } });
+}
+
+/** Starts to send each filing as it is. Throws a Problem as `startReplay` does. */
+export async function startSnapshot(
+  { hooks }: Pick<ApiDeps, 'hooks'>,
+  account: string,
+  id: string,
+): Promise<void> {
+  await hooks.snapshot(account, id).catch(refuse);
 }

@@ -1,6 +1,7 @@
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
+import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauge-collector.ts';
@@ -27,6 +28,12 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     ...stores,
     queue: drainQueue,
     countMax: overrides.replayCountMax ?? replayCountMax,
+    now: clock.now,
+  });
+  const snapshotter = createSnapshotter({
+    ...stores,
+    known: stores.snapshot.known,
+    queue: drainQueue,
     now: clock.now,
   });
   return {
@@ -61,6 +68,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       ping: drainer.ping,
       replay: replayer.start,
       replayProgress: replayer.progress,
+      snapshot: snapshotter.start,
     },
   };
 }

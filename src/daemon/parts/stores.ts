@@ -9,6 +9,7 @@ import { createLogOutline } from '../../events/log-outline.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';
+import { createPresentFilings } from '../../filings/present/present-filings.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
@@ -36,6 +37,7 @@ export function createStores(
     tokens: createTokenStore(redis, keys, onUnreadable),
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     filings: createFilingListStore(redis, keys, onUnreadable),
+    present: createPresentFilings(redis, keys, config.filingBytesMax),
     countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys, onUnreadable),
     log,
