@@ -46,6 +46,7 @@ const folders: Readonly<Record<string, Folder>> = {
   http: { may: [], has: ['negotiator', 'fastify'] },
   memory: { may: [], pure: true },
   waiting: { may: [], pure: true },
+  words: { may: [], pure: true },
   names: { may: ['memory'] },
   secrets: { may: [] },
   redis: { may: [], own: ['connection'], has: ['ioredis'] },
@@ -53,8 +54,9 @@ const folders: Readonly<Record<string, Folder>> = {
   'redis/quota': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/durability': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
-  config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing'] },
+  config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing', 'words'] },
   accounts: { may: [...below, 'secrets'] },
+  'accounts/sessions': { may: below, own: ['token-store.ts'] },
   partner: { may: [...below, 'names', 'waiting'], has: ['got'] },
   'partner/body': { may: below, own: ['filing-schema.ts', 'partner-error.ts', 'partner-http.ts'] },
   events: { may: below },
@@ -77,6 +79,7 @@ const folders: Readonly<Record<string, Folder>> = {
     may: ['egress', 'names', 'subscriptions', 'events', 'waiting', 'json', 'memory'],
     has: ['undici'],
   },
+  'callbacks/messages': { may: ['events'], own: [], pure: true },
   delivery: { may: delivery },
   'delivery/schedule': {
     may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],
@@ -105,7 +108,7 @@ const folders: Readonly<Record<string, Folder>> = {
   },
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'records', 'tracing/tracing.ts'] },
   'monitoring/due-work': { may: ['redis'] },
-  api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress', 'http'], has: fastify },
+  api: { may: [...polling, ...delivery, 'polling', 'delivery', 'egress', 'http', 'words'], has: fastify },
   dashboard: { may: ['http', 'events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },
   // routes → lists → faults → server → filings ← simulation.
@@ -117,6 +120,7 @@ const folders: Readonly<Record<string, Folder>> = {
   cli: {
     may: [
       'config',
+      'words',
       'daemon/stop-on-signals.ts',
       'callbacks/sign.ts',
       'subscriptions/signing-secret.ts',

@@ -24,6 +24,8 @@ export default defineConfig({
     reporters: ['default', './test/support/summary-reporter.ts'],
     // A test waits most of the time: two files at once, also on a machine of two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Where others share the machine, a test that fails is run once more; the summary names it.
+    retry: process.env['CI'] === undefined ? 0 : 1,
     projects: [
       kind('unit', 20_000, {}),
       kind('integration', 30_000),

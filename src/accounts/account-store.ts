@@ -19,6 +19,11 @@ export interface Account {
   readonly baseUrl: string;
   readonly pollIntervalMs: number;
   readonly sweepIntervalMs: number;
+  /**
+   * How long a filing is expected to stay in a status at most: ISO 8601 durations by status; null for no such
+   * limits.
+   */
+  readonly stalledAfter: Readonly<Record<string, string>> | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -36,6 +41,18 @@ export interface AccountSettings {
   readonly partnerKey: string;
   readonly pollIntervalMs: number | null;
   readonly sweepIntervalMs: number | null;
+  readonly stalledAfter?: Account['stalledAfter'];
+}
+
+/** The settings of an account that a change names; the others stay. */
+export type AccountPatch = Partial<AccountSettings>;
+
+/**
+ * A change would send the stored key to another origin than the one that it was given for; nothing was
+ * written.
+ */
+export class KeyNeededError extends Error {
+  override readonly name = 'KeyNeededError';
 }
 
 /** Pattern of an account's name: it stands in keys, paths and metric labels. */
@@ -65,6 +82,12 @@ export interface AccountStore {
    * from a former account of its name, whose removal is finished first if need be.
    */
   put(account: string, settings: AccountSettings, now: number): Promise<{ created: boolean }>;
+  /**
+   * Changes some settings in one step; false when there is no such account. Rejects with KeyNeededError when
+   * the base address moves to another origin without a key. Throws NewerFormatError, UnreadableRecordError and
+   * SealError.
+   */
+  patch(account: string, changes: AccountPatch, now: number): Promise<boolean>;
   /**
    * Removes the account and all its keys; false when there was none. From the first step on the account does
    * not exist and nothing is written for it. A crash leaves keys: `finishRemovals` removes them, and so does
@@ -100,6 +123,7 @@ export function createAccountStore({
       baseUrl: stored.baseUrl,
       pollIntervalMs: stored.pollIntervalMs ?? defaults.pollIntervalMs,
       sweepIntervalMs: stored.sweepIntervalMs ?? defaults.sweepIntervalMs,
+      stalledAfter: stored.stalledAfter ?? null,
       createdAt: stored.createdAt,
       updatedAt: stored.updatedAt,
     };
@@ -176,6 +200,18 @@ export function createAccountStore({
       const sealedKey = sealer.seal(partnerKey, partnerKeyPlace(account, settings.baseUrl));
       return { created: await changes.put(account, { v: 1, ...settings, sealedKey, updatedAt: now }) };
     },
+    patch: (account, { partnerKey, ...given }, now) =>
+      changes.update(account, (former) => {
+        const baseUrl = given.baseUrl ?? former.baseUrl;
+        const moves = new URL(baseUrl).origin !== new URL(former.baseUrl).origin;
+        if (moves && partnerKey === undefined)
+          throw new KeyNeededError('the key was given for another origin');
+        const sealedKey =
+          partnerKey === undefined
+            ? former.sealedKey
+            : sealer.seal(partnerKey, partnerKeyPlace(account, baseUrl));
+        return { ...former, ...given, sealedKey, updatedAt: now };
+      }),
     remove: changes.remove,
     async finishRemovals() {
       const all = Object.entries<string>(await redis.hgetall(keys.accounts));

@@ -11,6 +11,8 @@ export interface StoredAccount {
   readonly sealedKey: string;
   readonly pollIntervalMs: number | null;
   readonly sweepIntervalMs: number | null;
+  /** Missing where there are no limits, or an older version has written the account. */
+  readonly stalledAfter?: Readonly<Record<string, string>> | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }

@@ -2,12 +2,33 @@ import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { eventTypes } from '../events/event-types.ts';
 import type { EventType } from '../events/event-types.ts';
+import { eventExample } from './document/event-examples.ts';
 import { nullable, oneOf, record, time } from './shared/schema.ts';
 
 const account = Type.String({ examples: ['default'] });
 const status = Type.String({ description: 'As the partner service wrote it.', examples: ['REJECTED'] });
 
-const filingData = record({
+// What the partner service is known to send; it may send more.
+const partnerFiling = Type.Object(
+  {
+    id: Type.Optional(Type.String({ examples: ['f_123'] })),
+    filingType: Type.Optional(Type.String({ examples: ['NEW_BUSINESS'] })),
+    status: Type.Optional(Type.String({ examples: ['REJECTED'] })),
+    policyNumber: Type.Optional(Type.String({ examples: ['SL-2026-0042'] })),
+    insuredsName: Type.Optional(Type.String({ examples: ['Bluebonnet Roofing LLC'] })),
+    carriersName: Type.Optional(Type.String()),
+    premium: Type.Optional(Type.Number({ examples: [1200.5] })),
+    filingState: Type.Optional(
+      Type.Object(
+        { name: Type.Optional(Type.String()), stateAbbr: Type.Optional(Type.String()) },
+        { additionalProperties: true, examples: [{ name: 'Texas', stateAbbr: 'TX' }] },
+      ),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+const filingFields = {
   account,
   filingId: Type.String({ examples: ['f_123'] }),
   status,
@@ -18,8 +39,10 @@ const filingData = record({
     description: 'Counts the events of this filing from 1 without gaps.',
     examples: [4],
   }),
-  changed: Type.Array(oneOf(['status', 'completedAt', 'rejectionReason']), {
-    description: 'What differs from before.',
+  changed: Type.Array(Type.String(), {
+    description:
+      'What differs from before: `status`, `completedAt`, `rejectionReason`; later versions may name more.',
+    examples: [['status', 'rejectionReason']],
   }),
   observed: record(
     { notBefore: time('The filing was still as before then.'), notAfter: time('The change was seen then.') },
@@ -27,7 +50,7 @@ const filingData = record({
   ),
   inferred: Type.Boolean({ description: 'True where what was seen proves a round trip that no poll saw.' }),
   filing: Type.Optional(
-    nullable(Type.Object({}, { additionalProperties: true }), {
+    nullable(partnerFiling, {
       description:
         'The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why.',
     }),
@@ -37,6 +60,23 @@ const filingData = record({
       description:
         'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut.',
     }),
+  ),
+};
+
+const filingData = record(filingFields);
+
+const stalledData = record({
+  ...filingFields,
+  stalled: record(
+    {
+      status: Type.String({ description: 'The status that lasts.' }),
+      since: time('When it was first seen in that status; for a filing of the baseline, when that was read.'),
+      after: Type.String({
+        description: "The account's limit for that status, an ISO 8601 duration.",
+        examples: ['P10D'],
+      }),
+    },
+    { description: 'What lasts for longer than it should.' },
   ),
 });
 
@@ -64,28 +104,11 @@ const pingData = record({ account, subscription: Type.String() });
 /** `data` of a callback, by the kind of data of its event type. */
 const dataSchemas = {
   filing: filingData,
+  stalled: stalledData,
   account: accountData,
   disabled: disabledData,
   fellBehind: fellBehindData,
   ping: pingData,
-};
-
-const callbackExample = {
-  type: 'filing.rejected',
-  timestamp: '2026-11-21T10:00:03.120Z',
-  data: {
-    account: 'default',
-    filingId: 'f_123',
-    status: 'REJECTED',
-    previousStatus: 'PENDING',
-    rejectionReason: 'Affidavit is not signed',
-    completedAt: null,
-    sequence: 4,
-    changed: ['status', 'rejectionReason'],
-    observed: { notBefore: '2026-11-21T09:59:48.017Z', notAfter: '2026-11-21T10:00:03.120Z' },
-    inferred: false,
-    filing: { id: 'f_123', status: 'REJECTED', policyNumber: 'SL-2026-0042', premium: 1200.5 },
-  },
 };
 
 const signatureHeaders = [
@@ -118,17 +141,50 @@ const responses = {
 
 /** The `webhooks` of the OpenAPI document: one callback per event type. */
 export function describeWebhooks() {
-  const types = Object.keys(eventTypes) as EventType[];
   return Object.fromEntries(types.map((type) => [type, { post: describeCallback(type) }]));
 }
 
+/**
+ * The bodies of all callbacks by their `$id`, such as `FilingRejectedEvent`; `Event`, which is any of them; and
+ * `LoggedEvent`, an event as lists show it. `type` tells them apart.
+ */
+export function describeEvents(): readonly TSchema[] {
+  const mapping = types.map((type) => [type, `#/components/schemas/${schemaName(type)}`]);
+  return [
+    ...types.map((type) => bodySchema(type)),
+    Type.Unsafe({
+      $id: 'Event',
+      description: 'The body of any callback. Later versions may send further types.',
+      oneOf: types.map((type) => ({ $ref: `${schemaName(type)}#` })),
+      discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) as object },
+    }),
+    Type.Unsafe({
+      $id: 'LoggedEvent',
+      description: 'An event of the log: the body of its callbacks and its id.',
+      allOf: [{ $ref: 'Event#' }, Type.Object({ id: eventId }, { additionalProperties: true })],
+    }),
+  ];
+}
+
+const types = Object.keys(eventTypes) as EventType[];
+
+const eventId = Type.String({
+  description: 'The `webhook-id` of its callbacks.',
+  examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
+});
+
+// `filing.status_changed` is FilingStatusChangedEvent.
+function schemaName(type: EventType): string {
+  const words = type.split(/[._]/).map((word) => word.slice(0, 1).toUpperCase() + word.slice(1));
+  return `${words.join('')}Event`;
+}
+
 function describeCallback(type: EventType) {
-  const { when, data } = eventTypes[type];
   return {
     tags: ['Callbacks'],
     operationId: `callback_${type.replaceAll('.', '_')}`,
     summary: type,
-    description: `${when} Signed as Standard Webhooks; delivered at least once, and per filing in order of \`sequence\`.`,
+    description: `${eventTypes[type].when} Signed as Standard Webhooks; delivered at least once, and per filing in order of \`sequence\`.`,
     security: [],
     parameters: signatureHeaders.map(([name, description, example]) => ({
       name,
@@ -141,20 +197,28 @@ function describeCallback(type: EventType) {
     requestBody: {
       required: true,
       description: 'As sent with the format `standard`.',
-      content: { 'application/json': { schema: bodySchema(type, dataSchemas[data]), ...exampleOf(type) } },
+      content: {
+        'application/json': { schema: { $ref: `#/components/schemas/${schemaName(type)}` } },
+      },
     },
     responses,
   };
 }
 
-function bodySchema(type: EventType, data: TSchema) {
-  return record({
-    type: Type.Unsafe<EventType>({ type: 'string', const: type }),
-    timestamp: time('When the change was seen.'),
-    data,
-  });
-}
-
-function exampleOf(type: EventType) {
-  return type === callbackExample.type ? { example: callbackExample } : {};
+function bodySchema(type: EventType) {
+  const { when, data } = eventTypes[type];
+  const example = eventExample(type);
+  return Type.Object(
+    {
+      type: Type.Unsafe<EventType>({ type: 'string', const: type }),
+      timestamp: time('When the change was seen.'),
+      data: dataSchemas[data],
+    },
+    {
+      $id: schemaName(type),
+      description: when,
+      additionalProperties: true,
+      ...(example === null ? {} : { examples: [example] }),
+    },
+  );
 }

@@ -1,4 +1,5 @@
 import {
+  attemptDetails,
   baseUrl,
   boolean,
   cidrs,
@@ -10,6 +11,7 @@ import {
   listenHost,
   logLevel,
   matching,
+  origins,
   redisUrl,
   roleSet,
   sampler,
@@ -47,6 +49,8 @@ export const variables = {
   PORT: withDefault(integer(0, 65_535), '3000', '3000'),
   METRICS_PORT: optional(integer(0, 65_535), '9464'),
   TRUSTED_PROXIES: optional(cidrs, '10.0.0.0/8'),
+  PUBLIC_URL: optional(endpoint, 'https://filings.example.com'),
+  FRAME_ANCESTORS: optional(origins, 'https://intranet.example.com'),
   // Wider than the token68 of RFC 6750 §2.1, yet one word of a header.
   API_TOKEN: required(
     matching(/^[\x21-\x7e]{24,512}$/, 'must be 24 to 512 visible ASCII characters without spaces'),
@@ -73,6 +77,7 @@ export const variables = {
   DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '10', '10'),
   DELIVERY_ALLOW_CIDRS: optional(cidrs, '127.0.0.0/8,::1/128'),
   DELIVERY_ALLOW_HTTP: withDefault(boolean, 'false', 'true'),
+  DELIVERY_ATTEMPT_DETAILS: withDefault(attemptDetails, 'failures', 'all'),
   DELIVERY_DISABLE_AFTER_MS: withDefault(integer(10, 366 * day), '432000000', '432000000'),
   // Its maximum is the number of bytes that the partner client reads of one response.
   FILING_MAX_BYTES: withDefault(integer(kibibyte, 16_384 * kibibyte), '262144', '262144'),

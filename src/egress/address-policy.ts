@@ -72,6 +72,30 @@ export function createEgressPolicy(options: { readonly allowCidrs: readonly stri
   };
 }
 
+/**
+ * The kind of a refused address, in two or three words; it follows from the address alone. IPv4-mapped
+ * addresses are refused although a range may be open.
+ */
+export function describeAddress(text: string): string {
+  const address = parseAddress(text);
+  if (address === null) return 'no address';
+  if (isIn(mappedIpv4, address)) return 'an IPv4 address written as IPv6';
+  switch (address.range()) {
+    case 'private':
+    case 'uniqueLocal':
+    case 'carrierGradeNat':
+      return 'a private address';
+    case 'loopback':
+      return "an address of the daemon's own machine";
+    case 'linkLocal':
+      return 'a link-local address';
+    case 'multicast':
+      return 'a multicast address';
+    default:
+      return 'not a public address';
+  }
+}
+
 function isPublic(address: Address): boolean {
   if (address.kind() === 'ipv4') return !refusedIpv4.some((range) => isIn(range, address));
   return isIn(globalUnicastIpv6, address) && !refusedIpv6.some((range) => isIn(range, address));

@@ -1,13 +1,32 @@
 /** Maximum number of custom headers of a subscription. */
 export const customHeadersMax = 20;
 
-const nameLengthMax = 100;
-const valueLengthMax = 2048;
-const totalLengthMax = 8192;
+/** Maximum characters of the name of a custom header. */
+export const headerNameLengthMax = 100;
 
-/** The verdict on the headers: valid, or one sentence per mistake. No sentence repeats a value. */
+/** Maximum characters of the value of a custom header. */
+export const headerValueLengthMax = 2048;
+
+/** The names of headers, tokens of RFC 9110 §5.6.2, as a regular expression. */
+export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
+
+/** The values of custom headers as a regular expression: printable ASCII with inner spaces and tabs. */
+export const headerValuePattern = '^(?:[!-~](?:[\\t -~]*[!-~])?)?$';
+
+const totalLengthMax = 8192;
+const nameForm = new RegExp(headerNamePattern);
+const valueForm = new RegExp(headerValuePattern);
+
+/** One mistake; `message` goes on from the name of the header, and repeats no value. */
+export interface HeaderProblem {
+  /** The header; null for a mistake of all headers together. */
+  readonly name: string | null;
+  readonly message: string;
+}
+
+/** The verdict on the headers: valid, or what is wrong, one mistake for each header. */
 export type HeaderCheck =
-  { readonly ok: true } | { readonly ok: false; readonly problems: readonly string[] };
+  { readonly ok: true } | { readonly ok: false; readonly problems: readonly HeaderProblem[] };
 
 /**
  * Judges the custom headers of a subscription. Names are tokens (RFC 9110 §5.6.2), values are printable ASCII
@@ -17,49 +36,30 @@ export type HeaderCheck =
  */
 export function checkCustomHeaders(headers: Readonly<Record<string, string>>): HeaderCheck {
   const entries = Object.entries(headers);
-  const problems = entries.flatMap(([name, value]) => problemsOf(name, value));
-  problems.push(...repeatedNames(entries.map(([name]) => name.toLowerCase())));
-  if (entries.length > customHeadersMax) problems.push(`At most ${customHeadersMax} headers are allowed.`);
+  const lowered = entries.map(([name]) => name.toLowerCase());
+  const problems: HeaderProblem[] = entries.flatMap(([name, value], i) => {
+    const isRepeated = lowered.indexOf(lowered[i] ?? '') !== i;
+    const message = problemOf(name, value) ?? (isRepeated ? 'appears more than once' : null);
+    return message === null ? [] : [{ name, message }];
+  });
+  const ofAll = (message: string) => problems.push({ name: null, message });
+  if (entries.length > customHeadersMax) ofAll(`must not be more than ${customHeadersMax}`);
   const total = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  if (total > totalLengthMax) {
-    problems.push(`All headers together must not exceed ${totalLengthMax} characters.`);
-  }
+  if (total > totalLengthMax) ofAll(`must not have more than ${totalLengthMax} characters together`);
   return problems.length === 0 ? { ok: true } : { ok: false, problems };
 }
 
-function problemsOf(name: string, value: string): string[] {
-  const label = `Header ${JSON.stringify(name.slice(0, nameLengthMax))}`;
-  const problems: string[] = [];
-  if (!isToken(name)) problems.push(`${label} has no valid name.`);
-  else if (isReserved(name.toLowerCase())) problems.push(`${label} ${reservedHint}`);
-  if (name.length > nameLengthMax)
-    problems.push(`${label} has a name longer than ${nameLengthMax} characters.`);
-  if (value.length > valueLengthMax) {
-    problems.push(`${label} has a value longer than ${valueLengthMax} characters.`);
-  }
-  if (!isPlainValue(value)) {
-    problems.push(`${label} has a value that is not printable ASCII without outer whitespace.`);
-  }
-  return problems;
+function problemOf(name: string, value: string): string | null {
+  if (!nameForm.test(name)) return 'is no name of a header: it may have letters, digits and dashes';
+  if (isReserved(name.toLowerCase())) return reservedHint;
+  if (name.length > headerNameLengthMax) return `has a name longer than ${headerNameLengthMax} characters`;
+  if (value.length > headerValueLengthMax)
+    return `has a value longer than ${headerValueLengthMax} characters`;
+  return valueForm.test(value) ? null : 'has a value that is not printable ASCII without outer whitespace';
 }
 
 const reservedHint =
-  'is reserved for this service, the connection or proxies: use Authorization, X-Api-Key or a name of your own.';
-
-function isToken(name: string): boolean {
-  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
-}
-
-function isPlainValue(value: string): boolean {
-  return value === '' || /^[!-~](?:[\t -~]*[!-~])?$/.test(value);
-}
-
-function repeatedNames(names: readonly string[]): string[] {
-  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
-  return [...repeated].map(
-    (name) => `Header ${JSON.stringify(name.slice(0, nameLengthMax))} appears more than once.`,
-  );
-}
+  'is reserved for this service, the connection or proxies: use Authorization, X-Api-Key or a name of your own';
 
 /**
  * Names of which no rule below says what they are: framing and hops (RFC 9110 §7.6.1), what this service

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { describeAddress } from './address-policy.ts';
 import type { EgressPolicy } from './address-policy.ts';
 import { BlockedAddressError, lookupVetted } from './vetted-lookup.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
@@ -8,15 +9,20 @@ import type { HostLookup } from '../names/host-lookup.ts';
 export const callbackUrlLengthMax = 2048;
 
 /**
- * The sentence for every URL without a permitted destination, be it for its address, name, port or spelling.
- * It says what to write and reveals nothing about the host behind an address.
+ * The sentence for every refusal that depends on what a name resolves to, and for every refusal when a
+ * callback is due. It reveals nothing about the host behind a name.
  */
 export const refusedDestination =
-  'The URL must be absolute and lead to a public host on a permitted port, without user information, fragment, whitespace, backslash or trailing dot.';
+  'The endpoint does not lead to public addresses on a permitted port; the operator opens private networks with DELIVERY_ALLOW_CIDRS.';
 
-const tooLong = `The URL must not be longer than ${callbackUrlLengthMax} characters.`;
+const tooLong = `it is longer than ${callbackUrlLengthMax} characters`;
+const opened = 'the operator opens it with DELIVERY_ALLOW_CIDRS';
 
-/** A callback URL in its final form, or a sentence for the subscriber. */
+/**
+ * A callback URL in its final form, or what is wrong with it, for the subscriber. The problem that
+ * `checkCallbackUrl` names follows from the text of the URL and the settings alone: it is nothing new to its
+ * author.
+ */
 export type UrlCheck =
   { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly problem: string };
 
@@ -33,13 +39,12 @@ export interface UrlRules {
  */
 export function checkCallbackUrl(text: string, rules: UrlRules): UrlCheck {
   if (text.length > callbackUrlLengthMax) return refuse(tooLong);
-  if (hasForbiddenCharacter(text)) return refuse(refusedDestination);
-  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase();
-  if (scheme !== undefined && scheme !== 'https' && !(scheme === 'http' && rules.allowHttp)) {
-    return refuse(`The URL must start with ${rules.allowHttp ? 'https:// or http://' : 'https://'}.`);
-  }
-  const url = parseAbsolute(text);
-  if (url === null || !leadsToPermittedPlace(url, text, rules.policy)) return refuse(refusedDestination);
+  const misspelt = spellingProblem(text, rules.allowHttp);
+  if (misspelt !== null) return refuse(misspelt);
+  const url = URL.parse(text);
+  if (url === null) return refuse('its host or port is not valid');
+  const misled = portProblem(url.port) ?? hostProblem(unbracketed(url.hostname), rules.policy);
+  if (misled !== null) return refuse(misled);
   // Percent-encoding makes the text longer, and each callback is judged by the normalised form.
   return url.href.length > callbackUrlLengthMax ? refuse(tooLong) : { ok: true, url };
 }
@@ -70,30 +75,25 @@ function refuse(problem: string): UrlCheck {
 }
 
 /**
- * The URL parser silently drops tabs and newlines, trims control characters and turns backslashes into
- * slashes.
+ * What is wrong with the text, before it is parsed. The parser silently drops tabs and newlines, trims
+ * control characters and turns backslashes into slashes; it would also take `https:host` and `https:///host`.
  */
-function hasForbiddenCharacter(text: string): boolean {
-  return /[\s\\\p{Cc}]/u.test(text);
-}
-
-/**
- * Null unless the text has a scheme, two slashes and a host: the parser would also take `https:host` and
- * `https:///host`.
- */
-function parseAbsolute(text: string): URL | null {
-  return /^https?:\/\/[^/?#]/i.test(text) ? URL.parse(text) : null;
-}
-
-function leadsToPermittedPlace(url: URL, text: string, policy: EgressPolicy): boolean {
+function spellingProblem(text: string, allowHttp: boolean): string | null {
+  if (/\s/u.test(text)) return 'it contains whitespace';
+  if (/\p{Cc}/u.test(text)) return 'it contains a control character';
+  if (text.includes('\\')) return 'it contains a backslash';
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined) return `it does not begin with https://${allowHttp ? ' or http://' : ''}`;
+  if (scheme === 'http' && !allowHttp)
+    return 'it must begin with https:// (for development: DELIVERY_ALLOW_HTTP=true)';
+  if (scheme !== 'http' && scheme !== 'https')
+    return `it must begin with https://${allowHttp ? ' or http://' : ''}`;
   const authority = text.slice(text.indexOf('//') + 2).split(/[/?#]/, 1)[0] ?? '';
-  return (
-    !authority.includes('@') &&
-    !authority.endsWith(':') &&
-    !text.includes('#') &&
-    isCallbackPort(url.port) &&
-    isPermittedHost(unbracketed(url.hostname), policy)
-  );
+  if (authority === '') return 'it has no host';
+  if (authority.includes('@'))
+    return 'it contains user information; give credentials as a custom header, such as Authorization';
+  if (authority.endsWith(':')) return 'it has a colon without a port';
+  return text.includes('#') ? 'it has a fragment, which is never sent' : null;
 }
 
 /**
@@ -108,21 +108,35 @@ const refusedHighPorts = new Set([
 ]);
 
 /**
- * Whether callbacks may go to a port, given as `URL.port` ("" is the scheme's own). Below 1024 these are 80
- * and 443; above, all ports but those of well-known services that are not web applications.
+ * The problem with a port, given as `URL.port` ("" is the scheme's own). Below 1024, 80 and 443 are
+ * permitted; above, all ports but those of well-known services that are not web applications.
  */
-function isCallbackPort(port: string): boolean {
-  if (port === '') return true;
+function portProblem(port: string): string | null {
   const number = Number(port);
-  if (number < 1024) return number === 80 || number === 443;
-  return !refusedHighPorts.has(number);
+  if (port === '' || number === 80 || number === 443) return null;
+  if (number < 1024) return `port ${port} is not permitted; 443 is, 80, and those above 1023`;
+  return refusedHighPorts.has(number)
+    ? `port ${port} is not permitted: it belongs to a service that is no web application`
+    : null;
 }
 
-function isPermittedHost(host: string, policy: EgressPolicy): boolean {
-  if (host === '' || host.endsWith('.')) return false;
-  if (isIP(host) !== 0) return policy.isAllowed(host);
-  if (isLoopbackName(host)) return policy.isAllowed('127.0.0.1') || policy.isAllowed('::1');
-  return !metadataNames.has(host) || policy.isAllowed('169.254.169.254');
+function hostProblem(host: string, policy: EgressPolicy): string | null {
+  if (host === '') return 'it has no host';
+  if (host.endsWith('.')) return 'its host ends in a dot';
+  if (isIP(host) !== 0) {
+    return policy.isAllowed(host) ? null : `${host} is ${describeAddress(host)}; ${opened}`;
+  }
+  if (isLoopbackName(host)) {
+    const isOpen = policy.isAllowed('127.0.0.1') || policy.isAllowed('::1');
+    return isOpen ? null : `${shown(host)} is the daemon's own machine; ${opened}`;
+  }
+  if (!metadataNames.has(host) || policy.isAllowed('169.254.169.254')) return null;
+  return `${host} is the metadata service of a cloud`;
+}
+
+// A host of the loopback has any length.
+function shown(host: string): string {
+  return host.length > 64 ? `${host.slice(0, 64)}…` : host;
 }
 
 /** Names of Google's metadata service; outside its cloud they do not resolve. */

@@ -5,7 +5,7 @@ interface EventTypeFacts {
   /** When such an event is appended, as a sentence of the OpenAPI document. */
   readonly when: string;
   /** The kind of `data`; src/api/open-api-webhooks.ts has its fields. */
-  readonly data: 'filing' | 'account' | 'disabled' | 'fellBehind' | 'ping';
+  readonly data: 'filing' | 'stalled' | 'account' | 'disabled' | 'fellBehind' | 'ping';
   readonly tone: Tone;
   /** The status of the filing after it; missing where the type alone does not say. */
   readonly status?: string;
@@ -62,6 +62,11 @@ export const eventTypes = {
     data: 'filing',
     tone: 'plain',
   },
+  'filing.stalled': {
+    when: "A filing has been in its status for longer than the account's `stalledAfter` allows; once per stay and limit.",
+    data: 'stalled',
+    tone: 'warn',
+  },
   ping: { when: 'A test call; it is in no log.', data: 'ping', tone: 'plain' },
   'account.auth_failed': {
     when: 'The partner service refuses the key of the account.',
@@ -100,7 +105,7 @@ export type EventType = keyof typeof eventTypes;
 
 /** Event types that a read of a filing can lead to. */
 export type FilingEventType = {
-  [T in EventType]: (typeof eventTypes)[T]['data'] extends 'filing' ? T : never;
+  [T in EventType]: (typeof eventTypes)[T]['data'] extends 'filing' | 'stalled' ? T : never;
 }[EventType];
 
 const names = Object.keys(eventTypes) as EventType[];
@@ -132,6 +137,9 @@ export const eventPrefixes = [...new Set(names.filter((name) => name.includes('.
 
 /** The patterns that a subscription may ask for: every type by its name, every `prefix.*`, and `*`. */
 export const eventPatterns: readonly string[] = [everyType, ...eventPrefixes, ...names];
+
+/** The patterns that messages offer. A `ping` may be asked for, but comes with test calls only. */
+export const offeredPatterns: readonly string[] = eventPatterns.filter((name) => name !== 'ping');
 
 function prefixOf(name: string): string {
   return `${name.slice(0, name.indexOf('.'))}.*`;

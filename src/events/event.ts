@@ -43,6 +43,8 @@ export interface FilingChange {
   readonly notAfter: number;
   /** The filing as the partner service returned it; null when it returned none (removed). */
   readonly document: Readonly<Record<string, unknown>> | null;
+  /** Since when (ms) it has been in its status, and the limit that this exceeds, where that is the report. */
+  readonly stalled?: { readonly since: number; readonly after: string };
   /** Bytes of a filing that was too large to be read as a whole, so that `document` is a part of it. */
   readonly heavyBytes?: number;
 }
@@ -60,7 +62,7 @@ const cutTextMax = 1_000;
  * whatever was read, the event can be stored and sent.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
-  const { account, filingId, after, before, document, heavyBytes } = change;
+  const { account, filingId, after, before, document, heavyBytes, stalled } = change;
   const filingBytes = heavyBytes ?? bytesOf(document);
   const rest = {
     account,
@@ -73,6 +75,9 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     changed: change.changed,
     observed: { notBefore: isoTime(change.notBefore), notAfter: isoTime(change.notAfter) },
     inferred: change.inferred,
+    ...(stalled === undefined
+      ? {}
+      : { stalled: { status: after.status, since: isoTime(stalled.since), after: stalled.after } }),
   };
   const isCut = Buffer.byteLength(JSON.stringify(rest)) > otherBytesMax;
   const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
@@ -88,6 +93,7 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
       change.sequence,
       before && sideParts(before),
       sideParts(after),
+      ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
     ]),
     type: change.type,
     filingId,

@@ -118,7 +118,7 @@ async function decideAll(
   );
   const open = observations
     .map((observation, i) => ({ observation, previous: states[i] ?? null }))
-    .filter(({ observation, previous }) => !isAsStored(observation, previous));
+    .filter(({ observation, previous }) => !isAsStored(context, observation, previous));
   // Redis's present time shows whether its clock was ahead.
   if (open.length > 0) await clock.synchronise();
   const compared = comparedSpan(window, { at: clock.now(), steadySince: clock.steadySince() });

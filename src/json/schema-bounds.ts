@@ -58,7 +58,7 @@ function lookAtList(
     const place = [...at, String(index)];
     // Items that must differ are compared as a whole, so a plain one must not hold thousands of others.
     if (isPlain(items) && typeof item === 'object' && item !== null)
-      add(found, place, `must be ${String(items.type)}`);
+      add(found, place, items.type === 'string' ? 'must be a text' : `must be a ${String(items.type)}`);
     else look(items, item, place, found);
   }
 }

@@ -3,6 +3,8 @@ export interface SchemaViolation {
   readonly keyword: string;
   /** The place of the value, as a JSON pointer (RFC 6901). */
   readonly instancePath: string;
+  /** The place of the schema that the value does not fit, as such a pointer into the whole schema. */
+  readonly schemaPath?: string;
   readonly params: object;
   readonly message?: string;
 }
@@ -16,14 +18,22 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** The message about a field that must be there and is not. */
+export const isMissing = 'is required';
+
 /**
  * The wrong values that a check has found, each field once: later findings about a field are about the same
  * mistake or about the other branches of a union. `explain` may put a finding into other words; undefined
- * leaves it as it is. `at` is the place of the value, an unknown field's is that of its object.
+ * leaves it as it is. `at` is the place of the value; an unknown field's is that of its object, and `name`
+ * its own.
  */
 export function fieldErrors(
   violations: readonly SchemaViolation[],
-  explain: (violation: SchemaViolation, at: readonly string[]) => string | undefined = () => undefined,
+  explain: (
+    violation: SchemaViolation,
+    at: readonly string[],
+    name: string | undefined,
+  ) => string | undefined = () => undefined,
 ): FieldError[] {
   const byPath = new Map<string, FieldError>();
   for (const violation of violations) {
@@ -40,20 +50,21 @@ function describe(
 ): FieldError[] {
   const at = violation.instancePath.split('/').slice(1).map(unescapePointer);
   const values: Readonly<Record<string, unknown>> = { ...violation.params };
-  const explained = explain(violation, at);
+  const explained = (name?: string) => explain(violation, at, name);
   const each = (names: unknown, message: string) =>
-    texts(names).map((name) => ({ path: [...at, name].join('.'), message }));
+    texts(names).map((name) => ({ path: [...at, name].join('.'), message: explained(name) ?? message }));
+  const one = (message: string) => [{ path: at.join('.'), message }];
   switch (violation.keyword) {
     case 'required':
-      return each(values['requiredProperties'], 'is required');
+      return each(values['requiredProperties'], isMissing);
     case 'additionalProperties':
-      return each(values['additionalProperties'], explained ?? 'is not known');
+      return each(values['additionalProperties'], 'is not known');
     case 'boolean':
       return []; // a field that may not be there; additionalProperties has named it
     case 'enum':
-      return [{ path: at.join('.'), message: `must be one of ${texts(values['allowedValues']).join(', ')}` }];
+      return one(explained() ?? `must be one of ${texts(values['allowedValues']).join(', ')}`);
     default:
-      return [{ path: at.join('.'), message: explained ?? violation.message ?? 'is not valid' }];
+      return one(explained() ?? violation.message ?? 'is not valid');
   }
 }
 

@@ -1,6 +1,8 @@
 import { PartnerError } from '../partner/partner-error.ts';
+import { toStayLimits } from '../filings/detection/stay-limits.ts';
 import { askIdentity } from './doubt/identity.ts';
 import { marksAfter, marksAfterFailure, outcomeOf, type PollOutcome } from './poll-outcome.ts';
+import { healthState } from './health.ts';
 import { createPollInBetween } from './polls-in-between.ts';
 import { readDelta } from './reads/delta.ts';
 import { readEverything, type ReadOutcome } from './reads/full.ts';
@@ -11,6 +13,7 @@ import { isLarge, planPoll, type PollMode, type PollPlan } from './schedule/plan
 import { isEarly } from './schedule/poll-schedule.ts';
 import { staggerOf } from './schedule/stagger.ts';
 import { timesAhead } from './schedule/times-ahead.ts';
+import { noStays, type DueStays, type StalledSearch } from './schedule/stalled-filings.ts';
 import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 
 /** An account as polling needs it. */
@@ -19,6 +22,10 @@ export interface PolledAccount {
   readonly incarnation: string;
   readonly pollIntervalMs: number;
   readonly sweepIntervalMs: number;
+  /** ISO 8601 durations by status; null for none. */
+  readonly stalledAfter: Readonly<Record<string, string>> | null;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
 }
 
 /** How a poll came about. */
@@ -40,6 +47,8 @@ export interface MeasuredPoll {
 export interface PollAccountDeps extends ReadDeps {
   /** Requests sent by the account's client so far, retries included. */
   readonly requestsSent: () => number;
+  /** Finds filings that stay in a status for too long. */
+  readonly stalled: StalledSearch;
   /** Number of filings from which on polls read less than everything. */
   readonly largeFrom: number;
   /** Takes one of the places for large reads; returns its release, or null when none is free. */
@@ -74,7 +83,8 @@ export async function pollAccount(
 
   const write = marksWriter(deps, account.account, marks.generation);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const input = { account, marks, known, missedReads, startedAt, signal };
+  const stays = await findStalled(deps, account, marks, startedAt);
+  const input = { account, marks, known, missedReads, stays, startedAt, signal };
   const inBetween = createPollInBetween(deps, input, async (reads, read, requests) => {
     await write(marksAfter(reads, read, deps.now()), requests);
     const durationMs = deps.now() - reads.input.startedAt;
@@ -83,6 +93,7 @@ export async function pollAccount(
   const scheduled = request.asked ? {} : { scheduledPollAt: startedAt };
   try {
     const { mode, reads, read } = await readByPlan(deps, { ...input, inBetween }, choice.plan);
+    await readStalled(reads);
     await write({ ...marksAfter(reads, read, deps.now()), ...scheduled });
     return outcomeOf(mode, reads, read);
   } catch (error) {
@@ -101,6 +112,28 @@ export async function pollAccount(
   } finally {
     choice.release();
   }
+}
+
+// What is known of an account that cannot be read, or is doubted, may no longer be so.
+async function findStalled(
+  { stalled }: PollAccountDeps,
+  { account, stalledAfter, pollIntervalMs, createdAt }: PolledAccount,
+  marks: PollingMarks,
+  now: number,
+): Promise<DueStays> {
+  if (stalledAfter === null || healthState(marks, pollIntervalMs, createdAt, now) !== 'ok') return noStays;
+  return stalled.find(account, toStayLimits(stalledAfter), now);
+}
+
+// Maximum number of filings that are read one by one because they stay too long.
+const stalledReadsMax = 20;
+
+// The lists of a delta do not show settled filings.
+async function readStalled(reads: PollReads): Promise<void> {
+  const { stays, missedReads } = reads.input;
+  if (reads.guard.found() !== null) return;
+  const left = stays.ids.filter((id) => !reads.shown.has(id) && !missedReads.has(id));
+  await reads.readFilings(left.slice(0, stalledReadsMax));
 }
 
 async function beginPoll(

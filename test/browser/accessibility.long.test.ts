@@ -1,6 +1,6 @@
-import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
+import { expectAccessible } from './accessible.ts';
 import { setStage } from './stage.ts';
 import type { WatchedPage } from './watched-page.ts';
 
@@ -35,15 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await collector[Symbol.asyncDispose]();
 });
-
-async function expectAccessible({ page }: WatchedPage): Promise<void> {
-  await page.evaluate(axe.source);
-  const violations = await page.evaluate<
-    string[]
-  >(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.flatMap(({ id, impact, nodes }) => nodes.map(({ html, failureSummary }) => [impact, id, html, failureSummary].join(': '))))`);
-  expect(violations).toEqual([]);
-}
 
 // Widths of the window, the present one and others, in which the page has to be moved sideways.
 async function widthsTooSmall({ page }: WatchedPage): Promise<number[]> {

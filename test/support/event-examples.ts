@@ -3,8 +3,15 @@ import { buildDisabledEvent, buildFellBehindEvent } from '../../src/delivery/ope
 import { createSubscriptionDrainer } from '../../src/delivery/drain/drainer.ts';
 import type { SubscriptionDrainerDeps } from '../../src/delivery/drain/drainer.ts';
 import { buildFilingEvent, type NewEvent } from '../../src/events/event.ts';
-import { detectChange, detectRemoval, type ReadFiling } from '../../src/filings/detection/detect-change.ts';
+import {
+  detectChange,
+  detectRemoval,
+  detectStall,
+  type Detection,
+  type ReadFiling,
+} from '../../src/filings/detection/detect-change.ts';
 import type { FilingState } from '../../src/filings/detection/filing-state.ts';
+import type { ReadSpan } from '../../src/partner/read-span.ts';
 import type { PollingMarks } from '../../src/polling/store/marks.ts';
 import type { Doubt } from '../../src/polling/doubt/doubt.ts';
 import type { Subscription } from '../../src/subscriptions/subscription.ts';
@@ -71,6 +78,16 @@ function filingEvent(
     after === null
       ? detectRemoval(before ?? known(0, read('')), window)
       : detectChange(before, after, window, true);
+  return eventOf(detection, before, after, window, unseenMs);
+}
+
+function eventOf(
+  detection: Detection,
+  before: FilingState | null,
+  after: ReadFiling | null,
+  window: ReadSpan,
+  unseenMs: number,
+): Example {
   if (detection.kind !== 'change') throw new Error(`no event: ${detection.kind}`);
   return buildFilingEvent({
     ...ids,
@@ -79,10 +96,19 @@ function filingEvent(
     sequence: detection.next.sequence,
     before,
     after: detection.next,
-    notBefore: start - unseenMs,
+    notBefore: window.start - unseenMs,
     notAfter: window.end,
     document: after === null ? null : documentOf(after),
+    ...(detection.stalledAfter === undefined
+      ? {}
+      : { stalled: { since: detection.next.since, after: detection.stalledAfter.after } }),
   });
+}
+
+function stalledEvent(before: FilingState, at: string): Example {
+  const window = { start: Date.parse(at), end: Date.parse(at) + 103 };
+  const limit = { ms: 864_000_000, after: 'P10D' };
+  return eventOf(detectStall(before, limit, window), before, before, window, 15_000);
 }
 
 const firstDone = '2026-11-23T15:04:51.000Z';
@@ -124,6 +150,10 @@ const filingEvents: Readonly<Record<string, Example>> = {
   statusChanged: filingEvent(known(3, read('PENDING')), read('ON_HOLD'), '2026-11-21T14:02:33.000Z'),
   removed: filingEvent(known(1, read('UNPAID')), null, '2026-11-21T11:00:18.000Z', 30_000),
   restored: filingEvent(known(2, read('UNPAID'), true), read('UNPAID'), '2026-11-21T11:30:03.000Z'),
+  stalled: stalledEvent(
+    { ...known(3, read('PENDING')), since: Date.parse('2026-11-21T13:41:18.103Z') },
+    '2026-12-01T13:41:33.000Z',
+  ),
 };
 
 /** Subscription of the examples, in a format and with a payload. */

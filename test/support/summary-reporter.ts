@@ -1,8 +1,12 @@
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
+// Maximum number of tests that are listed by name.
+const listedMax = 30;
+
 /**
- * Ends a test run with one plain line, `N passed, N failed, N skipped`, that people and CI can read. A test
- * that is skipped without the word in its title, which gives the reason, counts as failed.
+ * Ends a test run with one plain line, `N passed, N failed, N skipped`, that people and CI can read. Before it
+ * stand the names of what failed, and of what passed only when it was run once more. A test that is skipped
+ * without the word in its title, which gives the reason, counts as failed.
  */
 export default class SummaryReporter implements Reporter {
   private vitest: Vitest | null = null;
@@ -22,12 +26,21 @@ export default class SummaryReporter implements Reporter {
         const hasReason =
           state !== 'skipped' || testNamePattern !== undefined || /skipped/.test(test.fullName);
         count[hasReason ? state : 'failed'] += 1;
-        if (!hasReason) lines.push(`skipped without a reason in its title: ${test.fullName}`);
+        const name = `${module.relativeModuleId}: ${test.fullName}`;
+        if (!hasReason) lines.push(`skipped without a reason in its title: ${name}`);
+        if (state === 'failed') lines.push(`failed: ${name}`);
+        if (test.diagnostic()?.flaky === true) lines.push(`passed when it was run once more: ${name}`);
       }
       // What fails outside of the tests: an import, or a hook, whose tests are skipped then.
       const failures = [module, ...module.children.allSuites()].filter((part) => part.errors().length > 0);
       count.failed += failures.length;
+      for (const part of failures) {
+        const [message = ''] = part.errors()[0]?.message.split('\n') ?? [];
+        lines.push(`failed outside of its tests: ${module.relativeModuleId}: ${message}`);
+      }
     }
+    if (errors.length > 0) lines.unshift(`failed outside of all tests: ${String(errors[0])}`);
+    lines.splice(listedMax);
     if (project.includes('!long')) lines.push('The longer tests: npm run test:long');
     lines.push(`${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped`);
     process.once('exit', () => {

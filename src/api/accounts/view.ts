@@ -24,6 +24,7 @@ export function accountView(
     baseUrl: account.baseUrl,
     pollIntervalMs: account.pollIntervalMs,
     sweepIntervalMs: account.sweepIntervalMs,
+    stalledAfter: account.stalledAfter,
     createdAt: new Date(account.createdAt).toISOString(),
     updatedAt: new Date(account.updatedAt).toISOString(),
     counts: countsView(counts),

@@ -1,18 +1,17 @@
 import { Type } from 'typebox';
-import { accountParams, nullable, oneOf, pageQuery, problems, record, time } from '../shared/schema.ts';
+import { accountParams, answer, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
+import { typesPattern } from '../shared/patterns.ts';
+import { instantSchema } from '../shared/instant.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 
 const filters = {
   types: Type.Optional(
-    Type.Refine(
-      Type.String({
-        maxLength: 2048,
-        description: 'Only these types: exact names or `prefix.*`, with commas between.',
-        examples: ['filing.completed,filing.rejected'],
-      }),
-      (text) => typesProblem(text) === null,
-      (text) => typesProblem(text) ?? '',
-    ),
+    Type.String({
+      maxLength: 2048,
+      pattern: typesPattern,
+      description: 'Only these types: exact names or `prefix.*`, with commas between.',
+      examples: ['filing.completed,filing.rejected'],
+    }),
   ),
   filingId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this filing.' }),
@@ -23,6 +22,8 @@ const filters = {
 const eventsQuerySchema = record({
   ...pageQuery,
   ...filters,
+  after: Type.Optional(instantSchema('Only events recorded at this time or later.')),
+  before: Type.Optional(instantSchema('Only events recorded earlier than this time.')),
   order: Type.Optional(
     oneOf(['oldest', 'newest'], {
       default: 'oldest',
@@ -61,28 +62,32 @@ const streamHeaders = Type.Object({
 /** Path of an account's events. */
 const eventsParams = Type.Object(accountParams);
 
-/** An event as lists show it: the callback's body and its `webhook-id`. */
-export const eventSchema = record(
-  {
-    id: Type.String({
-      description: 'The `webhook-id` of its callbacks.',
-      examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
+/** Path of an event. */
+export const eventParams = Type.Object({
+  ...accountParams,
+  event: Type.String({
+    description: 'Id of the event: the `webhook-id` of its callbacks.',
+    examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
+  }),
+});
+
+/** Query of what is about one event. */
+export const eventQuerySchema = {
+  filingId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description:
+        'The filing of the event, if that is known: it is found at once then. Without it the newest half a million events are searched.',
     }),
-    type: Type.String({ examples: ['filing.rejected'] }),
-    timestamp: time('When the change was seen.'),
-    data: Type.Object(
-      {},
-      { additionalProperties: true, description: 'As in the callbacks; see `webhooks`.' },
-    ),
-  },
-  { $id: 'Event' },
-);
+  ),
+};
 
 /** Response of GET …/events; the handler writes its bytes, so events stay as they were stored. */
 const eventListSchema = Type.Unsafe<Buffer>(
   record(
     {
-      items: Type.Array(Type.Unsafe({ $ref: 'Event#' })),
+      items: Type.Array(Type.Unsafe({ $ref: 'LoggedEvent#' })),
       nextCursor: nullable(Type.String(), {
         description:
           'For the next page; null at the end of the list. With filters a page may hold fewer events than `limit`, or none, and still have a next one.',
@@ -116,6 +121,16 @@ export const listEvents = {
   response: { 200: eventListSchema, ...problems(422) },
 };
 
+/** Request and responses of GET /v1/accounts/{account}/events/{event}. */
+export const getEvent = {
+  tags: ['Events'],
+  operationId: 'getEvent',
+  summary: 'Read an event',
+  params: eventParams,
+  querystring: record(eventQuerySchema),
+  response: { 200: answer('Event', 'The event, byte for byte as its callbacks have it.'), ...problems(422) },
+};
+
 /** Request and responses of GET /v1/accounts/{account}/events/stream. */
 export const streamEvents = {
   tags: ['Events'],
@@ -128,14 +143,3 @@ export const streamEvents = {
   headers: streamHeaders,
   response: { 200: eventStream, ...problems(422, 429) },
 };
-
-/** The patterns of a `types` filter; null without one. */
-export function parseTypes(types: string | undefined): string[] | null {
-  return types === undefined ? null : types.split(',').map((type) => type.trim());
-}
-
-function typesProblem(text: unknown): string | null {
-  if (typeof text !== 'string') return null;
-  const unknown = parseTypes(text)?.filter((type) => !eventPatterns.includes(type)) ?? [];
-  return unknown.length === 0 ? null : `must consist of ${eventPatterns.join(', ')}`;
-}

@@ -3,9 +3,11 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import { beyondBounds } from '../../json/schema-bounds.ts';
-import { fieldErrors } from '../../json/validation-problems.ts';
-import type { SchemaViolation } from '../../json/validation-problems.ts';
+import { fieldErrors, isMissing } from '../../json/validation-problems.ts';
+import type { FieldError, SchemaViolation } from '../../json/validation-problems.ts';
+import { nearName } from '../../words/near-name.ts';
 import { invalidRequest } from '../shared/problem.ts';
+import { explain } from './explain.ts';
 
 // Maximum findings of TypeBox in one request; several may be about the same field.
 const violationsMax = 100;
@@ -24,12 +26,24 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
     const value = httpPart === 'querystring' ? numbersFromText(schema, given) : given;
     if (validator.Check(value)) return { value };
     const violations = withErrorsMax(() => validator.Errors(value));
-    return { error: invalidRequest(fieldErrors(violations, explain)) };
+    const checked = { schema, value, part: httpPart };
+    const errors = fieldErrors(violations, (...found) => explain(checked, ...found));
+    return { error: invalidRequest(withoutMisspelt(errors, violations)) };
   };
 };
 
-function explain({ keyword }: SchemaViolation, at: readonly string[]): string | undefined {
-  return at.length === 0 && keyword === 'type' ? 'The body must be a JSON object' : undefined;
+// A field whose name is misspelt is missing only for that: one mistake, one error.
+function withoutMisspelt(
+  errors: readonly FieldError[],
+  violations: readonly SchemaViolation[],
+): readonly FieldError[] {
+  const unknown = violations.flatMap(({ params }) => {
+    const { additionalProperties = [] } = params as { additionalProperties?: readonly string[] };
+    return additionalProperties;
+  });
+  const missing = errors.filter(({ message }) => message === isMissing).map(({ path }) => path);
+  const misspelt = new Set(unknown.map((name) => nearName(name, missing)));
+  return errors.filter(({ path, message }) => message !== isMissing || !misspelt.has(path));
 }
 
 // A query holds text. Only whole numbers in plain digits become numbers; the schema refuses the rest.

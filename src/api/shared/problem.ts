@@ -12,7 +12,10 @@ export const problemCodes = {
   subscription_not_found: [404, 'No such subscription'],
   filing_not_found: [404, 'No such filing'],
   replay_not_found: [404, 'No such replay'],
+  attempt_not_found: [404, 'No such attempt'],
+  event_not_found: [404, 'No such event'],
   method_not_allowed: [405, 'This path does not allow that method'],
+  filing_not_rejected: [409, 'The filing is not rejected'],
   nothing_doubted: [409, 'Nothing is held back'],
   account_quota_exceeded: [409, 'The account would store too much'],
   request_timeout: [408, 'The request took too long to arrive'],
@@ -87,11 +90,17 @@ export function invalidRequest(found: readonly FieldError[]): Problem {
 
 function summary(errors: readonly FieldError[], hasMore: boolean): string {
   const [first = { path: '', message: '' }, ...others] = errors;
-  if (others.length === 0) return `${first.path} ${first.message.replace(/\.$/, '')}.`.trimStart();
+  if (others.length === 0) return sentence(first);
   const fields = errors.map(({ path }) => path).join(', ');
   return hasMore
     ? `More than ${listedMax} values are not valid; the first are: ${fields}. "errors" says what is wrong with each of these.`
     : `${errors.length} values are not valid: ${fields}. "errors" says what is wrong with each.`;
+}
+
+// A message goes on from its path, unless it begins with what was given: `states.0: "Texas" is no state`.
+function sentence({ path, message }: FieldError): string {
+  const end = /[.?]$/.test(message) ? '' : '.';
+  return `${path}${message.startsWith('"') && path !== '' ? ':' : ''} ${message}${end}`.trimStart();
 }
 
 /** A text, cut off after `lengthMax` characters with an ellipsis for the rest; pure. */
@@ -99,11 +108,14 @@ export function shorten(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
-/** The body of an error response (RFC 9457 §3). */
+/**
+ * The body of an error response (RFC 9457 §3). `type` is a reference relative to the address of the request,
+ * so it leads to the explanation whatever name the daemon is reached by.
+ */
 export function problemBody(problem: Problem) {
   const [status, title] = problemCodes[problem.code];
   return {
-    type: `urn:filing-webhooks:problem:${problem.code}`,
+    type: `/problems/${problem.code}`,
     title,
     status,
     code: problem.code,

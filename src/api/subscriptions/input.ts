@@ -13,6 +13,7 @@ import { invalidRequest, Problem } from '../shared/problem.ts';
 import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import { isHiddenUrl } from './hidden-url.ts';
+import { headerErrors, textsOf } from './setting-problems.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
 /** Body of a registration, checked. */
@@ -45,7 +46,13 @@ export function createInputCheck({
     const fromSchema = schemaErrors(request.validationError);
     const url = urlOf(request.body, fromSchema);
     const fromUrl = url === null ? [] : urlErrors(isHiddenUrl(url) ? hidden : checkUrl(url));
-    if (fromUrl.length > 0) throw invalidRequest([...fromSchema, ...fromUrl]);
+    const headers = textsOf((request.body as { headers?: unknown } | null | undefined)?.headers);
+    const fromHeaders = headers === null ? [] : headerErrors(headers);
+    if (fromUrl.length + fromHeaders.length > 0) {
+      // The words of the policy for headers stand in place of the schema's.
+      const others = headers === null ? fromSchema : fromSchema.filter(({ path }) => !isOfHeaders(path));
+      throw invalidRequest([...others, ...fromHeaders, ...fromUrl]);
+    }
     // As it is: it may say that there are more errors than it lists.
     if (fromSchema.length > 0) throw request.validationError;
     const { account } = request.params as { account: string };
@@ -124,6 +131,10 @@ function schemaErrors(error: unknown): readonly FieldError[] {
   throw error;
 }
 
+function isOfHeaders(path: string): boolean {
+  return path === 'headers' || path.startsWith('headers.');
+}
+
 function urlOf(body: unknown, known: readonly FieldError[]): string | null {
   const { url } = (body ?? {}) as { url?: unknown };
   return typeof url !== 'string' || known.some(({ path }) => path === 'url') ? null : url;
@@ -135,5 +146,12 @@ const hidden: UrlVerdict = {
 };
 
 function urlErrors(verdict: UrlVerdict): FieldError[] {
-  return verdict.ok ? [] : [{ path: 'url', message: `is refused: ${verdict.problem.replace(/\.$/, '')}` }];
+  return verdict.ok
+    ? []
+    : [
+        {
+          path: 'url',
+          message: `is refused: ${verdict.problem.charAt(0).toLowerCase()}${verdict.problem.slice(1).replace(/\.$/, '')}`,
+        },
+      ];
 }

@@ -2,10 +2,21 @@ import { Type } from 'typebox';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { hiddenPath } from './hidden-url.ts';
 import { eventPatterns } from '../../events/event-types.ts';
-import { headersProblem, maskedHeader, secretProblem } from './setting-problems.ts';
+import { abbreviationOf, unknownState } from '../../words/state-names.ts';
+import { maskedHeader } from './setting-problems.ts';
+import { idempotencyKeyPattern, secretPattern, statePattern } from '../shared/patterns.ts';
+import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
+import {
+  customHeadersMax,
+  headerNameLengthMax,
+  headerNamePattern,
+  headerValueLengthMax,
+  headerValuePattern,
+} from '../../egress/header-policy.ts';
 
 const url = Type.String({
   minLength: 1,
+  maxLength: callbackUrlLengthMax,
   description: 'The endpoint of the callbacks: absolute, by default https only, at a public address.',
   examples: ['https://example.com/hooks/filings'],
 });
@@ -29,8 +40,14 @@ export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
   examples: [['filing.*']],
 });
 
+const state = Type.Refine(
+  Type.String({ pattern: statePattern }),
+  (text) => abbreviationOf(text) === null,
+  unknownState,
+);
+
 const states = nullable(
-  Type.Array(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$' }), {
+  Type.Array(state, {
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
@@ -54,18 +71,20 @@ const description = nullable(Type.String({ maxLength: 500 }), {
   examples: ['Status page of the back office'],
 });
 
-const headers = Type.Refine(
-  Type.Record(Type.String(), Type.String(), {
-    description: 'Sent with every callback. Framing, routing, identity and signature headers are refused.',
-    examples: [{ 'x-team': 'filings' }],
-  }),
-  (value) => headersProblem(value) === null,
-  (value) => headersProblem(value) ?? '',
-);
+const headers = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: Type.String({ maxLength: headerValueLengthMax, pattern: headerValuePattern }),
+  propertyNames: { maxLength: headerNameLengthMax, pattern: headerNamePattern },
+  maxProperties: customHeadersMax,
+  description:
+    'Sent with every callback. Framing, routing, identity and signature headers are refused; all together have at most 8192 characters.',
+  examples: [{ 'x-team': 'filings' }],
+});
 
-const format = oneOf(['standard', 'cloudevents', 'slack'], {
+const format = oneOf(['standard', 'cloudevents', 'slack', 'teams'], {
   default: 'standard',
-  description: 'The body as in `webhooks`, as a structured CloudEvent, or as a Slack message.',
+  description:
+    'The body as in `webhooks`, as a structured CloudEvent, or as a message for people: Slack (Block Kit) or Microsoft Teams (Adaptive Card).',
 });
 
 const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });
@@ -73,14 +92,11 @@ const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` 
 const beginnings = ['now', 'earliest', 'state'] as const;
 
 /** A signing secret in requests. */
-const secretSchema = Type.Refine(
-  Type.String({
-    description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
-    examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
-  }),
-  (text) => secretProblem(text) === null,
-  (text) => secretProblem(text) ?? '',
-);
+const secretSchema = Type.String({
+  pattern: secretPattern,
+  description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
+  examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+});
 
 const settings = {
   url,
@@ -128,7 +144,7 @@ export const subscriptionPatchSchema = record({
 export const idempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
-      pattern: '^[ -~]{1,255}$',
+      pattern: idempotencyKeyPattern,
       description:
         'For 24 hours the same key and request get the same response and register nothing twice, even if the subscription was changed or deleted meanwhile: to register it anew, use a new key.',
       examples: ['0b5a7a3e-6d0c-4f57-9a53-5c2a2f1f8f0e'],

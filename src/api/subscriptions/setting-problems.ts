@@ -1,39 +1,38 @@
 import { accountNotFound } from '../shared/not-found.ts';
-import { listedMax, Problem } from '../shared/problem.ts';
+import { Problem } from '../shared/problem.ts';
 import { checkCustomHeaders } from '../../egress/header-policy.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
 import type { CreateResult } from '../../subscriptions/store/subscription-store.ts';
 import { registrationsMax, subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
-import { parseSecret } from '../../subscriptions/signing-secret.ts';
 
 /** The text that responses show instead of a header's value: values are often credentials. */
 export const maskedHeader = '***';
 
-/** The problem with custom headers, null for valid ones and for what the schema refuses anyway; pure. */
-export function headersProblem(value: unknown): string | null {
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    Object.values(value).some((text) => typeof text !== 'string')
-  ) {
-    return null; // the schema checks the type
-  }
-  const texts = value as Record<string, string>;
-  const check = checkCustomHeaders(texts);
-  const problems = check.ok ? [] : [...check.problems];
-  if (Object.values(texts).includes(maskedHeader))
-    problems.push(`${maskedHeader} only hides a value; give the value itself.`);
-  return problems.length === 0 ? null : `are not valid: ${problems.slice(0, listedMax).join(' ')}`;
+// Maximum number of headers that are judged one by one.
+const namesMax = 100;
+
+/** Custom headers in a body that the schema may have refused, null where they are no map of texts; pure. */
+export function textsOf(value: unknown): Readonly<Record<string, string>> | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const texts = Object.values(value);
+  const isMap = texts.length <= namesMax && texts.every((text) => typeof text === 'string');
+  return isMap ? (value as Record<string, string>) : null;
 }
 
-/** The problem with a signing secret, null for a valid one and for anything but text; pure. */
-export function secretProblem(text: unknown): string | null {
-  if (typeof text !== 'string') return null;
-  try {
-    parseSecret(text);
-    return null;
-  } catch {
-    return 'must be whsec_ and the base64 of 24 to 64 bytes';
-  }
+/** What is wrong with custom headers, one error for each header; pure. No message repeats a value. */
+export function headerErrors(headers: Readonly<Record<string, string>>): FieldError[] {
+  const check = checkCustomHeaders(headers);
+  const problems = check.ok ? [] : check.problems;
+  const masked = Object.keys(headers)
+    .filter((name) => headers[name] === maskedHeader && !problems.some((problem) => problem.name === name))
+    .map((name) => ({
+      name,
+      message: `is ${maskedHeader}, which only hides a value; give the value itself`,
+    }));
+  return [...problems, ...masked].map(({ name, message }) => ({
+    path: name === null ? 'headers' : `headers.${name}`,
+    message,
+  }));
 }
 
 /** The problem of a registration that nothing came of; pure. */

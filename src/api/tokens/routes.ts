@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { tokensMax, type AccountToken } from '../../accounts/token-store.ts';
+import { tokensMax, type AccountToken, type MadeToken } from '../../accounts/token-store.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { chargeRows } from '../access/cost.ts';
-import { callerOf, unauthorized } from '../access/auth.ts';
+import { callerOf } from '../access/auth.ts';
+import { tokenGone } from '../shared/unauthorized.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
@@ -22,14 +23,9 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     const maker = makerOf(request);
     const end = endOf(instantMs(expiresAt), maker?.expiresAt ?? null, now());
     const settings = { name, readOnly, expiresAt: end, parent: maker?.id ?? null };
-    const made = await tokens.create(account, settings, now());
-    if (made.kind === 'gone') throw accountNotFound();
-    if (made.kind === 'revoked') throw unauthorized(true);
-    if (made.kind === 'full') {
-      throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
-    }
+    const { token, text } = orRefusal(await tokens.create(account, settings, now()));
     void reply.code(201);
-    return { ...tokenView(made.token), token: made.text };
+    return { ...tokenView(token), token: text };
   });
 
   app.get('/accounts/:account/tokens', { schema: listTokens }, async (request, reply) => {
@@ -59,9 +55,19 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   );
 }
 
-function makerOf(request: FastifyRequest): AccountToken | null {
+/** The token with which a request makes another one; null = the operator's. */
+export function makerOf(request: FastifyRequest): AccountToken | null {
   const caller = callerOf(request);
   return caller?.kind === 'account' ? caller.token : null;
+}
+
+/** The token that was made; throws the Problem where none was. */
+export function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
+  if (made.kind === 'gone') throw accountNotFound();
+  if (made.kind === 'revoked') throw tokenGone();
+  if (made.kind === 'full')
+    throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
+  return made;
 }
 
 /**
@@ -80,11 +86,12 @@ function endOf(asked: number | null, makersEndsAt: number | null, now: number): 
   return asked ?? makersEndsAt;
 }
 
-function tokenView({ id, name, readOnly, createdAt, expiresAt, lastUsedAt, parent }: AccountToken) {
+function tokenView({ id, name, readOnly, link, createdAt, expiresAt, lastUsedAt, parent }: AccountToken) {
   return {
     id,
     name,
     readOnly,
+    link,
     parent,
     createdAt: new Date(createdAt).toISOString(),
     expiresAt: isoOrNull(expiresAt ?? 0),

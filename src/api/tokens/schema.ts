@@ -34,7 +34,7 @@ const tokenInputSchema = record({
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
   expiresAt: Type.Optional(
     instantOrNullSchema(
-      "The token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
+      "In the future: the token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
     ),
   ),
 });
@@ -43,6 +43,9 @@ const shown = {
   id: Type.String({ examples: ['tok_9f86d081884c7d65'] }),
   name: Type.String({ examples: ['billing'] }),
   readOnly: Type.Boolean(),
+  link: Type.Boolean({
+    description: 'Whether it is a link to the page; the API does not accept it as a token.',
+  }),
   parent: nullable(Type.String(), {
     description: 'Id of the token that made it, with which it is revoked; null = the operator made it.',
     examples: ['tok_2c26b46b68ffc68f'],
@@ -62,7 +65,7 @@ export const newTokenSchema = record(
 );
 
 /** Response of GET …/tokens. */
-const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens, oldest first.');
+const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens and links, oldest first.');
 
 const inAccount = Type.Object(accountParams);
 

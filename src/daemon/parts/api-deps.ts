@@ -1,5 +1,6 @@
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
+import { checkKey } from '../../partner/check-key.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
@@ -7,6 +8,7 @@ import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauge-collector.ts';
 import { collectGauges } from '../../monitoring/gauges.ts';
 import { createReadiness } from '../../monitoring/readiness.ts';
+import { createServiceSearch } from '../../polling/service-search.ts';
 import { createProgressReads } from '../../subscriptions/store/progress-reads.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import type { Parts } from '../parts.ts';
@@ -41,6 +43,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     ...createProbes(parts),
     version: parts.version,
     apiToken: config.apiToken,
+    searchService: createServiceSearch({ accounts: stores.accounts, partners: parts.partners }),
+    publicUrl: config.publicUrl,
+    frameAncestors: config.frameAncestors,
     partnerMaxRps: config.polling.maxRps,
     now: clock.now,
     checkUrl,
@@ -62,6 +67,14 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
         await pollQueue.schedule(account, pollIntervalMs);
         await pollQueue.pollNow(account, 'delta');
       },
+      async checkPartner(name) {
+        const account = await stores.accounts.getKeyed(name);
+        if (account === null) return { ok: false, detail: 'The account was removed meanwhile.' };
+        return checkKey(
+          { lookup: parts.lookup, timeoutMs: config.polling.timeoutMs, now: clock.now },
+          account,
+        );
+      },
       accountRemoved: pollQueue.unschedule,
       pollNow: pollQueue.pollNow,
       wake: (account, subscription) => drainQueue.wake(account, [subscription]),
@@ -69,6 +82,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       replay: replayer.start,
       replayProgress: replayer.progress,
       snapshot: snapshotter.start,
+      replayCount: replayer.count,
+      replayList: replayer.list,
+      replayCancel: replayer.cancel,
     },
   };
 }

@@ -1,16 +1,63 @@
 import { AccountPage } from './pages/account-page.js';
 import { AccountsPage } from './pages/accounts-page.js';
-import { FeedPage } from './pages/feed-page.js';
-import { FilingPage } from './pages/filing-page.js';
-import { FilingsPage } from './pages/filings-page.js';
+import { SessionContext } from './data/session-context.js';
 import { html } from './parts/html.js';
+import { lazy } from './parts/lazy.js';
 import { Heading } from './parts/parts.js';
-import { QueuesPage } from './pages/queues-page.js';
 import { href, parseHash, useHash } from './router.js';
-import { SubscriptionPage } from './pages/subscription-page.js';
-import { SubscriptionsPage } from './pages/subscriptions-page.js';
 
 /** @import { Session } from './session.js' */
+
+/**
+ * A page by its address: `:name` takes one segment and gives it to the component under that name.
+ * @typedef {[pattern: string, component: (props: any) => unknown, who?: 'operator']} Route
+ */
+
+const RejectionsPage = lazy(() => import('./pages/rejections-page.js'), 'RejectionsPage');
+const SearchPage = lazy(() => import('./pages/search-page.js'), 'SearchPage');
+const QueuesPage = lazy(() => import('./pages/queues-page.js'), 'QueuesPage');
+const FeedPage = lazy(() => import('./pages/feed-page.js'), 'FeedPage');
+const FilingsPage = lazy(() => import('./pages/filings-page.js'), 'FilingsPage');
+const FilingPage = lazy(() => import('./pages/filing-page.js'), 'FilingPage');
+const SubscriptionsPage = lazy(
+  () => import('./pages/subscriptions/subscriptions-page.js'),
+  'SubscriptionsPage',
+);
+const SubscriptionPage = lazy(() => import('./pages/subscriptions/subscription-page.js'), 'SubscriptionPage');
+const NewSubscriptionPage = lazy(
+  () => import('./pages/subscriptions/new-subscription-page.js'),
+  'NewSubscriptionPage',
+);
+const EditSubscriptionPage = lazy(
+  () => import('./pages/subscriptions/edit-subscription-page.js'),
+  'EditSubscriptionPage',
+);
+const AttemptPage = lazy(() => import('./pages/subscriptions/attempt-page.js'), 'AttemptPage');
+const TokensPage = lazy(() => import('./pages/settings/tokens-page.js'), 'TokensPage');
+const NewAccountPage = lazy(() => import('./pages/settings/new-account-page.js'), 'NewAccountPage');
+const SettingsPage = lazy(() => import('./pages/settings/settings-page.js'), 'SettingsPage');
+
+/** The first that fits is taken. @type {Route[]} */
+const routes = [
+  ['', AccountsPage, 'operator'],
+  ['queues', QueuesPage, 'operator'],
+  ['rejections', RejectionsPage],
+  ['search', SearchPage],
+  ['search/:q', SearchPage],
+  ['accounts/new', NewAccountPage, 'operator'],
+  ['accounts/:account', AccountPage],
+  ['accounts/:account/changes', FeedPage],
+  ['accounts/:account/filings', FilingsPage],
+  ['accounts/:account/filings/:status', FilingsPage],
+  ['accounts/:account/filing/:id', FilingPage],
+  ['accounts/:account/subscriptions', SubscriptionsPage],
+  ['accounts/:account/subscriptions/new', NewSubscriptionPage],
+  ['accounts/:account/subscriptions/:id', SubscriptionPage],
+  ['accounts/:account/subscriptions/:id/edit', EditSubscriptionPage],
+  ['accounts/:account/attempts/:id', AttemptPage],
+  ['accounts/:account/tokens', TokensPage],
+  ['accounts/:account/settings', SettingsPage],
+];
 
 /**
  * The page that the address names.
@@ -18,28 +65,36 @@ import { SubscriptionsPage } from './pages/subscriptions-page.js';
  */
 export function Pages({ session }) {
   const hash = useHash();
-  const segments = parseHash(hash);
-  const all = segments.length === 0 && session.account !== null ? ['accounts', session.account] : segments;
-  return html`<${Page} key=${all.join('\n')} segments=${all} session=${session} />`;
+  const named = parseHash(hash);
+  const segments = named.length === 0 && session.account !== null ? ['accounts', session.account] : named;
+  const [component, props] = find(segments, session) ?? [NotFound, {}];
+  return html`<${SessionContext.Provider} value=${session}
+    ><${component} key=${segments.join('\n')} ...${props}
+  /><//>`;
 }
 
-/** @param {{ segments: string[], session: Session }} props */
-function Page({ segments, session }) {
-  const [area, account, section, id] = segments;
-  if (area === undefined) return html`<${AccountsPage} />`;
-  if (area === 'queues' && segments.length === 1 && session.account === null) return html`<${QueuesPage} />`;
-  if (area !== 'accounts' || account === undefined || segments.length > 4) return html`<${NotFound} />`;
-  if (section === undefined) {
-    const crumbs = session.account === null ? [['Accounts', href()]] : [];
-    return html`<${AccountPage} account=${account} crumbs=${crumbs} />`;
+/** @type {(segments: string[], session: Session) => [(props: any) => unknown, Record<string, string>] | null} */
+function find(segments, session) {
+  for (const [pattern, component, who] of routes) {
+    if (who === 'operator' && session.account !== null) continue;
+    const props = match(pattern, segments);
+    if (props !== null) return [component, props];
   }
-  if (section === 'changes') return html`<${FeedPage} account=${account} />`;
-  if (section === 'filings') return html`<${FilingsPage} account=${account} status=${id ?? null} />`;
-  if (section === 'filing' && id !== undefined)
-    return html`<${FilingPage} account=${account} filingId=${id} />`;
-  if (section !== 'subscriptions') return html`<${NotFound} />`;
-  if (id === undefined) return html`<${SubscriptionsPage} account=${account} />`;
-  return html`<${SubscriptionPage} account=${account} id=${id} />`;
+  return null;
+}
+
+/** @type {(pattern: string, segments: string[]) => Record<string, string> | null} */
+function match(pattern, segments) {
+  const parts = pattern === '' ? [] : pattern.split('/');
+  if (parts.length !== segments.length) return null;
+  /** @type {Record<string, string>} */
+  const props = {};
+  for (const [place, part] of parts.entries()) {
+    const segment = segments[place] ?? '';
+    if (part.startsWith(':')) props[part.slice(1)] = segment;
+    else if (part !== segment) return null;
+  }
+  return props;
 }
 
 function NotFound() {

@@ -41,6 +41,10 @@ export interface SendScheduler {
   liveWaits(filingId: string): boolean;
   /** The replay is finished. */
   endReplay(): void;
+  /** None of the replay's events is started any more; those in flight may still be settled. */
+  cancelReplay(): void;
+  /** Whether an event of the replay is in flight. */
+  hasReplayInFlight(): boolean;
   /** A replay that is not begun now is next due at `until`, in milliseconds. */
   restReplay(until: number): void;
   /**
@@ -78,6 +82,7 @@ interface Replayed {
   readonly track: Track;
   readonly lanes: Lanes;
   readonly isBlocked: (filingId: string) => boolean;
+  cancelled: boolean;
 }
 
 const never = (): boolean => false;
@@ -125,8 +130,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
 
   function startReplayed(now: number): Turn | null {
     // The other half is kept for events that may still come from the log.
-    if (replaysInFlight >= Math.max(1, maxInFlight >> 1)) return null;
-    return replay?.track.startFirst() ?? replay?.track.startRetry(now) ?? null;
+    if (replay === null || replay.cancelled || replaysInFlight >= Math.max(1, maxInFlight >> 1)) return null;
+    return replay.track.startFirst() ?? replay.track.startRetry(now);
   }
 
   function retryAllNow(now: number): void {
@@ -151,7 +156,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     startReplay(stored, behindLive = false) {
       const isBlocked = behindLive ? live.waits : never;
       const track = newTrack(stored, isBlocked);
-      replay = { track, lanes: stored.lanes, isBlocked };
+      replay = { track, lanes: stored.lanes, isBlocked, cancelled: false };
       resumesAt = null;
       return track;
     },
@@ -160,6 +165,10 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
       replay = null;
       resumesAt = null;
     },
+    cancelReplay() {
+      if (replay !== null) replay.cancelled = true;
+    },
+    hasReplayInFlight: () => replaysInFlight > 0,
     restReplay(until) {
       resumesAt = until;
     },
@@ -217,9 +226,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     releasedAt: () => releasedAt,
     nextDueAt(now) {
       if (now < health.pausedUntil) return health.pausedUntil;
-      const due = [start.lanes.nextDueAt(), replay?.lanes.nextDueAt(replay.isBlocked) ?? resumesAt].filter(
-        (at) => at !== null,
-      );
+      const replayed = replay?.cancelled === true ? null : (replay?.lanes.nextDueAt(replay.isBlocked) ?? resumesAt);
+      const due = [start.lanes.nextDueAt(), replayed].filter((at) => at !== null);
       return due.length === 0 ? null : Math.min(...due);
     },
   };

@@ -1,9 +1,16 @@
 import { buildFilingEvent, type NewEvent } from '../../events/event.ts';
 import type { PartnerFiling } from '../../partner/filing-schema.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
-import { detectChange, detectRemoval, type Detection, type ComparedSpan } from './detect-change.ts';
+import {
+  detectChange,
+  detectRemoval,
+  detectStall,
+  type Detection,
+  type ComparedSpan,
+} from './detect-change.ts';
 import { isLookedFor, toDetails, type FilingDetails } from './filing-details.ts';
 import { isShownBy, type FilingState, type StoredState } from './filing-state.ts';
+import type { StayLimit } from './stay-limits.ts';
 
 /** The document of a filing as the partner service returned it; null where it returned none. */
 export type FilingDocument = Readonly<Record<string, unknown>> | null;
@@ -31,6 +38,8 @@ export interface DecisionContext {
   readonly notBefore: (id: string, previous: FilingState | null, document: FilingDocument) => number;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
+  /** The limit for a filing's stay in a status, if it may be over. */
+  readonly stayLimit: (id: string, status: string) => StayLimit | undefined;
 }
 
 /** The commit of one filing, written only if the stored state is still `previous`. */
@@ -51,11 +60,16 @@ export type Decision =
   | { readonly kind: 'commit'; readonly commit: FilingCommit };
 
 /**
- * Whether an observation equals the stored state. Only the text is compared, so false may also mean that
- * decoding is needed to find out.
+ * Whether an observation surely changes nothing: it equals the stored state, and no limit for its stay may be
+ * over. Only the text is compared, so false may also mean that decoding is needed to find out.
  */
-export function isAsStored({ filing }: Observation, previous: StoredState | null): boolean {
-  return previous !== null && filing !== null && isShownBy(previous.text, filing);
+export function isAsStored(
+  { stayLimit }: Pick<DecisionContext, 'stayLimit'>,
+  { id, filing }: Observation,
+  previous: StoredState | null,
+): boolean {
+  if (previous === null || filing === null || !isShownBy(previous.text, filing)) return false;
+  return stayLimit(id, filing.status) === undefined;
 }
 
 /** Decides what one observation changes; `window` is as `comparedSpan` gives it. */
@@ -83,20 +97,23 @@ export function decideCommit(
 }
 
 function detect(
-  { announces }: DecisionContext,
+  { announces, stayLimit }: DecisionContext,
   { id, filing }: Observation,
   previous: FilingState | null,
   window: ComparedSpan,
 ): Detection {
-  if (filing !== null) return detectChange(previous, filing, window, announces(id));
-  return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, window);
+  if (filing === null) return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, window);
+  const change = detectChange(previous, filing, window, announces(id));
+  const limit = stayLimit(id, filing.status);
+  if (change.kind !== 'unchanged' || previous === null || limit === undefined) return change;
+  return detectStall(previous, limit, window);
 }
 
 function eventOf(
   { account, generation, notBefore, filingBytesMax }: DecisionContext,
   { id: filingId, filing }: Observation,
   before: FilingState | null,
-  { type, next, changed, inferred }: Detection & { kind: 'change' },
+  { type, next, changed, inferred, stalledAfter }: Detection & { kind: 'change' },
   window: ComparedSpan,
   document: FilingDocument,
 ): NewEvent {
@@ -115,6 +132,7 @@ function eventOf(
     notBefore: until > window.end + clockStepMsMin ? 0 : Math.min(until, window.end),
     notAfter: window.end,
     document,
+    ...(stalledAfter === undefined ? {} : { stalled: { since: next.since, after: stalledAfter.after } }),
     ...(filing?.heavyBytes === undefined ? {} : { heavyBytes: filing.heavyBytes }),
   };
   return buildFilingEvent(change, filingBytesMax);

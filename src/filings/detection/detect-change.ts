@@ -4,6 +4,7 @@ import { filingStatuses, isSettled } from '../../partner/filing-statuses.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import type { FilingState } from './filing-state.ts';
 import { isSameInstant } from './same-instant.ts';
+import type { StayLimit } from './stay-limits.ts';
 
 /** The fields of a read filing that detection compares. */
 export interface ReadFiling {
@@ -48,6 +49,8 @@ export type Detection =
        */
       readonly inferred: boolean;
       readonly next: FilingState;
+      /** The limit that the filing's stay has exceeded, where that is what is reported. */
+      readonly stalledAfter?: StayLimit;
     };
 
 /**
@@ -75,6 +78,7 @@ export function detectChange(
     readFrom: window.start,
     readAt: window.end,
     removed: false,
+    ...(previous.stalled === undefined || statusMoved ? {} : { stalled: previous.stalled }),
   };
   const type =
     previous.removed && !restates
@@ -103,6 +107,29 @@ export function detectRemoval(previous: FilingState, window: ComparedSpan): Dete
     removed: true,
   };
   return { kind: 'change', type: 'filing.removed', changed: [], inferred: false, next };
+}
+
+// Maximum number of limits of one stay that are remembered; after further changes of the limit the first of
+// them may be reported once more.
+const limitsMax = 16;
+
+/**
+ * Whether a filing that a read shows unchanged has been in its status for longer than a limit. Each limit is
+ * reported once in a stay. A stay whose beginning is not known has no length.
+ */
+export function detectStall(previous: FilingState, limit: StayLimit, window: ComparedSpan): Detection {
+  const { since, stalled = [] } = previous;
+  const isOver = since > 0 && window.start - since >= limit.ms;
+  if (!isOver || stalled.includes(limit.ms) || previous.removed || isOutdated(previous, window))
+    return { kind: 'unchanged' };
+  const next = {
+    ...previous,
+    sequence: previous.sequence + 1,
+    readFrom: window.start,
+    readAt: window.end,
+    stalled: [...stalled, limit.ms].slice(-limitsMax),
+  };
+  return { kind: 'change', type: 'filing.stalled', changed: [], inferred: false, next, stalledAfter: limit };
 }
 
 function firstSight(read: ReadFiling, window: ComparedSpan, announce: boolean): Detection {

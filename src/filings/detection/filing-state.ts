@@ -24,6 +24,11 @@ export interface FilingState {
    * without a change.
    */
   readonly restate?: boolean;
+  /**
+   * The limits (ms) for the filing's stay in the present status whose `filing.stalled` was appended; missing
+   * where none was.
+   */
+  readonly stalled?: readonly number[];
 }
 
 /** The part of a state that the partner service shows. */
@@ -34,7 +39,9 @@ const format = 1;
 const codeStart = `[${format},"`;
 const removedEnd = ',1]';
 const restateMark = 'restate';
-const restateEnd = `"${restateMark}"]`;
+const stalledMark = 'stalled ';
+// The end of a state with limits that is neither removed nor to be restated.
+const onlyStalled = /,0,"stalled [\d ]+"\]$/;
 
 // Maps, because a status may be called `__proto__`.
 const codeOf = new Map<string, string>(filingStatuses.map(({ status, code }) => [status, code]));
@@ -54,8 +61,16 @@ export function encodeState(state: FilingState): string {
     state.since,
     state.readAt,
     state.readAt - state.readFrom,
-    ...(state.restate === true ? [Number(state.removed), restateMark] : state.removed ? [1] : []),
+    ...marksOf(state),
   ]);
+}
+
+function marksOf({ removed, restate, stalled = [] }: FilingState): readonly unknown[] {
+  const marks = [
+    ...(restate === true ? [restateMark] : []),
+    ...(stalled.length > 0 ? [`${stalledMark}${stalled.join(' ')}`] : []),
+  ];
+  return marks.length > 0 || removed ? [Number(removed), ...marks] : [];
 }
 
 /**
@@ -63,7 +78,8 @@ export function encodeState(state: FilingState): string {
  * compared, so false may also mean that decoding is needed to find out.
  */
 export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
-  if (!text.startsWith(codeStart) || text.endsWith(removedEnd) || text.endsWith(restateEnd)) return false;
+  if (!text.startsWith(codeStart) || text.endsWith(removedEnd)) return false;
+  if (text.endsWith('"]') && !onlyStalled.test(text)) return false;
   const code = codeOf.get(status);
   if (code === undefined || !text.startsWith(`${code}",`, codeStart.length)) return false;
   const end = endOf(text, codeStart.length + 3, completedAt);
@@ -81,7 +97,7 @@ function endOf(text: string, at: number, value: string | null): number {
 
 // Matches nearly every stored state. One with escapes in a text does not match and has to be decoded.
 const plain =
-  /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"restate")?)?\]$/;
+  /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"restate")?(?:,"stalled [\d ]+")?)?\]$/;
 
 /**
  * Whether a stored text is a state that `decodeState` reads. Only the form of the text is checked: false may
@@ -122,7 +138,7 @@ export function decodeState(text: string): FilingState {
     : [];
   if (typeof version === 'number' && version > format)
     throw new NewerFormatError('filing state', version, `format ${format}`);
-  const [sequence, since, readAt, readMs, removed, restate] = rest;
+  const [sequence, since, readAt, readMs, removed, ...marks] = rest;
   const numbers = [sequence, since, readAt, readMs];
   const isState =
     version === format && typeof status === 'string' && isText(completedAt) && isText(rejectionReason);
@@ -136,8 +152,15 @@ export function decodeState(text: string): FilingState {
     readFrom: Number(readAt) - Number(readMs),
     readAt: Number(readAt),
     removed: removed === 1,
-    ...(restate === restateMark ? { restate: true } : {}),
+    ...(marks.includes(restateMark) ? { restate: true } : {}),
+    ...stalledOf(marks),
   };
+}
+
+function stalledOf(marks: readonly unknown[]): Pick<FilingState, 'stalled'> {
+  const text = marks.find((mark) => typeof mark === 'string' && mark.startsWith(stalledMark));
+  if (typeof text !== 'string') return {};
+  return { stalled: text.slice(stalledMark.length).split(' ').map(Number) };
 }
 
 /** A filing's state as stored: the text that a later commit compares with, decoded when needed. */

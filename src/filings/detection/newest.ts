@@ -28,9 +28,14 @@ export function ofMember(status: string, member: string): { readonly id: string;
   return { rank: member.slice(begin, begin + digits), id: member.slice(begin + digits + 1) };
 }
 
+/** The time of a rank (ms), since when the filing is in its status; 0 for the oldest rank. */
+export function timeOfRank(rank: string): number {
+  return lastTime - Number(rank);
+}
+
 /** The place behind a filing in a newest-first list, as text for its cursor: since when, and its id. */
 export function writePlace({ rank, id }: { readonly rank: string; readonly id: string }): string {
-  return `${lastTime - Number(rank)} ${id}`;
+  return `${timeOfRank(rank)} ${id}`;
 }
 
 /** The member at such a place. Throws RangeError when it is no such text. */

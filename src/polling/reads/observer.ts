@@ -34,13 +34,14 @@ export interface ObserverParts {
 /** The observer of one poll. */
 export function createObserver(
   deps: Pick<ReadDeps, 'snapshot' | 'clock' | 'filingBytesMax' | 'handOn'>,
-  { account: { account }, marks, startedAt }: PollInput,
+  { account: { account }, marks, stays, startedAt }: PollInput,
   { guard, missed, tally }: ObserverParts,
 ): Observer {
   const context: ObservationContext = {
     account,
     generation: marks.generation,
     filingBytesMax: deps.filingBytesMax,
+    stayLimit: stays.limitOf,
     announces: () => marks.baselined,
     holdsBack: () => guard.keepsBack(),
     notBefore: (id, previous, document) => notBefore(marks, missed.get(id), previous, document),

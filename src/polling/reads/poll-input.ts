@@ -8,6 +8,7 @@ import type { DoubtLimits } from '../doubt/doubt-policy.ts';
 import type { PollInBetween } from '../list/list-scan.ts';
 import type { RefusedLists } from '../list/refused-lists.ts';
 import type { PollingMarks } from '../store/marks.ts';
+import type { DueStays } from '../schedule/stalled-filings.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
 /** The dependencies of the reads of all polls of an account. */
@@ -45,6 +46,8 @@ export interface PollInput {
   readonly known: number;
   /** Known filings that could not be read, as of the beginning; the poll keeps them up to date. */
   readonly missedReads: Map<string, MissedRead>;
+  /** Filings of which the poll may report that they stay for too long. */
+  readonly stays: DueStays;
   /** Start of the poll, before its first read. */
   readonly startedAt: number;
   readonly signal: AbortSignal;

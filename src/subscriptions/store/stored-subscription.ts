@@ -70,9 +70,11 @@ export function sealSubscription(
 }
 
 // A process that knows only the formats before would pass over `statuses` and a snapshot, and would
-// understand no `*`: it would send what is not wanted and miss what is. The format keeps it from delivering.
-function formatOf({ statuses = null, eventTypes, from }: Subscription): number {
-  return statuses !== null || eventTypes.includes(everyType) || from === 'state' ? 3 : 2;
+// understand neither `*` nor messages for Teams: it would send what is not wanted and miss what is. The
+// format keeps it from delivering.
+function formatOf({ statuses = null, eventTypes, from, format }: Subscription): number {
+  const isNew = statuses !== null || eventTypes.includes(everyType) || from === 'state' || format === 'teams';
+  return isNew ? 3 : 2;
 }
 
 // A text that does not open stays as it is: it opens again in its own place only.

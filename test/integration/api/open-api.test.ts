@@ -6,13 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventTypes } from '../../../src/events/event-types.ts';
 import { buildFilingEvent, buildOperationalEvent } from '../../../src/events/event.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
+import { inlined } from '../../support/api/documented.ts';
 import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 interface Document {
   readonly openapi: string;
   readonly paths: Record<string, Record<string, Operation>>;
   readonly webhooks: Record<string, { readonly post: Operation }>;
-  readonly components: { readonly schemas: object; readonly securitySchemes: object };
+  readonly components: { readonly schemas: Record<string, Record<string, unknown>> };
 }
 
 interface Operation {
@@ -20,7 +21,7 @@ interface Operation {
   readonly summary?: string;
   readonly security?: unknown[];
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
-  readonly requestBody?: { readonly content: Record<string, { readonly schema: Record<string, never> }> };
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: { readonly $ref: string } }> };
   readonly responses: Record<string, { readonly description: string; readonly content?: object }>;
 }
 
@@ -55,7 +56,7 @@ test('it has every route of the API that speaks JSON', () => {
   );
   const table = api.app.getDecorator<ReadonlyMap<string, ReadonlySet<string>>>('routeTable');
   const routes = [...table]
-    .filter(([path]) => path !== '/' && !path.startsWith('/docs') && path !== '/openapi.json')
+    .filter(([path]) => !/^\/(?:$|docs|openapi\.json|problems)/.test(path))
     .flatMap(([path, methods]) =>
       [...methods].map((method) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
     )
@@ -85,7 +86,8 @@ test('every event type is a webhook with the signature headers, and real bodies 
       'webhook-timestamp',
       'webhook-signature',
     ]);
-    const schema = post.requestBody?.content['application/json']?.schema ?? {};
+    const { $ref = '' } = post.requestBody?.content['application/json']?.schema ?? {};
+    const schema = inlined(document, { $ref }) as Record<string, never>;
     for (const filingBytesMax of [Infinity, 1])
       expect(Compile(schema).Errors(JSON.parse(realBody(type, filingBytesMax)))).toEqual([]);
   }
@@ -124,6 +126,7 @@ function realBody(type: string, filingBytesMax: number): string {
     notBefore: 1,
     notAfter: 2,
     document: type === 'filing.removed' ? null : { id: 'f', extra: [1] },
+    ...(type === 'filing.stalled' ? { stalled: { since: 1, after: 'P1D' } } : {}),
   };
   return buildFilingEvent(change, filingBytesMax).body;
 }

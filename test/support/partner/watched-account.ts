@@ -4,6 +4,7 @@ import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
 import type { LogRepair } from '../../../src/filings/repair/repair-log.ts';
+import { createStayReads } from '../../../src/filings/newest/stay-reads.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
@@ -11,6 +12,7 @@ import { createRequestBudget } from '../../../src/partner/request-budget.ts';
 import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
 import { pollAccount } from '../../../src/polling/poll.ts';
 import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
+import { createStalledSearch } from '../../../src/polling/schedule/stalled-filings.ts';
 import { createPollingStore, type PollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisClock, type Clock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
@@ -34,6 +36,7 @@ export interface SeenEvent {
   readonly filing: unknown;
   readonly omitted: unknown;
   readonly doubt: unknown;
+  readonly stalled: unknown;
 }
 
 /** One account of a partner service as a poller of its own sees it. */
@@ -79,6 +82,8 @@ export interface WatchOptions {
   readonly filingBytesMax?: number;
   /** False: failed and refused requests are not repeated within a poll. */
   readonly retries?: boolean;
+  /** ISO 8601 durations by status; default none. */
+  readonly stalledAfter?: Readonly<Record<string, string>>;
   /** Default those of the daemon. */
   readonly doubtLimits?: Partial<DoubtLimits>;
 }
@@ -99,6 +104,7 @@ export async function watchAccount(
     pollIntervalMs: options.pollIntervalMs ?? 60_000,
     sweepIntervalMs: options.sweepIntervalMs ?? 3_600_000,
     createdAt: Date.now(),
+    stalledAfter: options.stalledAfter ?? null,
   };
   const keys = createKeys(prefix);
   const clock = options.clock ?? createRedisClock(redis);
@@ -143,6 +149,7 @@ export async function watchAccount(
     random,
     differences: new Map(),
     refused: new Map(),
+    stalled: createStalledSearch({ stays: createStayReads(redis, keys), snapshot }),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
     doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },

@@ -31,6 +31,8 @@ describe('the defaults', () => {
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
       trustedProxies: [],
+      publicUrl: null,
+      frameAncestors: [],
       apiToken: needed.API_TOKEN,
       encryptionKeys: [{ id: 'default', key: Buffer.alloc(32, 1) }],
       defaultAccount: null,
@@ -50,6 +52,7 @@ describe('the defaults', () => {
         allowCidrs: [],
         allowHttp: false,
         disableAfterMs: 432_000_000,
+        attemptDetails: 'failures',
       },
       doubt: defaultDoubtLimits,
       filingBytesMax: 262_144,
@@ -72,6 +75,12 @@ describe('right values', () => {
     [{ HOST: 'localhost', PORT: '65535' }, { http: { host: 'localhost', port: 65_535 } }],
     [{ METRICS_PORT: '9464' }, { metricsPort: 9_464 }],
     [{ TRUSTED_PROXIES: '10.0.0.0/8, ::1/128' }, { trustedProxies: ['10.0.0.0/8', '::1/128'] }],
+    [{ PUBLIC_URL: 'https://Filings.example.com//' }, { publicUrl: 'https://filings.example.com' }],
+    [{ PUBLIC_URL: 'http://a.example/hooks/' }, { publicUrl: 'http://a.example/hooks' }],
+    [
+      { FRAME_ANCESTORS: 'https://a.example.com, http://B.example:8080/' },
+      { frameAncestors: ['https://a.example.com', 'http://b.example:8080'] },
+    ],
     [
       {
         REDIS_URL: 'rediss://u:p@r:1/2',
@@ -149,6 +158,7 @@ describe('right values', () => {
       DELIVERY_TIMEOUT_MS: '50',
       DELIVERY_MAX_IN_FLIGHT: '1',
       DELIVERY_DISABLE_AFTER_MS: '50',
+      DELIVERY_ATTEMPT_DETAILS: 'none',
     });
     expect(delivery).toEqual({
       timeoutMs: 50,
@@ -157,6 +167,7 @@ describe('right values', () => {
       allowCidrs: ['127.0.0.0/8', '::1/128'],
       allowHttp: true,
       disableAfterMs: 50,
+      attemptDetails: 'none',
     });
   });
 });
@@ -215,6 +226,20 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback', 'true', '1'],
+  PUBLIC_URL: [
+    'filings.example.com',
+    'ftp://filings.example.com',
+    'https://a:b@example.com',
+    'https://example.com/#/accounts',
+  ],
+  FRAME_ANCESTORS: [
+    'intranet.example.com',
+    'https://intranet.example.com/page',
+    'https://*.example.com',
+    "'self'",
+    'https://a.example.com;script-src *',
+    'ftp://a.example.com',
+  ],
   METRICS_PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   API_TOKEN: [
     'short',
@@ -287,6 +312,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
     '*',
   ],
   DELIVERY_ALLOW_HTTP: wrongBooleans,
+  DELIVERY_ATTEMPT_DETAILS: ['some', 'ALL', 'true'],
   DELIVERY_DISABLE_AFTER_MS: [...wrongNumbers, '9'],
   EVENT_RETENTION_MS: [...wrongNumbers, '9'],
   ROLES: ['all', 'api,', 'api;poll', 'API', 'api,worker'],

@@ -6,7 +6,7 @@ import { customHeadersMax, checkCustomHeaders } from '../../../src/egress/header
 
 function problemsOf(headers: Record<string, string>): readonly string[] {
   const check = checkCustomHeaders(headers);
-  return check.ok ? [] : check.problems;
+  return check.ok ? [] : check.problems.map(({ name, message }) => `${name ?? 'all'}: ${message}`);
 }
 
 describe('acceptable headers', () => {
@@ -37,7 +37,7 @@ describe('acceptable headers', () => {
       Array.from({ length: customHeadersMax }, (_, n) => [`x-${n}`, 'v'] as const),
     );
     expect(checkCustomHeaders(headers)).toEqual({ ok: true });
-    expect(problemsOf({ ...headers, 'x-more': 'v' })).toEqual(['At most 20 headers are allowed.']);
+    expect(problemsOf({ ...headers, 'x-more': 'v' })).toEqual(['all: must not be more than 20']);
   });
 });
 
@@ -126,7 +126,7 @@ describe('reserved names', () => {
   ])('refuses %s', (name) => {
     const headers = Object.fromEntries([[name, 'v']]);
     expect(problemsOf(headers)).toEqual([
-      `Header "${name}" is reserved for this service, the connection or proxies: use Authorization, X-Api-Key or a name of your own.`,
+      `${name}: is reserved for this service, the connection or proxies: use Authorization, X-Api-Key or a name of your own`,
     ]);
   });
 });
@@ -168,15 +168,7 @@ describe('injection', () => {
     '\r\n',
   ])('refuses the value %j without repeating it', (value) => {
     const problems = problemsOf({ 'x-a': value });
-    expect(problems).toEqual([
-      'Header "x-a" has a value that is not printable ASCII without outer whitespace.',
-    ]);
-  });
-
-  it('escapes what it quotes of a name', () => {
-    expect(problemsOf({ 'x\r\n\u001b[31m': 'v' })).toEqual([
-      'Header "x\\r\\n\\u001b[31m" has no valid name.',
-    ]);
+    expect(problems).toEqual(['x-a: has a value that is not printable ASCII without outer whitespace']);
   });
 
   it('accepts nothing that Node would refuse to send', () => {
@@ -196,9 +188,7 @@ describe('injection', () => {
 
 describe('limits', () => {
   it('refuses a name that appears in two spellings', () => {
-    expect(problemsOf({ 'x-a': '1', 'X-A': '2', 'x-b': '3' })).toEqual([
-      'Header "x-a" appears more than once.',
-    ]);
+    expect(problemsOf({ 'x-a': '1', 'X-A': '2', 'x-b': '3' })).toEqual(['X-A: appears more than once']);
   });
 
   it('refuses long names, long values and a large sum', () => {
@@ -208,7 +198,7 @@ describe('limits', () => {
     expect(problemsOf(five)).toEqual([expect.stringContaining('8192')]);
   });
 
-  it('names every problem at once', () => {
-    expect(problemsOf({ host: 'a\nb', 'x y': 'v' })).toHaveLength(3);
+  it('names every header with its first problem', () => {
+    expect(problemsOf({ host: 'a\nb', 'x y': 'v', 'x-a': 'v' })).toHaveLength(2);
   });
 });

@@ -21,8 +21,9 @@ describe('the SSRF corpus', () => {
   });
 
   for (const group of corpus) {
-    it.each(group.urls)(`refuses %j with the one neutral sentence (${group.class})`, (url) => {
-      expect(checkCallbackUrl(url, rules)).toEqual(refused);
+    it.each(group.urls)(`refuses %j for its text alone (${group.class})`, (url) => {
+      const problem = expect.stringMatching(/^(?:it|its|port|[^ ]+ is) [ -~]{5,120}$/) as string;
+      expect(checkCallbackUrl(url, rules)).toEqual({ ok: false, problem });
     });
   }
 });
@@ -55,7 +56,7 @@ describe('acceptable URLs', () => {
     expect(checkCallbackUrl(url, rules).ok).toBe(true);
     expect(checkCallbackUrl(`${url}a`, rules)).toEqual({
       ok: false,
-      problem: 'The URL must not be longer than 2048 characters.',
+      problem: 'it is longer than 2048 characters',
     });
   });
 });
@@ -94,17 +95,58 @@ describe('schemes', () => {
     'gopher://127.0.0.1:6379/',
     'javascript:alert(1)',
     'unix:/run/x',
+    'hooks.example.com',
+    '//hooks.example.com',
   ])('refuses %s for its scheme', (url) => {
-    expect(checkCallbackUrl(url, rules)).toEqual({
-      ok: false,
-      problem: 'The URL must start with https:// or http://.',
-    });
+    const problem = expect.stringMatching(
+      /^it (?:must|does not) begin with https:\/\/ or http:\/\/$/,
+    ) as string;
+    expect(checkCallbackUrl(url, rules)).toEqual({ ok: false, problem });
   });
 
   it('refuses http unless it is allowed', () => {
     const check = checkCallbackUrl('http://example.com/', { allowHttp: false, policy });
-    expect(check).toEqual({ ok: false, problem: 'The URL must start with https://.' });
+    expect(check).toEqual({
+      ok: false,
+      problem: 'it must begin with https:// (for development: DELIVERY_ALLOW_HTTP=true)',
+    });
     expect(checkCallbackUrl('https://example.com/', { allowHttp: false, policy }).ok).toBe(true);
+  });
+});
+
+describe('the words of a refusal', () => {
+  it.each([
+    ['hooks.example.com', 'it does not begin with https://'],
+    [
+      'https://user:pw@example.com/',
+      'it contains user information; give credentials as a custom header, such as Authorization',
+    ],
+    ['https://example.com/#frag', 'it has a fragment, which is never sent'],
+    ['https://example.com:22/', 'port 22 is not permitted; 443 is, 80, and those above 1023'],
+    [
+      'https://example.com:6379/',
+      'port 6379 is not permitted: it belongs to a service that is no web application',
+    ],
+    ['https://example.com:/', 'it has a colon without a port'],
+    ['https://example.com:99999/', 'its host or port is not valid'],
+    ['https://10.0.0.1/', '10.0.0.1 is a private address; the operator opens it with DELIVERY_ALLOW_CIDRS'],
+    ['https://167772161/', '10.0.0.1 is a private address; the operator opens it with DELIVERY_ALLOW_CIDRS'],
+    [
+      'https://169.254.169.254/',
+      '169.254.169.254 is a link-local address; the operator opens it with DELIVERY_ALLOW_CIDRS',
+    ],
+    ['https://[fd00::1]/', 'fd00::1 is a private address; the operator opens it with DELIVERY_ALLOW_CIDRS'],
+    [
+      'https://localhost/',
+      "localhost is the daemon's own machine; the operator opens it with DELIVERY_ALLOW_CIDRS",
+    ],
+    ['https://metadata.google.internal/', 'metadata.google.internal is the metadata service of a cloud'],
+    ['https://example.com/a b', 'it contains whitespace'],
+    ['https://example.com\\a', 'it contains a backslash'],
+    ['https://example.com./', 'its host ends in a dot'],
+    ['https:///a', 'it has no host'],
+  ])('%s: %s', (url, problem) => {
+    expect(checkCallbackUrl(url, { allowHttp: false, policy })).toEqual({ ok: false, problem });
   });
 });
 
@@ -130,7 +172,7 @@ describe('allowed ranges', () => {
     'http://[::ffff:127.0.0.1]/',
     'http://metadata.google.internal/',
   ])('leave %s refused', (url) => {
-    expect(checkCallbackUrl(url, local)).toEqual(refused);
+    expect(checkCallbackUrl(url, local)).toMatchObject({ ok: false });
   });
 });
 

@@ -67,10 +67,19 @@ export function Dialog({ title, open, onClose, children }) {
 
 /**
  * A form in a dialog: its fields, why it failed, and its two buttons.
- * @param {{ action: Action, work: (form: FormData) => Promise<void>, verb: string, what: string, onCancel: ()
- * => void, children?: ComponentChildren }} props
+ * @param {{ action: Action, work: (form: FormData) => Promise<void>, verb: string, what: string, kind?:
+ * 'primary' | 'danger', refusal?: string, onCancel: () => void, children?: ComponentChildren }} props
  */
-export function DialogForm({ action, work, verb, what, onCancel, children }) {
+export function DialogForm({
+  action,
+  work,
+  verb,
+  what,
+  kind = 'primary',
+  refusal = 'Cancel',
+  onCancel,
+  children,
+}) {
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
@@ -80,8 +89,8 @@ export function DialogForm({ action, work, verb, what, onCancel, children }) {
     ${children}
     <${Failure} error=${action.error} what=${what} />
     <div class="buttons">
-      <button type="submit" class="primary" aria-disabled=${action.busy}>${verb}</button>
-      <button type="button" onClick=${onCancel}>Cancel</button>
+      <button type="submit" class=${kind} aria-disabled=${action.busy}>${verb}</button>
+      <button type="button" onClick=${onCancel}>${refusal}</button>
     </div>
   </form>`;
 }

@@ -1,117 +1,157 @@
-import { useEffect, useState } from '../vendor/hooks.js';
+import { useRef, useState } from '../vendor/hooks.js';
 import { Dialog, DialogForm, useAction } from './actions.js';
-import { ApiError, apiPath } from '../data/api-client.js';
+import { Tick } from './fields.js';
+import { replayRequest, whichEvents } from './replay-request.js';
+import { timeZone } from '../attempts/local-time.js';
+import { eventMeanings } from '../data/catalogue.js';
+import { useClient } from '../data/use-resource.js';
 import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
-import { Failure, Notice } from '../parts/parts.js';
-import { sleep } from '../data/sleep.js';
-import { useClient } from '../data/use-resource.js';
+import { Notice } from '../parts/parts.js';
+import { toggled } from '../subscriptions/event-ticks.js';
 
-/** @import { Replay } from '../data/api-types.d.ts' */
+/** @import { Subscription } from '../data/api-types.d.ts' */
+/** @import { ReplayValues } from './replay-request.js' */
 
-const lookEveryMs = 1000;
+/** @type {ReplayValues} */
+const nothingChosen = { which: 'dead', after: '', before: '', filingId: '', eventTypes: [] };
 
 /**
- * Delivers events again: asks which, then shows the progress.
- * @param {{ path: string, account: string, onDone: () => void }} props `path`: of the subscription
+ * Delivers events again: asks which, counts them, and starts once that is confirmed.
+ * @param {{ path: string, subscription: Subscription, onStarted: () => void }} props `path`: of the subscription
  */
-export function ReplayButton({ path, account, onDone }) {
-  const client = useClient();
-  const action = useAction();
+export function ReplayButton({ path, subscription, onStarted }) {
   const [open, setOpen] = useState(false);
-  const [started, setStarted] = useState(/** @type {{ id: string, matched: number } | null} */ (null));
-  const replay = async (/** @type {FormData} */ form) => {
-    setStarted(await client.send('POST', `${path}/replay`, replayRequest(form)));
-    setOpen(false);
-    onDone();
+  const close = () => setOpen(false);
+  const started = () => {
+    close();
+    onStarted();
   };
   return html`<button type="button" onClick=${() => setOpen(true)}>Replay …</button>
-    <${Dialog} title="Replay" open=${open} onClose=${() => setOpen(false)}>
-      <${DialogForm}
-        action=${action}
-        work=${replay}
-        verb="Replay"
-        what="replay"
-        onCancel=${() => setOpen(false)}
-      >
-        <p>
-          Delivers events of the log again under their old ids. Receivers that heed the ids do nothing twice.
-        </p>
-        <fieldset>
-          <legend>Which events</legend>
-          <label><input type="radio" name="which" value="dead" checked /> Only dead letters</label>
-          <label><input type="radio" name="which" value="all" /> Everything that matches</label>
-        </fieldset>
-        <label>From <input type="datetime-local" name="after" step="1" /></label>
-        <label>Until <input type="datetime-local" name="before" step="1" /></label>
-        <label
-          >Only the filing <input name="filingId" autocomplete="off" maxlength="256" placeholder="any"
-        /></label>
-      <//>
-    <//>
-    ${started !== null && html`<${Progress} key=${started.id} account=${account} started=${started} />`}`;
+    <${Dialog} title="Replay" open=${open} onClose=${close}>
+      <${ReplayForm} path=${path} subscription=${subscription} onCancel=${close} onStarted=${started} />
+    <//>`;
 }
 
 /**
- * The body of a request for a replay; pure. Fields that were left empty are left out.
- * @param {FormData} form
+ * @param {{ path: string, subscription: Subscription, onCancel: () => void, onStarted: () => void }} props
  */
-export function replayRequest(form) {
-  const text = (/** @type {string} */ name) => /** @type {string | null} */ (form.get(name))?.trim() ?? '';
-  const time = (/** @type {string} */ name) =>
-    text(name) === '' ? {} : { [name]: new Date(text(name)).toISOString() };
-  return {
-    deadLettersOnly: text('which') === 'dead',
-    ...time('after'),
-    ...time('before'),
-    ...(text('filingId') === '' ? {} : { filingId: text('filingId') }),
+function ReplayForm({ path, subscription, onCancel, onStarted }) {
+  const client = useClient();
+  const action = useAction();
+  const [values, setValues] = useState(nothingChosen);
+  const [matched, setMatched] = useState(/** @type {number | null} */ (null));
+  // What was counted is what is started, though the last hour has moved on meanwhile.
+  const counted = useRef({});
+  const set = (/** @type {Partial<ReplayValues>} */ part) => {
+    setValues({ ...values, ...part });
+    setMatched(null);
   };
-}
-
-/** @param {{ account: string, started: { id: string, matched: number } }} props */
-function Progress({ account, started: { id, matched } }) {
-  const { replay, error } = useProgress(apiPath('accounts', account, 'replays', id), matched > 0);
-  if (matched === 0) return html`<${Notice} tone="info">No event matches, so nothing is delivered again.<//>`;
-  const done = (replay?.delivered ?? 0) + (replay?.failed ?? 0);
-  const finished = replay?.state === 'finished';
-  return html`<${Notice} tone=${finished && replay.failed > 0 ? 'warn' : 'good'}>
-    <p>${progressText(replay, matched)}</p>
-    ${!finished && html`<progress max=${matched} value=${done} aria-label="Replayed events"></progress>`}
-    <${Failure} error=${error} what="see how far the replay is" />
+  const count = async () => {
+    counted.current = replayRequest(values, client.now());
+    const answer = await client.send('POST', `${path}/replay?dryRun=true`, counted.current);
+    setMatched(answer.matched);
+  };
+  const start = async () => {
+    await client.send('POST', `${path}/replay`, counted.current);
+    onStarted();
+  };
+  const ready = matched !== null && matched > 0;
+  return html`<${DialogForm}
+    action=${action}
+    work=${ready ? start : count}
+    verb=${ready ? `Replay ${eventsOf(matched)}` : 'Count events'}
+    what=${ready ? 'start the replay' : 'count the events'}
+    onCancel=${onCancel}
+  >
+    <p>Delivers events again under their old ids. A receiver that heeds the ids does nothing twice.</p>
+    <${Which} values=${values} set=${set} />
+    <${Only} values=${values} set=${set} />
+    <div aria-live="polite">
+      ${matched === 0 && html`<${Notice}>No event matches, so nothing would be delivered.<//>`}
+      ${ready && html`<${Confirmation} matched=${matched} subscription=${subscription} />`}
+    </div>
   <//>`;
 }
 
-/** @type {(replay: Replay | null, matched: number) => string} */
-function progressText(replay, matched) {
-  const { state = 'running', delivered = 0, failed = 0 } = replay ?? {};
-  const stage = state === 'finished' ? 'Replay finished' : 'Replay under way';
-  const given = failed === 0 ? '' : `, ${number(failed)} given up once more`;
-  return `${stage}: ${number(delivered)} of ${number(matched)} delivered${given}.`;
+/** @param {{ values: ReplayValues, set: (part: Partial<ReplayValues>) => void }} props */
+function Which({ values, set }) {
+  const time = (/** @type {'after' | 'before'} */ name, /** @type {string} */ label) =>
+    html`<label
+      >${label}
+      <input
+        type="datetime-local"
+        step="1"
+        value=${values[name]}
+        onInput=${(/** @type {InputEvent} */ event) => set({ [name]: textOf(event) })}
+    /></label>`;
+  return html`<fieldset>
+      <legend>Which events</legend>
+      ${whichEvents.map(
+        ([which, label]) =>
+          html`<label key=${which}
+            ><input
+              type="radio"
+              name="which"
+              value=${which}
+              checked=${values.which === which}
+              onChange=${() => set({ which })}
+            />
+            ${label}</label
+          >`,
+      )}
+    </fieldset>
+    ${
+      values.which === 'between' &&
+      html`${time('after', 'From')} ${time('before', 'Until')}
+        <p class="quiet">Times are in ${timeZone()}. Leave one empty for no limit on that side.</p>`
+    }`;
 }
 
-/** @type {(path: string, wanted: boolean) => { replay: Replay | null, error: ApiError | null }} */
-function useProgress(path, wanted) {
-  const client = useClient();
-  const [state, setState] = useState({
-    replay: /** @type {Replay | null} */ (null),
-    error: /** @type {ApiError | null} */ (null),
-  });
-  useEffect(() => {
-    const leave = new AbortController();
-    const look = async () => {
-      for (let finished = !wanted; !finished && !leave.signal.aborted;) {
-        try {
-          const replay = await client.get(path, leave.signal);
-          setState({ replay, error: null });
-          finished = replay.state === 'finished';
-        } catch (error) {
-          if (error instanceof ApiError) setState(({ replay }) => ({ replay, error }));
-        }
-        await sleep(lookEveryMs, leave.signal);
-      }
-    };
-    void look();
-    return () => leave.abort();
-  }, [client, path, wanted]);
-  return state;
+/** @param {{ values: ReplayValues, set: (part: Partial<ReplayValues>) => void }} props */
+function Only({ values: { filingId, eventTypes }, set }) {
+  return html`<label
+      >Only the filing
+      <input
+        value=${filingId}
+        autocomplete="off"
+        spellcheck="false"
+        maxlength="256"
+        placeholder="Any filing; or the id of one"
+        onInput=${(/** @type {InputEvent} */ event) => set({ filingId: textOf(event) })}
+    /></label>
+    <details>
+      <summary>
+        Only some event types
+        <span class="quiet">${eventTypes.length === 0 ? 'all' : eventTypes.length}</span>
+      </summary>
+      <div class="narrow-ticks">
+        ${Object.keys(eventMeanings).map(
+          (type) =>
+            html`<${Tick}
+              key=${type}
+              label=${html`<code>${type}</code>`}
+              checked=${eventTypes.includes(type)}
+              onToggle=${() => set({ eventTypes: toggled(eventTypes, type) })}
+            />`,
+        )}
+      </div>
+    </details>`;
 }
+
+/** @param {{ matched: number, subscription: Subscription }} props */
+function Confirmation({ matched, subscription: { state, lag } }) {
+  return html`<${Notice} tone=${state === 'active' ? 'info' : 'warn'}>
+    <p>
+      <strong>${eventsOf(matched)}</strong> ${matched === 1 ? 'matches' : 'match'} and will be sent again.
+    </p>
+    ${state === 'failing' && html`<p>The endpoint is failing: they wait with ${number(lag)} pending deliveries until it works.</p>`}
+    ${state === 'disabled' && html`<p>The subscription is disabled: they wait until it is enabled.</p>`}
+  <//>`;
+}
+
+/** @type {(count: number) => string} */
+const eventsOf = (count) => `${number(count)} ${count === 1 ? 'event' : 'events'}`;
+
+/** @type {(event: InputEvent) => string} */
+const textOf = ({ currentTarget }) => /** @type {HTMLInputElement} */ (currentTarget).value;

@@ -1,7 +1,8 @@
-import { useRef, useState } from '../vendor/hooks.js';
+import { useState } from '../vendor/hooks.js';
 import { Dialog, DialogForm, useAction } from './actions.js';
+import { SecretField } from './copy.js';
 import { html } from '../parts/html.js';
-import { When } from '../parts/parts.js';
+import { fullTime } from '../parts/format.js';
 import { useClient } from '../data/use-resource.js';
 
 /** @import { Rotation } from '../data/api-types.d.ts' */
@@ -35,7 +36,7 @@ export function RotateButton({ path, onDone }) {
               onCancel=${close}
             >
               <p>
-                Callbacks are signed with a new secret at once, and with the old one as well for a while, so
+                Requests are signed with a new secret at once, and with the old one as well for a while, so
                 that the receiver can change over.
               </p>
               <label
@@ -55,28 +56,19 @@ export function RotateButton({ path, onDone }) {
 
 /** @param {{ rotation: Rotation, onClose: () => void }} props */
 function NewSecret({ rotation: { secret, previousExpiresAt }, onClose }) {
-  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const [copied, setCopied] = useState('');
-  const copy = async () => {
-    field.current?.select();
-    try {
-      await navigator.clipboard.writeText(secret);
-      setCopied('Copied.');
-    } catch {
-      setCopied('The browser does not allow it: the secret is selected, copy it with the keyboard.');
-    }
-  };
   return html`<p role="status">
       <strong>This secret is shown only now.</strong> Give it to the receiver before you close this.
     </p>
-    <label>New secret <input ref=${field} class="secret" readonly value=${secret} /></label>
+    <${SecretField} label="New secret" value=${secret} />
     <p class="quiet">
-      The old one
-      ${previousExpiresAt === null ? 'is valid no longer' : html`ends <${When} at=${previousExpiresAt} />`}.
+      ${
+        previousExpiresAt === null
+          ? 'The old secret is no longer valid.'
+          : html`Requests are signed with the old one as well until
+            ${fullTime(Date.parse(previousExpiresAt))}.`
+      }
     </p>
     <div class="buttons">
-      <button type="button" class="primary" onClick=${copy}>Copy</button>
       <button type="button" onClick=${onClose}>Close</button>
-      <span role="status">${copied}</span>
     </div>`;
 }

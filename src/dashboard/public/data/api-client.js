@@ -4,41 +4,46 @@ export class ApiError extends Error {
    * @param {number} status
    * @param {string} code stable, see the API reference
    * @param {string} detail a sentence that says what to do
+   * @param {{ path: string, message: string }[]} errors each wrong value of the request
    */
-  constructor(status, code, detail) {
+  constructor(status, code, detail, errors = []) {
     super(detail);
     this.status = status;
     this.code = code;
+    this.errors = errors;
   }
 }
+
+const mode = globalThis.self === globalThis.top ? 'page' : 'frame';
 
 /**
  * Calls the API of the daemon that served this page.
  * @typedef {object} ApiClient
  * @property {(path: string, signal?: AbortSignal) => Promise<any>} get the parsed answer; rejects with
  * ApiError
- * @property {(method: string, path: string, body?: unknown) => Promise<any>} send the parsed answer, null
- * when it is empty
+ * @property {(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+ * Promise<any>} send the parsed answer, null when it is empty
  * @property {(path: string, headers: Record<string, string>, signal: AbortSignal) => Promise<Response>} open
  * an answer to read piece by piece
  * @property {() => number} now milliseconds on the daemon's clock, to within a second
  */
 
 /**
- * @param {string} token
+ * Calls with the session's cookie, which the browser adds. It counts only with the header that says where the
+ * page runs, because no page of another origin can send that.
  * @param {() => void} onRefused called for every answer 401
  * @returns {ApiClient}
  */
-export function createApiClient(token, onRefused) {
+export function createApiClient(onRefused) {
   let skewMs = 0;
 
   /** @type {(path: string, init: RequestInit, headers?: Record<string, string>) => Promise<Response>} */
   async function request(path, init, headers = {}) {
     const response = await reach(path, {
       ...init,
-      headers: { ...headers, authorization: `Bearer ${token}` },
+      headers: { ...headers, 'x-filing-webhooks': mode },
       cache: 'no-store',
-      credentials: 'omit',
+      credentials: 'same-origin',
       redirect: 'error',
     });
     const date = Date.parse(response.headers.get('date') ?? '');
@@ -50,10 +55,9 @@ export function createApiClient(token, onRefused) {
 
   return {
     get: async (path, signal) => (await request(path, signal === undefined ? {} : { signal })).json(),
-    async send(method, path, body) {
+    async send(method, path, body, more = {}) {
       const json = body === undefined ? {} : { body: JSON.stringify(body) };
-      /** @type {Record<string, string>} */
-      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+      const headers = body === undefined ? more : { ...more, 'content-type': 'application/json' };
       const text = await (await request(path, { method, ...json }, headers)).text();
       return text === '' ? null : JSON.parse(text);
     },
@@ -87,10 +91,16 @@ async function reach(path, init) {
 /** @type {(response: Response) => Promise<ApiError>} */
 async function toApiError(response) {
   try {
-    const { code, detail } = await response.json();
-    return new ApiError(response.status, String(code), String(detail));
+    const { code, detail, errors } = await response.json();
+    return new ApiError(response.status, String(code), String(detail), errorsOf(errors));
   } catch {
     const detail = `The answer was ${response.status} without a reason. A proxy in between may have sent it; see the daemon's log.`;
     return new ApiError(response.status, 'unknown', detail);
   }
+}
+
+/** @type {(errors: unknown) => { path: string, message: string }[]} */
+function errorsOf(errors) {
+  if (!Array.isArray(errors)) return [];
+  return errors.map((error) => ({ path: String(error?.path ?? ''), message: String(error?.message ?? '') }));
 }

@@ -1,3 +1,5 @@
+import type { Seen } from './rejection-types.d.ts';
+
 /** A time of the API: ISO 8601 in UTC. */
 type Time = string;
 
@@ -46,6 +48,8 @@ export interface Filing {
   stateAbbr: string | null;
   filingType: string | null;
   premium: number | null;
+  /** Of a rejection: who took note of it. */
+  seen?: Seen | null;
 }
 
 export interface FilingEvent {
@@ -70,7 +74,11 @@ export interface Subscription {
   url: string;
   eventTypes: string[];
   states: string[] | null;
+  statuses: string[] | null;
   description: string | null;
+  /** Every value is `***`. */
+  headers: Record<string, string>;
+  from: string;
   format: string;
   payload: string;
   enabled: boolean;
@@ -87,6 +95,8 @@ export interface Subscription {
 }
 
 export interface Attempt {
+  id: string;
+  subscription: string;
   eventId: string;
   eventType: string;
   filingId: string | null;
@@ -96,6 +106,8 @@ export interface Attempt {
   durationMs: number;
   response: string | null;
   at: Time;
+  /** Id of the replay that it belongs to. */
+  replay?: string | null;
 }
 
 export interface DeadLetter {
@@ -119,9 +131,27 @@ export interface PingAnswer {
 export interface Replay {
   id: string;
   matched: number;
-  state: 'running' | 'finished';
+  state: 'running' | 'finished' | 'cancelled';
   delivered: number;
   failed: number;
+  createdAt: Time;
+  conditions: {
+    after: Time | null;
+    before: Time | null;
+    eventTypes: string[] | null;
+    filingId: string | null;
+    deadLettersOnly: boolean;
+    eventIds: string[] | null;
+  };
+}
+
+export interface RegisteredSubscription extends Subscription {
+  secret: string;
+}
+
+export interface ChangedSubscription extends Subscription {
+  dropped?: ('headers' | 'secret')[];
+  secret?: string;
 }
 
 export interface Rotation {

@@ -5,3 +5,6 @@ export const eventTones: Readonly<Record<string, Tone>>;
 
 /** The tone of each known status, in the order of `src/partner/filing-statuses.ts`. */
 export const statusTones: Readonly<Record<string, Tone>>;
+
+/** When each event type that is in logs occurs, as a sentence. */
+export const eventMeanings: Readonly<Record<string, string>>;

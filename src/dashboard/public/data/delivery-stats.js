@@ -1,8 +1,8 @@
-/** @import { Attempt } from './api-types.d.ts' */
+/** @import { Attempt, Subscription } from './api-types.d.ts' */
 
 /**
  * Statistics of attempts, aborted ones left out; pure. They are the number of attempts, the number of
- * acknowledged ones, and the median duration of these in milliseconds, null if there are none.
+ * delivered ones, and the median duration of these in milliseconds, null if there are none.
  * @param {Attempt[]} attempts
  */
 export function deliveryStats(attempts) {
@@ -12,5 +12,50 @@ export function deliveryStats(attempts) {
     attempts: attempts.filter(({ outcome }) => outcome !== 'aborted').length,
     delivered: delivered.length,
     medianMs: durations[Math.floor(durations.length / 2)] ?? null,
+  };
+}
+
+// Milliseconds for which a failed attempt counts against an endpoint that works again.
+const recentMs = 86_400_000;
+// Share of the attempts that an endpoint in order takes, and the fewest attempts that say anything.
+const goodShare = 0.9;
+const attemptsMin = 4;
+
+/**
+ * The state of a subscription as the page shows it: `degraded` if it is active but many of its attempts of the
+ * last day failed; pure.
+ * @param {Pick<Subscription, 'state'>} subscription
+ * @param {Attempt[]} attempts the latest
+ * @param {number} now milliseconds
+ */
+export function shownState({ state }, attempts, now) {
+  if (state !== 'active') return state;
+  const recent = attempts.filter(({ at }) => now - Date.parse(at) < recentMs);
+  const { attempts: all, delivered } = deliveryStats(recent);
+  return all >= attemptsMin && delivered / all < goodShare ? 'degraded' : state;
+}
+
+/**
+ * The failures since the last success: how many there are, since when, and the outcome of the latest. Null if
+ * the latest attempt succeeded or there is none; pure.
+ * @param {Attempt[]} attempts newest first
+ */
+export function presentFailure(attempts) {
+  const counted = attempts.filter(({ outcome }) => outcome !== 'aborted');
+  const end = counted.findIndex(({ outcome }) => outcome === 'delivered');
+  const failures = end === -1 ? counted : counted.slice(0, end);
+  const [latest] = failures;
+  const first = failures.at(-1);
+  if (latest === undefined || first === undefined) return null;
+  const same = failures.filter(
+    ({ outcome, statusCode }) => outcome === latest.outcome && statusCode === latest.statusCode,
+  );
+  return {
+    outcome: latest.outcome,
+    statusCode: latest.statusCode,
+    alike: same.length,
+    failures: failures.length,
+    isFromTheStart: end === -1,
+    since: first.at,
   };
 }

@@ -3,16 +3,23 @@ import { deliveryStats } from '../data/delivery-stats.js';
 import { duration } from './format.js';
 import { html } from './html.js';
 import { Badge, Failure, FilingLink, Loading, Text, When } from './parts.js';
+import { Sparkline } from './sparkline.js';
 import { Table } from './table.js';
+import { AttemptFilters, useAttemptFilters } from '../attempts/attempt-filters.js';
+import { AttemptsTable } from '../attempts/attempts-table.js';
+import { outcomeName } from '../attempts/outcomes.js';
 import { useList } from '../data/use-resource.js';
+import { href, withQuery } from '../router.js';
 
 /** @import { Attempt, DeadLetter } from '../data/api-types.d.ts' */
 /** @import { List } from '../data/use-resource.js' */
 
 const refreshMs = 5000;
+// The daemon looks through all attempts for those that match.
+const filteredMs = 15_000;
 
 /**
- * The acknowledged share of the attempts, and their speed.
+ * The delivered share of the attempts, and their speed.
  * @param {{ attempts: Attempt[] }} props
  */
 export function Stats({ attempts }) {
@@ -20,53 +27,34 @@ export function Stats({ attempts }) {
   if (all === 0) return html`<span class="none">no attempts</span>`;
   // Rounded down, so that 100 % means every one.
   const rate = `${Math.floor((delivered / all) * 100)} % of ${all}`;
-  return html`<span>${medianMs === null ? rate : `${rate}, median ${duration(medianMs)}`}</span>`;
+  return html`<${Sparkline} attempts=${attempts} />
+    <span>${medianMs === null ? rate : `${rate}, median ${duration(medianMs)}`}</span>`;
 }
 
 /**
- * @param {string} outcome
- * @returns {import('./parts.js').Tone}
- */
-function toneOf(outcome) {
-  if (outcome === 'delivered') return 'good';
-  return outcome === 'aborted' ? 'plain' : 'bad';
-}
-
-/**
- * The attempts of a subscription and their responses, newest first.
+ * The attempts of a subscription and their responses, newest first, with filters.
  * @param {{ account: string, id: string }} props
  */
 export function Attempts({ account, id }) {
+  const filters = useAttemptFilters();
+  const isFiltered = Object.keys(filters).length > 0;
   const path = apiPath('accounts', account, 'subscriptions', id, 'attempts');
+  const query = isFiltered ? `?${new URLSearchParams(filters)}` : '';
   /** @type {List<Attempt>} */
-  const { data, error, showMore } = useList(path, refreshMs);
-  if (data === null)
-    return error === null
-      ? html`<${Loading} what="the attempts" />`
-      : html`<${Failure} error=${error} what="read the attempts" />`;
-  const rows = data.items.map((attempt) => ({
-    key: `${attempt.eventId} ${attempt.attempt} ${attempt.at}`,
-    cells: [
-      html`<${When} at=${attempt.at} />`,
-      html`<${Badge} word=${attempt.eventType} />`,
-      html`<${Subject} account=${account} filingId=${attempt.filingId} />`,
-      attempt.attempt,
-      html`<${Badge} word=${attempt.outcome} tone=${toneOf(attempt.outcome)} />`,
-      html`<${Text} value=${attempt.statusCode} />`,
-      duration(attempt.durationMs),
-      html`<span class="clamp answer"><${Text} value=${attempt.response} /></span>`,
-    ],
-  }));
-  return html`<${Failure} error=${error} what="read the attempts again" />
-    ${rows.length > 0 && html`<p>Acknowledged of those below: <${Stats} attempts=${data.items} />.</p>`}
-    <${Table}
-      caption="Attempts, newest first"
-      columns=${['When', 'Event', 'Filing', 'Try', 'Outcome', 'Status', 'Took', 'Answer']}
-      rows=${rows}
-      empty="Nothing was sent yet. A test sends a ping now."
-      more=${data.more}
-      onMore=${showMore}
-    />`;
+  const { data, error, showMore } = useList(path + query, isFiltered ? filteredMs : refreshMs);
+  return html`<${AttemptFilters} />
+    <${Failure} error=${error} what="read the attempts" />
+    ${data === null && error === null && html`<${Loading} what="the attempts" />`}
+    ${
+      data !== null &&
+      html`<${AttemptsTable}
+        account=${account}
+        attempts=${data.items}
+        empty=${isFiltered ? 'No attempt that is still kept matches.' : 'Nothing was sent yet.'}
+        more=${data.more}
+        onMore=${showMore}
+      />`
+    }`;
 }
 
 /**
@@ -88,15 +76,17 @@ export function DeadLetters({ account, id }) {
       letter.eventType === ''
         ? html`<${Text} value=${`${letter.events} that left the log`} />`
         : html`<${Badge} word=${letter.eventType} />`,
-      html`<${Subject} account=${account} filingId=${letter.filingId} />`,
-      letter.attempts,
-      html`<${Badge} word=${letter.lastOutcome} tone="bad" />`,
+      letter.filingId === null
+        ? html`<${Text} value=${null} />`
+        : html`<${FilingLink} account=${account} filingId=${letter.filingId} />`,
+      attemptsOf(account, id, letter),
+      html`<${Badge} word=${outcomeName(letter.lastOutcome)} tone="bad" />`,
     ],
   }));
   return html`<${Failure} error=${error} what="read the dead letters again" />
     <${Table}
       caption="Dead letters, newest first"
-      columns=${['Given up', 'Event', 'Filing', 'Tries', 'Last outcome']}
+      columns=${['Given up', 'Event', 'Filing', 'Attempts', 'Last outcome']}
       rows=${rows}
       empty="Nothing was given up."
       more=${data.more}
@@ -104,9 +94,9 @@ export function DeadLetters({ account, id }) {
     />`;
 }
 
-/** @param {{ account: string, filingId: string | null }} props */
-function Subject({ account, filingId }) {
-  return filingId === null
-    ? html`<${Text} value=${null} />`
-    : html`<${FilingLink} account=${account} filingId=${filingId} />`;
+/** @type {(account: string, id: string, letter: DeadLetter) => unknown} */
+function attemptsOf(account, id, { eventId, attempts }) {
+  if (eventId === '' || attempts === 0) return attempts;
+  const to = withQuery(href('accounts', account, 'subscriptions', id), { eventId });
+  return html`<a href=${to} aria-label=${`${attempts} attempts of this event`}>${attempts}</a>`;
 }

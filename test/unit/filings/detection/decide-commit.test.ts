@@ -29,6 +29,7 @@ const context: DecisionContext = {
   announces: () => true,
   notBefore: () => 150,
   filingBytesMax: 1_000,
+  stayLimit: () => undefined,
 };
 
 function read(status: string): Observation & { documents: () => number } {
@@ -102,8 +103,8 @@ describe('one observation', () => {
 });
 
 it('is seen to be as stored without decoding only where both are there and alike', () => {
-  expect(isAsStored(read('PAID'), stored())).toBe(true);
-  expect(isAsStored(read('PENDING'), stored())).toBe(false);
-  expect(isAsStored(read('PAID'), null)).toBe(false);
-  expect(isAsStored(unknown, stored())).toBe(false);
+  expect(isAsStored(context, read('PAID'), stored())).toBe(true);
+  expect(isAsStored(context, read('PENDING'), stored())).toBe(false);
+  expect(isAsStored(context, read('PAID'), null)).toBe(false);
+  expect(isAsStored(context, unknown, stored())).toBe(false);
 });

@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from '../vendor/hooks.js';
-import { uPlot } from '../vendor/uplot.js';
-import { axisTime, fullTime, number } from './format.js';
-import { html } from './html.js';
-import { Text } from './parts.js';
+import { useEffect, useRef, useState } from '../../vendor/hooks.js';
+import { uPlot } from '../../vendor/uplot.js';
+import { axisTime, clockTime, fullTime, number } from '../format.js';
+import { html } from '../html.js';
+import { Text } from '../parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Sample } from '../data/samples.js' */
+/** @import { Sample } from '../../data/samples.js' */
 
 const heightPx = 220;
 
@@ -15,10 +15,10 @@ const colours = ['--warn', '--info', '--busy', '--good', '--bad'];
 
 /**
  * The counts per status over time, with a switch for each status and a caption above; `empty` stands in its
- * place while there is no line to draw.
- * @param {{ samples: Sample[], empty: ComponentChildren, children?: ComponentChildren }} props
+ * place while there is no line to draw. It shows the whole period, however much of it is known.
+ * @param {{ samples: Sample[], hours: number, empty: ComponentChildren, children?: ComponentChildren }} props
  */
-export function CountsChart({ samples, empty, children }) {
+export function CountsChart({ samples, hours, empty, children }) {
   const statuses = Object.keys(samples.at(-1)?.counts ?? {});
   // Nearly all filings are COMPLETED: their line would flatten the others.
   const [hidden, setHidden] = useState(/** @type {readonly string[]} */ (['COMPLETED']));
@@ -27,7 +27,7 @@ export function CountsChart({ samples, empty, children }) {
   const shown = statuses.filter((status) => !hidden.includes(status));
   return html`<div class="chart">
     ${children}
-    ${samples.length < 2 ? empty : html`<${Lines} samples=${samples} statuses=${statuses} shown=${shown} />`}
+    ${samples.length < 2 ? empty : html`<${Lines} samples=${samples} hours=${hours} statuses=${statuses} shown=${shown} />`}
     <fieldset class="legend">
       <legend class="hidden">Statuses in the chart</legend>
       ${statuses.map(
@@ -56,8 +56,11 @@ function Stroke({ place }) {
   </svg>`;
 }
 
-/** @param {{ samples: Sample[], statuses: string[], shown: string[] }} props */
-function Lines({ samples, statuses, shown }) {
+/** @param {{ samples: Sample[], hours: number, statuses: string[], shown: string[] }} props */
+function Lines({ samples, hours, statuses, shown }) {
+  const [pointed, setPointed] = useState(/** @type {number | null} */ (null));
+  const period = useRef(hours);
+  period.current = hours;
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const plot = useRef(/** @type {import('uplot') | null} */ (null));
   const dark = useDark();
@@ -65,7 +68,10 @@ function Lines({ samples, statuses, shown }) {
 
   useEffect(() => {
     const element = /** @type {HTMLDivElement} */ (box.current);
-    const options = optionsFor(element, statuses, shown);
+    const options = optionsFor(element, statuses, shown, {
+      hours: () => period.current,
+      onPoint: setPointed,
+    });
     // The chart is made with its data: an empty one would keep an empty scale until the next reading.
     plot.current = new uPlot(options, columnsOf(samples, statuses), element);
     const resize = new ResizeObserver(() =>
@@ -80,9 +86,25 @@ function Lines({ samples, statuses, shown }) {
   useEffect(() => {
     statuses.forEach((status, place) => plot.current?.setSeries(place + 1, { show: shown.includes(status) }));
   }, [shown.join('\n')]);
-  useEffect(() => plot.current?.setData(columnsOf(samples, statuses)), [samples]);
+  useEffect(() => plot.current?.setData(columnsOf(samples, statuses)), [samples, hours]);
 
-  return html`<div ref=${box} class="plot" role="img" aria-label=${summaryOf(samples, shown)}></div>`;
+  const sample = samples[pointed ?? samples.length - 1];
+  return html`<div ref=${box} class="plot" role="img" aria-label=${summaryOf(samples, shown)}></div>
+    ${sample !== undefined && html`<${Readout} sample=${sample} shown=${shown} isNow=${pointed === null} />`}`;
+}
+
+// The values under the pointer, or the latest ones.
+/** @param {{ sample: Sample, shown: string[], isNow: boolean }} props */
+function Readout({ sample: { at, counts }, shown, isNow }) {
+  return html`<p class="readout quiet">
+    <span>${isNow ? 'Now' : clockTime(at, Date.now())}</span>
+    ${shown.map(
+      (status) =>
+        html`<span key=${status}
+          ><${Text} value=${status} /> <strong>${number(counts[status] ?? 0)}</strong></span
+        >`,
+    )}
+  </p>`;
 }
 
 /** @type {(samples: Sample[], statuses: string[]) => import('uplot').AlignedData} */
@@ -93,8 +115,14 @@ function columnsOf(samples, statuses) {
   ];
 }
 
-/** @type {(element: HTMLElement, statuses: string[], shown: string[]) => import('uplot').Options} */
-function optionsFor(element, statuses, shown) {
+/**
+ * @typedef {object} Watch
+ * @property {() => number} hours how far the chart reaches back
+ * @property {(place: number | null) => void} onPoint which sample is under the pointer
+ */
+
+/** @type {(element: HTMLElement, statuses: string[], shown: string[], watch: Watch) => import('uplot').Options} */
+function optionsFor(element, statuses, shown, { hours, onPoint }) {
   const colour = (/** @type {string} */ name) => resolveColour(element, name);
   const axis = {
     stroke: colour('--quiet'),
@@ -106,8 +134,12 @@ function optionsFor(element, statuses, shown) {
     height: heightPx,
     padding: [8, 32, 0, 0],
     legend: { show: false },
-    cursor: { show: false },
-    scales: { y: { range: (_, __, most) => [0, Math.max(5, Math.ceil(most * 1.1))] } },
+    cursor: { y: false, drag: { setScale: false, x: false, y: false }, points: { size: 7 } },
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+    scales: {
+      x: { range: (_, __, last) => [Math.min(last - hours() * 3600, last - 1), last] },
+      y: { range: (_, __, most) => [0, Math.max(5, Math.ceil(most * 1.1))] },
+    },
     axes: [
       { ...axis, values: (_, times) => timeLabels(times), space: 80, size: 32 },
       {

@@ -1,0 +1,53 @@
+import type { Attempt } from './api-types.d.ts';
+
+/** A time of the API: ISO 8601 in UTC. */
+type Time = string;
+
+/** Who has an event, or who has not. */
+export interface EventDelivery {
+  subscription: string;
+  description: string | null;
+  url: string;
+  state: 'delivered' | 'waiting' | 'given_up' | 'not_selected';
+  /** Null when they are no longer kept. */
+  attempts: number | null;
+  lastOutcome: string | null;
+  lastStatusCode: number | null;
+  deliveredAt: Time | null;
+  nextAttemptAt: Time | null;
+  /** Id of the latest attempt that is still kept. */
+  lastAttempt: string | null;
+}
+
+/** One attempt with what was sent and what came back. */
+export interface AttemptDetails extends Attempt {
+  request: { url: string; headers: Record<string, string>; body: string } | null;
+  /** Why `request` is null. */
+  requestMissing: string | null;
+  responseHeaders: Record<string, string> | null;
+  /** The nearest attempts of the same event for the same subscription, newest first. */
+  earlier: Attempt[];
+  later: Attempt[];
+}
+
+export interface Token {
+  id: string;
+  name: string;
+  readOnly: boolean;
+  /** Whether it is a link to the page. */
+  link?: boolean;
+  parent: string | null;
+  createdAt: Time;
+  expiresAt: Time | null;
+  lastUsedAt: Time | null;
+}
+
+/** The settings of an account, and what one request with its key came to. */
+export interface AccountAnswer {
+  account: string;
+  baseUrl: string;
+  pollIntervalMs: number;
+  sweepIntervalMs: number;
+  stalledAfter?: Record<string, string> | null;
+  check?: { ok: boolean; detail: string };
+}

@@ -1,0 +1,114 @@
+/** @import { Subscription } from '../data/api-types.d.ts' */
+
+/**
+ * What a form for a subscription holds.
+ * @typedef {object} FormValues
+ * @property {string} url
+ * @property {string} description
+ * @property {readonly string[]} eventTypes
+ * @property {readonly string[]} statuses none: every status
+ * @property {readonly string[]} states none: every state
+ * @property {readonly { name: string, value: string }[] | null} headers null: those that there are stay
+ * @property {string} format
+ * @property {string} payload
+ * @property {string} from
+ * @property {string} secret
+ */
+
+const secretBytes = 32;
+
+/**
+ * The values of a form for a new subscription, with a secret that nobody else has.
+ * @returns {FormValues}
+ */
+export function newValues() {
+  const bytes = crypto.getRandomValues(new Uint8Array(secretBytes));
+  return {
+    url: '',
+    description: '',
+    eventTypes: ['filing.*'],
+    statuses: [],
+    states: [],
+    headers: [],
+    format: 'standard',
+    payload: 'full',
+    from: 'now',
+    secret: `whsec_${btoa(String.fromCharCode(...bytes))}`,
+  };
+}
+
+/**
+ * The values of a form for a subscription that there is. The values of its headers are not known, so they
+ * stay unless the form gives others; pure.
+ * @param {Subscription} subscription
+ * @returns {FormValues}
+ */
+export function valuesOf({ url, description, eventTypes, statuses, states, format, payload, from }) {
+  return {
+    url,
+    description: description ?? '',
+    eventTypes,
+    statuses: statuses ?? [],
+    states: states ?? [],
+    headers: null,
+    format,
+    payload,
+    from,
+    secret: '',
+  };
+}
+
+/**
+ * The body of a registration; pure.
+ * @param {FormValues} values
+ */
+export function registration(values) {
+  const { url, secret, from } = values;
+  return {
+    url: url.trim(),
+    ...settingsOf(values),
+    from,
+    ...(secret.trim() === '' ? {} : { secret: secret.trim() }),
+  };
+}
+
+/**
+ * The body of a change: only what differs, so nothing that another user changed meanwhile is set back; pure.
+ * @param {FormValues} before
+ * @param {FormValues} after
+ */
+export function change(before, after) {
+  const former = { url: before.url, from: before.from, ...settingsOf(before) };
+  const present = { url: after.url.trim(), from: after.from, ...settingsOf(after) };
+  return Object.fromEntries(
+    Object.entries(present).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(former[/** @type {'url'} */ (name)]),
+    ),
+  );
+}
+
+/**
+ * Whether a URL leads to another origin (scheme, host and port), to which headers are not taken along; pure.
+ * @param {string} before
+ * @param {string} after
+ */
+export function isMoved(before, after) {
+  const [from, to] = [URL.parse(before), URL.parse(after.trim())];
+  return from !== null && to !== null && from.origin !== to.origin;
+}
+
+/** @param {FormValues} values */
+function settingsOf({ description, eventTypes, statuses, states, headers, format, payload }) {
+  const named = headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
+  return {
+    description: description.trim() === '' ? null : description.trim(),
+    eventTypes,
+    statuses: statuses.length === 0 ? null : statuses,
+    states: states.length === 0 ? null : states,
+    ...(named === undefined
+      ? {}
+      : { headers: Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])) }),
+    format,
+    payload,
+  };
+}

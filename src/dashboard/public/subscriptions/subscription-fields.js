@@ -1,0 +1,100 @@
+import { ChoiceField, problemOf, TextField } from '../actions/fields.js';
+import { CopyButton } from '../actions/copy.js';
+import { html } from '../parts/html.js';
+import { EventTicks, StatusTicks } from './event-ticks.js';
+import { HeaderFields } from './header-fields.js';
+import { StateChips } from './state-chips.js';
+
+/** @import { ApiError } from '../data/api-client.js' */
+/** @import { FormValues } from './form-values.js' */
+
+/** The fields of a request that stand on the form, each with its own fault beside it. */
+export const shownFields = /** @type {const} */ ([
+  'url',
+  'description',
+  'eventTypes',
+  'statuses',
+  'states',
+  'headers',
+  'format',
+  'payload',
+  'from',
+  'secret',
+]);
+
+const formats = /** @type {const} */ ([
+  ['standard', 'Standard Webhooks (JSON)'],
+  ['cloudevents', 'CloudEvents (JSON)'],
+  ['slack', 'Slack message'],
+  ['teams', 'Microsoft Teams card'],
+]);
+
+const payloads = /** @type {const} */ ([
+  ['full', 'Full: with the whole filing'],
+  ['thin', 'Thin: without the filing'],
+]);
+
+const beginnings = /** @type {const} */ ([
+  ['now', 'Now: only what happens from now on'],
+  ['earliest', 'Earliest: first everything that is still in the log'],
+  ['state', 'State: first every filing as it is now, once'],
+]);
+
+/**
+ * The fields of a new or a changed subscription.
+ * @param {{ account: string, values: FormValues, onChange: (part: Partial<FormValues>) => void, error:
+ * ApiError | null, known?: readonly string[], isNew: boolean }} props `known`: the names of the headers that
+ * there are
+ */
+export function SubscriptionFields({ account, values, onChange, error, known = [], isNew }) {
+  const text = (/** @type {'url' | 'description' | 'secret'} */ name) => ({
+    name,
+    value: values[name],
+    onInput: (/** @type {string} */ value) => onChange({ [name]: value }),
+    problem: problemOf(error, name),
+  });
+  const choice = (/** @type {'format' | 'payload' | 'from'} */ name) => ({
+    ...text(/** @type {any} */ (name)),
+  });
+  const ticks = (/** @type {'eventTypes' | 'statuses' | 'states'} */ name) => ({
+    chosen: values[name],
+    onChange: (/** @type {string[]} */ chosen) => onChange({ [name]: chosen }),
+    problem: problemOf(error, name),
+  });
+  return html`<${TextField}
+      ...${text('url')}
+      label="Endpoint URL"
+      help="Events are sent to it as signed POST requests."
+      more=${{ type: 'url', required: true, placeholder: 'https://example.com/hooks/filings', autocomplete: 'off', spellcheck: false }}
+    />
+    <${TextField}
+      ...${text('description')}
+      label="Description"
+      help="The name of the receiver on this page, such as “Billing system”."
+      more=${{ maxlength: 500, autocomplete: 'off' }}
+    />
+    <${EventTicks} ...${ticks('eventTypes')} />
+    <${StatusTicks} ...${ticks('statuses')} />
+    <${StateChips} account=${account} ...${ticks('states')} />
+    <div class="halves">
+      <${ChoiceField} ...${choice('format')} label="Format" options=${formats} />
+      <${ChoiceField} ...${choice('payload')} label="Payload" options=${payloads} />
+      ${isNew && html`<${ChoiceField} ...${choice('from')} label="Begin with" options=${beginnings} />`}
+    </div>
+    <${HeaderFields}
+      headers=${values.headers}
+      known=${known}
+      onChange=${(/** @type {FormValues['headers']} */ headers) => onChange({ headers })}
+      problem=${problemOf(error, 'headers')}
+    />
+    ${
+      isNew &&
+      html`<${TextField}
+        ...${text('secret')}
+        beside=${html`<${CopyButton} text=${values.secret} what="the signing secret" />`}
+        label="Signing secret"
+        help="Give it to the receiver, which checks the signatures with it. It is not shown again once you leave this page. Write another one over it if the receiver already has one."
+        more=${{ class: 'secret', autocomplete: 'off', spellcheck: false }}
+      />`
+    }`;
+}

@@ -1,0 +1,51 @@
+import { parse, type Duration } from 'tinyduration';
+
+/** How long a filing is expected to stay in a status at most. */
+export interface StayLimit {
+  readonly ms: number;
+  /** The same as the operator wrote it, an ISO 8601 duration. */
+  readonly after: string;
+}
+
+/** Limits by status. */
+export type StayLimits = ReadonlyMap<string, StayLimit>;
+
+const unitMs = { weeks: 604_800_000, days: 86_400_000, hours: 3_600_000, minutes: 60_000, seconds: 1_000 };
+
+const leastMs = 60_000;
+const mostMs = 3_650 * unitMs.days;
+
+/** What is wrong with a limit, for the operator; null for nothing. */
+export function stayLimitProblem(text: string): string | null {
+  const duration = tryParse(text);
+  if (duration === null) return 'must be an ISO 8601 duration such as P10D, PT36H or P2W';
+  if (duration.years !== undefined || duration.months !== undefined)
+    return 'must be in weeks, days, hours, minutes and seconds; years and months differ in length';
+  const ms = lengthOf(duration);
+  return ms >= leastMs && ms <= mostMs ? null : 'must be from one minute (PT1M) to ten years (P3650D)';
+}
+
+/** The limits of an account's `stalledAfter`; those that cannot be read are left out. */
+export function toStayLimits(stalledAfter: Readonly<Record<string, string>> | null): StayLimits {
+  return new Map(
+    Object.entries(stalledAfter ?? {}).flatMap(([status, after]): [string, StayLimit][] => {
+      const duration = tryParse(after);
+      return duration === null ? [] : [[status, { ms: lengthOf(duration), after }]];
+    }),
+  );
+}
+
+function tryParse(text: string): Duration | null {
+  try {
+    return parse(text);
+  } catch {
+    return null;
+  }
+}
+
+// Milliseconds; 0 for a negative duration.
+function lengthOf(duration: Duration): number {
+  const units = Object.entries(unitMs) as [keyof typeof unitMs, number][];
+  const ms = units.reduce((sum, [unit, each]) => sum + (duration[unit] ?? 0) * each, 0);
+  return duration.negative === true ? 0 : Math.round(ms);
+}
