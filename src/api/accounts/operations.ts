@@ -69,7 +69,7 @@ export const getCounts = {
   tags: ['Accounts'],
   operationId: 'getCounts',
   summary: 'Filings by status over the past hours or days',
-  description: 'A point is kept each minute for a week. Longer times are answered with fewer points.',
+  description: 'Points are kept for a week.',
   params: inAccount,
   querystring: countsQuerySchema,
   response: { 200: countsAnswerSchema, ...problems(422) },

@@ -211,6 +211,10 @@ function notingHooks(calls: unknown[][]): ApiHooks {
       calls.push(['replay', account, id, request]);
       return { id: 'rpl_1', matched: 3 };
     },
+    async snapshot(account, id) {
+      calls.push(['snapshot', account, id]);
+      return 'rpl_2';
+    },
     replayProgress: async (_account, _id, replay) => (replay === 'rpl_1' ? runningReplay : null),
     replayCount: async () => 3,
     replayList: async () => [runningReplay],
