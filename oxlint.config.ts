@@ -78,6 +78,7 @@ const folders: Readonly<Record<string, Folder>> = {
     may: ['egress', 'names', 'subscriptions', 'events', 'waiting', 'json', 'memory'],
     has: ['undici'],
   },
+  'callbacks/messages': { may: ['events'], own: [], pure: true },
   delivery: { may: delivery },
   'delivery/schedule': {
     may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],

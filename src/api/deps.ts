@@ -4,12 +4,16 @@ import type { Registry } from 'prom-client';
 import type { Account, AccountStore } from '../accounts/account-store.ts';
 import type { SessionStore } from '../accounts/sessions/session-store.ts';
 import type { TokenStore } from '../accounts/token-store.ts';
+import type { ReadAttempt } from '../delivery/attempts/attempt-detail.ts';
+import type { AttemptList } from '../delivery/attempts/attempt-list.ts';
+import type { ReadDelivery } from '../delivery/attempts/event-deliveries.ts';
 import type { DeliveryStore } from '../delivery/store/delivery-store.ts';
 import type { ReplayRequest } from '../delivery/replay/replay.ts';
 import type { ReplayProgress } from '../delivery/replay/start-replay.ts';
 import type { Sent } from '../callbacks/send-callback.ts';
 import type { ReadLags } from '../subscriptions/lag.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { FindEvents } from '../events/search/find-events.ts';
 import type { LogSections } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
@@ -17,6 +21,7 @@ import type { SeenStore } from '../filings/seen/seen-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { ReadQuota } from '../redis/quota/account-quota.ts';
 import type { QueueState } from '../redis/jobs/queue-state.ts';
+import type { KeyCheck } from '../partner/check-key.ts';
 import type { SearchService } from '../polling/service-search.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
@@ -43,8 +48,12 @@ export interface ApiDeps {
   readonly polling: PollingStore;
   readonly log: EventLog;
   readonly sections: LogSections;
+  readonly findEvents: FindEvents;
   readonly subscriptions: SubscriptionStore;
   readonly delivery: DeliveryStore;
+  readonly attempts: AttemptList;
+  readonly readAttempt: ReadAttempt;
+  readonly readDelivery: ReadDelivery;
   readonly lags: ReadLags;
   /** Maximum requests per second to the partner service, per account. */
   readonly partnerMaxRps: number;
@@ -101,6 +110,8 @@ export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly 
 export interface ApiHooks {
   /** Called when an account's settings are stored: polls follow them from now on. */
   accountSaved(account: Account): Promise<void>;
+  /** Asks the partner service once whether it takes the account's key; never rejects for its failure. */
+  checkPartner(account: string): Promise<KeyCheck>;
   /** Called when an account is gone from the store: its polls end. */
   accountRemoved(account: string): Promise<void>;
   pollNow(account: string, mode: 'delta' | 'sweep'): Promise<void>;
@@ -119,6 +130,12 @@ export interface ApiHooks {
   ): Promise<{ id: string; matched: number }>;
   /** Null when there is no such replay. */
   replayProgress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
+  /** Number of events that `replay` would deliver again. Throws ReplayRefusedError. */
+  replayCount(account: string, subscription: string, request: ReplayRequest): Promise<number>;
+  /** The replays that are kept of a subscription, the latest first. */
+  replayList(account: string, subscription: string): Promise<readonly ReplayProgress[]>;
+  /** Ends a replay; false when there is no such replay. */
+  replayCancel(account: string, subscription: string, id: string): Promise<boolean>;
 }
 
 /** Limits on requests and connections; each process counts by itself. Tests lower them. */

@@ -57,7 +57,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #answered = false;
   #interimResponses = 0;
   #statusCode = 0;
-  #retryAfter: string | null = null;
+  #headers: CallbackResponse['headers'] = {};
   #receivedAtMs = 0;
   #excerpt: Buffer | null = null;
   #bodyBytes = 0;
@@ -96,9 +96,8 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
       if (this.#interimResponses > interimResponsesMax) this.#cutOff('malformed_response');
       return;
     }
-    const retryAfter = headers['retry-after'];
     this.#statusCode = statusCode;
-    this.#retryAfter = typeof retryAfter === 'string' ? retryAfter : null;
+    this.#headers = headers;
     this.#receivedAtMs = Date.now();
   }
 
@@ -164,12 +163,14 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
   }
 
   #response(body: CallbackResponse['body']): CallbackResponse {
+    const retryAfter = this.#headers['retry-after'];
     return {
       kind: 'response',
       statusCode: this.#statusCode,
-      retryAfter: this.#retryAfter,
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
       receivedAtMs: this.#receivedAtMs,
       excerpt: this.#excerpt?.toString() ?? '',
+      headers: this.#headers,
       body,
       durationMs: performance.now() - this.#startedAt,
     };

@@ -28,6 +28,8 @@ export interface CallbackResponse {
   /** Milliseconds since the epoch when the headers arrived; Retry-After counts from then. */
   readonly receivedAtMs: number;
   readonly excerpt: string;
+  /** As undici parsed them. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: 'complete' | 'cut' | 'broken';
   readonly durationMs: number;
 }

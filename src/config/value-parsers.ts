@@ -64,6 +64,9 @@ export function matching(pattern: RegExp, problem: string): ValueParser<string> 
 /** The least severe level that is logged. */
 export const logLevel = oneOf(logLevels);
 
+/** Which attempts keep more than their outcome. */
+export const attemptDetails = oneOf(['none', 'failures', 'all'] as const);
+
 /** Some of the roles, with commas between. */
 export const roleSet: ValueParser<ReadonlySet<Role>> = (text) => {
   const parsed = splitList(text).map(oneOf(roles));

@@ -1,4 +1,5 @@
 import {
+  attemptDetails,
   baseUrl,
   boolean,
   cidrs,
@@ -76,6 +77,7 @@ export const variables = {
   DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '10', '10'),
   DELIVERY_ALLOW_CIDRS: optional(cidrs, '127.0.0.0/8,::1/128'),
   DELIVERY_ALLOW_HTTP: withDefault(boolean, 'false', 'true'),
+  DELIVERY_ATTEMPT_DETAILS: withDefault(attemptDetails, 'failures', 'all'),
   DELIVERY_DISABLE_AFTER_MS: withDefault(integer(10, 366 * day), '432000000', '432000000'),
   // Its maximum is the number of bytes that the partner client reads of one response.
   FILING_MAX_BYTES: withDefault(integer(kibibyte, 16_384 * kibibyte), '262144', '262144'),

@@ -7,6 +7,7 @@ import { scanEvents, scanNewestEvents, type EventFilter } from '../../src/api/ev
 import { createDeliveryStore } from '../../src/delivery/store/delivery-store.ts';
 import type { Settlement } from '../../src/delivery/store/settle-arguments.ts';
 import { createLogOutline } from '../../src/events/log-outline.ts';
+import { createEventFinder } from '../../src/events/search/find-events.ts';
 import { createLogSections } from '../../src/events/search/log-sections.ts';
 import type { ReplayRequest } from '../../src/delivery/replay/replay.ts';
 import { createReplayStore } from '../../src/delivery/replay/replay-store.ts';
@@ -117,6 +118,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     log,
     outline,
     sections,
+    findEvents: createEventFinder(redis, keys, log),
     delivery,
     replays,
     queue,

@@ -57,12 +57,19 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /metrics': { expected: everybody(200) },
   'GET /openapi.json': { expected: everybody(200) },
   'GET /docs': { expected: everybody(301) },
+  'GET /problems': { expected: everybody(200) },
+  'GET /problems/:code': { expected: everybody(404) },
   'GET /docs/': { expected: everybody(200) },
   'GET /docs/js/scalar.js': { expected: everybody(200) },
   'GET /assets/main.js': { expected: everybody(200) },
+  'GET /v1/session': { expected: anyToken(200) },
+  // The token in the body counts, whoever sends it.
+  'POST /v1/session': { body: { token: operatorToken }, expected: everybody(201) },
+  'DELETE /v1/session': { expected: anyToken(204) },
   'GET /v1/queues': { expected: operatorOnly(200) },
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
+  [`PATCH ${account}`]: { body: { pollIntervalMs: null }, expected: operatorOnly(200) },
   [`GET ${account}`]: { expected: reading(200) },
   [`GET ${account}/counts`]: { expected: reading(200) },
   [`DELETE ${account}`]: { expected: operatorOnly(204) },
@@ -70,6 +77,7 @@ const rows: Readonly<Record<string, Row>> = {
   [`POST ${account}/accept`]: { expected: operatorOnly(409) },
   [`POST ${account}/poll`]: { expected: changing(202) },
   [`POST ${account}/tokens`]: { body: { name: 'a' }, expected: changing(201) },
+  [`POST ${account}/links`]: { body: { expiresInMs: 60_000 }, expected: changing(201) },
   [`GET ${account}/tokens`]: { expected: reading(200) },
   [`DELETE ${account}/tokens/:id`]: { expected: changing(204) },
   [`POST ${account}/subscriptions`]: { body: { url: hookUrl }, expected: changing(201) },
@@ -80,11 +88,18 @@ const rows: Readonly<Record<string, Row>> = {
   [`POST ${subscription}/rotate-secret`]: { expected: changing(200) },
   [`POST ${subscription}/test`]: { expected: changing(200) },
   [`POST ${subscription}/replay`]: { expected: changing(202) },
+  [`GET ${subscription}/replays`]: { expected: reading(200) },
   [`GET ${subscription}/replays/:replay`]: { expected: reading(200) },
+  [`DELETE ${subscription}/replays/:replay`]: { expected: changing(204) },
   [`GET ${account}/replays/:replay`]: { expected: reading(200) },
+  [`DELETE ${account}/replays/:replay`]: { expected: changing(204) },
+  [`GET ${account}/attempts`]: { expected: reading(200) },
+  [`GET ${account}/attempts/:attempt`]: { expected: reading(200) },
   [`GET ${subscription}/attempts`]: { expected: reading(200) },
   [`GET ${subscription}/dead-letters`]: { expected: reading(200) },
   [`GET ${account}/events`]: { expected: reading(200) },
+  [`GET ${account}/events/:event`]: { expected: reading(200) },
+  [`GET ${account}/events/:event/deliveries`]: { expected: reading(200) },
   [`GET ${account}/events/stream`]: { expected: reading(200) },
   [`GET ${account}/filings`]: { expected: reading(200) },
   [`GET ${account}/filings/:filingId`]: { expected: reading(200) },
@@ -135,7 +150,13 @@ async function createWorld() {
   const path = await api.createAccount(name);
   const subscriptionId = String((await api.ok('POST', `${path}/subscriptions`, { url: hookUrl }))['id']);
   const tokenId = String((await api.ok('POST', `${path}/tokens`, { name: 'spare' }))['id']);
-  await api.putFilings(name, [{ id: `f_${name}`, status: 'PAID' }]);
+  await api.putFilings(name, [{ id: `f_${name}`, status: 'PAID', type: 'filing.paid' }]);
+  const { items } = await api.ok('GET', `${path}/events`);
+  const eventId = (items as { id: string }[])[0]?.id ?? '';
+  const attempt = { eventId, eventType: 'filing.paid', filingId: `f_${name}`, attempt: 1, at: 1 };
+  const outcome = { outcome: 'timeout', statusCode: null, durationMs: 1, response: null, replay: null };
+  const { attempts } = api.keys.account(name).subscription(subscriptionId);
+  await redis.connect().xadd(attempts, '1-1', 'a', JSON.stringify({ ...attempt, ...outcome }));
   /** The path of a route in `accountName`, with the ids of this world. */
   const fill = (route: string, accountName = name): string =>
     route
@@ -144,6 +165,8 @@ async function createWorld() {
       .replace(':id', subscriptionId)
       .replace(':replay', `rpl_1.${subscriptionId}`)
       .replace(':filingId', `f_${name}`)
+      .replace(':event', eventId)
+      .replace(':attempt', `att_1-1.${subscriptionId}`)
       .replace('*', '');
   return { name, fill };
 }
@@ -213,7 +236,7 @@ describe('what belongs to another account', () => {
     const [method = '', path = ''] = route.split(' ');
     const token = await createToken(own.name);
     const taken = await api.call(method, theirs.fill(path, own.name), body, { token });
-    const unknown = theirs.fill(path, own.name).replaceAll(/(sub|tok|f)_[\w-]+/g, '$1_unknown');
+    const unknown = theirs.fill(path, own.name).replaceAll(/(sub|tok|f|evt)_[\w-]+/g, '$1_unknown');
     const free = await api.call(method, unknown, body, { token });
     expect(taken.status).toBe(404);
     expect(taken.text).toBe(free.text);
@@ -224,7 +247,7 @@ describe('what belongs to another account', () => {
     const [method = '', path = ''] = route.split(' ');
     const token = await createToken(own.name);
     const taken = theirs.fill(path, own.name);
-    const unknown = taken.replaceAll(/(sub|tok|f)_[\w-]+/g, '$1_unknown');
+    const unknown = taken.replaceAll(/(sub|tok|f|evt)_[\w-]+/g, '$1_unknown');
     const ask = (url: string) => api.call(method, url, body, { token });
     // The first use of a token is noted, the next ones are not.
     await ask(unknown);

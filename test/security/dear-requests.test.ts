@@ -33,7 +33,8 @@ async function start(limits: Partial<ApiLimits>): Promise<void> {
     async ping() {
       await hang();
       const outcome = { kind: 'delivered', code: 'delivered', sent: true } as const;
-      return { outcome, statusCode: 200, durationMs: 1, response: '' };
+      const details = { request: null, responseHeaders: null };
+      return { outcome, statusCode: 200, durationMs: 1, response: '', ...details };
     },
   };
   const plain = await createApiFixture(redis.connect(), redis.prefix);

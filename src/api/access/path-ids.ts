@@ -1,11 +1,20 @@
 import { accountNamePattern } from '../../accounts/account-store.ts';
 import type { Api } from '../server/api-instance.ts';
-import { accountNotFound, replayNotFound, subscriptionNotFound, tokenNotFound } from '../shared/not-found.ts';
+import {
+  attemptNotFound,
+  eventNotFound,
+  noAccountName,
+  replayNotFound,
+  subscriptionNotFound,
+  tokenNotFound,
+} from '../shared/not-found.ts';
 import type { Problem } from '../shared/problem.ts';
 
 const accountName = new RegExp(accountNamePattern);
 const subscriptionId = /^sub_[0-9A-Za-z]{1,64}$/;
 const tokenId = /^tok_[0-9A-Za-z]{1,64}$/;
+const attemptId = /^att_\d{1,15}-\d{1,15}\.sub_[0-9A-Za-z]{1,64}$/;
+const eventId = /^evt_[0-9A-Za-z]{1,64}$/;
 const replayId = /^rpl_[0-9A-Za-z]{1,64}\.sub_[0-9A-Za-z]{1,64}$/;
 
 /** The parameters of a path that become parts of keys. */
@@ -13,6 +22,8 @@ export interface PathIds {
   readonly account?: string;
   readonly id?: string;
   readonly replay?: string;
+  readonly attempt?: string;
+  readonly event?: string;
 }
 
 /**
@@ -20,12 +31,14 @@ export interface PathIds {
  * pure. `route` is the path with its parameters as Fastify writes them. The ids of filings are the partner
  * service's: they may be any text, and are part of no key.
  */
-export function refusedIds(route: string, { account, id, replay }: PathIds): Problem | null {
-  if (account !== undefined && !accountName.test(account)) return accountNotFound();
+export function refusedIds(route: string, { account, id, replay, attempt, event }: PathIds): Problem | null {
+  if (account !== undefined && !accountName.test(account)) return noAccountName();
   const [form, notFound] = route.includes('/tokens/')
     ? [tokenId, tokenNotFound]
     : [subscriptionId, subscriptionNotFound];
   if (id !== undefined && !form.test(id)) return notFound();
+  if (attempt !== undefined && !attemptId.test(attempt)) return attemptNotFound();
+  if (event !== undefined && !eventId.test(event)) return eventNotFound();
   return replay !== undefined && !replayId.test(replay) ? replayNotFound() : null;
 }
 

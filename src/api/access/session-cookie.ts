@@ -60,24 +60,16 @@ interface NewCookie {
 /**
  * Sets the cookie of a session: for scripts out of reach, for this host alone, and over https also for https
  * alone. `Strict` costs nothing, because the page itself needs no cookie: a link from elsewhere opens it, and
- * then it asks the API itself. In a frame of another site only a partitioned cookie comes back (CHIPS), and
- * that needs https.
+ * then it asks the API itself. In a frame of another site only a partitioned cookie for https comes back
+ * (CHIPS).
  */
 export function setSessionCookie(
   request: FastifyRequest,
   reply: FastifyReply,
   { text, mode, maxAge, publicUrl }: NewCookie,
 ): void {
-  const secure = isSecure(request, publicUrl);
-  const isFramed = mode === 'frame' && secure;
-  void reply.setCookie(nameOf(request, mode, secure), text, {
-    path: '/',
-    httpOnly: true,
-    secure,
-    sameSite: isFramed ? 'none' : 'strict',
-    ...(isFramed ? { partitioned: true } : {}),
-    maxAge,
-  });
+  const secure = mode === 'frame' || isSecure(request, publicUrl);
+  void reply.setCookie(nameOf(request, mode, secure), text, { ...attributes(mode, secure), maxAge });
 }
 
 /** Removes the cookie of this mode from the browser. */
@@ -85,16 +77,15 @@ export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply,
   const { cookie = '' } = request.headers;
   for (const secure of [true, false]) {
     const name = nameOf(request, mode, secure);
-    if (!cookie.includes(`${name}=`)) continue;
-    const isFramed = mode === 'frame' && secure;
-    void reply.clearCookie(name, {
-      path: '/',
-      httpOnly: true,
-      secure,
-      sameSite: isFramed ? 'none' : 'strict',
-      ...(isFramed ? { partitioned: true } : {}),
-    });
+    if (cookie.includes(`${name}=`)) void reply.clearCookie(name, attributes(mode, secure));
   }
+}
+
+function attributes(mode: PageMode, secure: boolean) {
+  const common = { path: '/', httpOnly: true, secure };
+  return mode === 'frame'
+    ? ({ ...common, sameSite: 'none', partitioned: true } as const)
+    : ({ ...common, sameSite: 'strict' } as const);
 }
 
 // Browsers do not tell the ports of a host apart, so the name does: two daemons of one host do not sign each
@@ -104,7 +95,8 @@ function nameOf({ port }: FastifyRequest, mode: PageMode, secure: boolean): stri
   return `${secure ? '__Host-' : ''}filing-webhooks${mode === 'frame' ? '-frame' : ''}${place}`;
 }
 
-// A proxy that is not trusted hides that the browser speaks https; the origin that the browser sends does not.
+// A proxy that is not trusted hides that the browser speaks https; the origin that the browser sends does
+// not.
 function isSecure({ protocol, headers, host }: FastifyRequest, publicUrl: string | null): boolean {
   const known = publicUrl === null ? null : URL.parse(publicUrl);
   return (

@@ -1,14 +1,14 @@
-import { bodyProblems, pageQuery, problems, record } from '../shared/schema.ts';
+import { answer, pageQuery, problems, record } from '../shared/schema.ts';
 import {
+  accountAttemptsQuerySchema,
   attemptListSchema,
-  deadLetterListSchema,
-  pingAnswerSchema,
-  replayInputSchema,
-  replayParams,
-  replaySchema,
-  replayStartedSchema,
-  subscriptionReplayParams,
-} from './schema.ts';
+  attemptParams,
+  attemptsQuerySchema,
+  eventDeliveryListSchema,
+  ofAccountParams,
+} from './attempt-schema.ts';
+import { deadLetterListSchema, pingAnswerSchema } from './schema.ts';
+import { eventParams, eventQuerySchema } from '../events/schema.ts';
 import { subscriptionParams } from '../subscriptions/schema.ts';
 
 /** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/attempts. */
@@ -17,8 +17,40 @@ export const listAttempts = {
   operationId: 'listAttempts',
   summary: 'List attempts to deliver, newest first',
   params: subscriptionParams,
-  querystring: record(pageQuery),
+  querystring: attemptsQuerySchema,
   response: { 200: attemptListSchema, ...problems(422) },
+};
+
+/** Request and responses of GET /v1/accounts/{account}/attempts. */
+export const listAccountAttempts = {
+  tags: ['Delivery'],
+  operationId: 'listAccountAttempts',
+  summary: 'List attempts of all subscriptions, newest first',
+  params: ofAccountParams,
+  querystring: accountAttemptsQuerySchema,
+  response: { 200: attemptListSchema, ...problems(422) },
+};
+
+/** Request and responses of GET /v1/accounts/{account}/attempts/{attempt}. */
+export const getAttempt = {
+  tags: ['Delivery'],
+  operationId: 'getAttempt',
+  summary: 'Read an attempt with its request and its response',
+  params: attemptParams,
+  response: {
+    200: answer('AttemptDetail', 'The attempt, and those of the same event for the same subscription.'),
+    ...problems(),
+  },
+};
+
+/** Request and responses of GET /v1/accounts/{account}/events/{event}/deliveries. */
+export const listDeliveries = {
+  tags: ['Delivery'],
+  operationId: 'listDeliveries',
+  summary: 'Who has an event, and who not yet',
+  params: eventParams,
+  querystring: record({ ...pageQuery, ...eventQuerySchema }),
+  response: { 200: eventDeliveryListSchema, ...problems(422) },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/dead-letters. */
@@ -39,36 +71,4 @@ export const testSubscription = {
   description: 'Works for disabled subscriptions too, changes nothing, and is not in the list of attempts.',
   params: subscriptionParams,
   response: { 200: pingAnswerSchema, ...problems(403, 429) },
-};
-
-/** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/replay. */
-export const replayEvents = {
-  tags: ['Delivery'],
-  operationId: 'replayEvents',
-  summary: 'Deliver events again, under their own ids',
-  description:
-    'Without conditions everything still in the log that the subscription asks for is delivered again. The same request asked again ' +
-    'before it has finished is the same replay, so it may be repeated when the answer was lost. Progress is under ' +
-    '…/replays/{id}, below the subscription as well as below the account.',
-  params: subscriptionParams,
-  body: replayInputSchema,
-  response: { 202: replayStartedSchema, ...problems(...bodyProblems, 409, 429) },
-};
-
-/** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/replays/{replay}. */
-export const getSubscriptionReplay = {
-  tags: ['Delivery'],
-  operationId: 'getSubscriptionReplay',
-  summary: 'How far a replay has got',
-  params: subscriptionReplayParams,
-  response: { 200: replaySchema, ...problems() },
-};
-
-/** Request and responses of GET /v1/accounts/{account}/replays/{replay}. */
-export const getReplay = {
-  tags: ['Delivery'],
-  operationId: 'getReplay',
-  summary: 'How far a replay has got',
-  params: replayParams,
-  response: { 200: replaySchema, ...problems() },
 };

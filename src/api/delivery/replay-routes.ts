@@ -1,10 +1,26 @@
+import type { ReplayRequest } from '../../delivery/replay/replay.ts';
+import type { ReplayProgress } from '../../delivery/replay/start-replay.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
+import type { Static } from 'typebox';
 import type { Api } from '../server/api-instance.ts';
-import { replayEvents, getSubscriptionReplay, getReplay } from './operations.ts';
 import type { ApiDeps } from '../deps.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { instantMs } from '../shared/instant.ts';
 import { replayNotFound } from '../shared/not-found.ts';
 import { invalidRequest } from '../shared/problem.ts';
-import { replaySearchMs, startReplay } from '../subscriptions/start-replay.ts';
+import { pageLimit } from '../shared/schema.ts';
+import { requireSubscription } from '../subscriptions/find.ts';
+import { countReplay, replaySearchMs, startReplay } from '../subscriptions/start-replay.ts';
+import {
+  cancelReplay,
+  cancelSubscriptionReplay,
+  getReplay,
+  getSubscriptionReplay,
+  listReplays,
+  replayEvents,
+} from './replay-operations.ts';
+import type { replayInputSchema } from './replay-schema.ts';
 
 /** The routes that deliver events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {
@@ -15,24 +31,37 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
       handlerTimeout: replaySearchMs,
       schema: replayEvents,
     },
-    async ({ params: { account, id }, body }, reply) => {
-      const after = instantMs(body.after);
-      const before = instantMs(body.before);
-      if (after !== null && before !== null && after >= before) {
-        throw invalidRequest([{ path: 'before', message: 'must be later than after' }]);
+    async ({ params: { account, id }, query, body }, reply) => {
+      const request = toRequest(body);
+      if (query.dryRun === 'true') {
+        void reply.code(200);
+        return { matched: await countReplay(deps, account, id, request) };
       }
-      const started = await startReplay(deps, account, id, {
-        after,
-        before,
-        eventTypes: body.eventTypes ?? null,
-        filingId: body.filingId ?? null,
-        deadLettersOnly: body.deadLettersOnly ?? false,
-      });
-      const replay = `${started.id}.${id}`;
+      const started = await startReplay(deps, account, id, request);
+      const replay = replayId(started.id, id);
       void reply
         .code(202)
         .header('location', `/v1/accounts/${account}/subscriptions/${id}/replays/${replay}`);
       return { id: replay, matched: started.matched };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/subscriptions/:id/replays',
+    { schema: listReplays },
+    async ({ method, params: { account, id }, query: { limit = pageLimit, cursor } }, reply) => {
+      const last = decodeCursor('replays', cursor);
+      await requireSubscription(deps, account, id);
+      if (method === 'HEAD') return headersOnly(reply);
+      const kept = await deps.hooks.replayList(account, id);
+      // At the end of the list if the last one is forgotten meanwhile: those behind it are older.
+      const from = last === null ? 0 : kept.findIndex((replay) => replay.id === last) + 1;
+      const page = last !== null && from === 0 ? [] : kept.slice(from, from + limit);
+      const hasMore = page.length > 0 && from + page.length < kept.length;
+      return {
+        items: page.map((replay) => replayView(replay, id)),
+        nextCursor: hasMore ? encodeCursor('replays', page.at(-1)?.id ?? '') : null,
+      };
     },
   );
 
@@ -50,6 +79,44 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
     { schema: getReplay },
     async ({ params: { account, replay } }) => progress(deps, account, replay),
   );
+
+  app.delete(
+    '/accounts/:account/subscriptions/:id/replays/:replay',
+    { schema: cancelSubscriptionReplay },
+    async ({ params: { account, id, replay } }, reply) => {
+      if (splitReplayId(replay).subscription !== id) throw replayNotFound();
+      await cancel(deps, account, replay);
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.delete(
+    '/accounts/:account/replays/:replay',
+    { schema: cancelReplay },
+    async ({ params: { account, replay } }, reply) => {
+      await cancel(deps, account, replay);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function toRequest(body: Static<typeof replayInputSchema>): ReplayRequest {
+  const { eventTypes = null, filingId = null, deadLettersOnly = false, eventIds } = body;
+  const [after, before] = [instantMs(body.after), instantMs(body.before)];
+  if (after !== null && before !== null && after >= before)
+    throw invalidRequest([{ path: 'before', message: 'must be later than after' }]);
+  if (eventIds !== undefined && deadLettersOnly)
+    throw invalidRequest([
+      { path: 'eventIds', message: 'name the events already; leave deadLettersOnly out' },
+    ]);
+  return {
+    after,
+    before,
+    eventTypes,
+    filingId,
+    deadLettersOnly,
+    ...(eventIds === undefined ? {} : { eventIds }),
+  };
 }
 
 async function progress(deps: ApiDeps, account: string, replay: string) {
@@ -59,11 +126,42 @@ async function progress(deps: ApiDeps, account: string, replay: string) {
       ? null
       : await deps.hooks.replayProgress(account, subscription, id);
   if (found === null) throw replayNotFound();
-  const { state, matched, delivered, failed, createdAt } = found;
-  return { id: replay, state, matched, delivered, failed, createdAt: new Date(createdAt).toISOString() };
+  return replayView(found, subscription);
+}
+
+async function cancel({ subscriptions, hooks }: ApiDeps, account: string, replay: string): Promise<void> {
+  const { subscription, id } = splitReplayId(replay);
+  const isKnown =
+    (await subscriptions.get(account, subscription)) !== null &&
+    (await hooks.replayCancel(account, subscription, id));
+  if (!isKnown) throw replayNotFound();
+}
+
+function replayView(found: ReplayProgress, subscription: string) {
+  const { state, matched, delivered, failed, createdAt, request } = found;
+  return {
+    id: replayId(found.id, subscription),
+    state,
+    matched,
+    delivered,
+    failed,
+    createdAt: new Date(createdAt).toISOString(),
+    conditions: {
+      after: isoOrNull(request.after ?? 0),
+      before: isoOrNull(request.before ?? 0),
+      eventTypes: request.eventTypes === null ? null : [...request.eventTypes],
+      filingId: request.filingId,
+      deadLettersOnly: request.deadLettersOnly,
+      eventIds: request.eventIds === undefined ? null : [...request.eventIds],
+    },
+  };
 }
 
 // The id contains the subscription's, so a replay can be found below the account as well.
+function replayId(id: string, subscription: string): string {
+  return `${id}.${subscription}`;
+}
+
 function splitReplayId(replay: string): { id: string; subscription: string } {
   const [id = '', subscription = ''] = replay.split('.', 2);
   return { id, subscription };

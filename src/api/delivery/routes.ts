@@ -1,12 +1,11 @@
 import { Socket } from 'node:net';
-import type { Attempt, DeadLetter } from '../../delivery/store/delivery-records.ts';
-import { seesReceivers } from '../access/auth.ts';
+import type { DeadLetter } from '../../delivery/store/delivery-records.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
-import { listAttempts, listDeadLetters, testSubscription } from './operations.ts';
+import { listDeadLetters, testSubscription } from './operations.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { Problem } from '../shared/problem.ts';
@@ -15,25 +14,10 @@ import { Problem } from '../shared/problem.ts';
 // callback's own deadline applies.
 const pingMs = 11 * 60_000;
 
-/** The routes for attempts and dead letters, and the test call. */
+/** The routes for dead letters, and the test call. */
 export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
   const { delivery, hooks } = deps;
   const underTest = new Set<string>();
-
-  app.get(
-    '/accounts/:account/subscriptions/:id/attempts',
-    { schema: listAttempts },
-    async (request, reply) => {
-      const { account, id } = request.params;
-      const { limit = pageLimit, cursor } = request.query;
-      const before = decodeCursor('attempts', cursor);
-      await requireSubscription(deps, account, id);
-      if (request.method === 'HEAD') return headersOnly(reply);
-      const { items, next } = await delivery.attempts(account, id, before, limit);
-      const shown = items.map(seesReceivers(request) ? attemptView : withoutResponse);
-      return { items: shown, nextCursor: nextCursor('attempts', next) };
-    },
-  );
 
   app.get(
     '/accounts/:account/subscriptions/:id/dead-letters',
@@ -75,34 +59,6 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
 // The connection has no traffic until the receiver has responded. Injected requests have no connection.
 function keepOpen(socket: unknown): void {
   if (socket instanceof Socket) socket.setTimeout(pingMs);
-}
-
-function attemptView({
-  eventId,
-  eventType,
-  filingId,
-  attempt,
-  outcome,
-  statusCode,
-  durationMs,
-  response,
-  at,
-}: Attempt) {
-  return {
-    eventId,
-    eventType,
-    filingId: filingId === '' ? null : filingId,
-    attempt,
-    outcome,
-    statusCode,
-    durationMs,
-    response,
-    at: new Date(at).toISOString(),
-  };
-}
-
-function withoutResponse(attempt: Attempt) {
-  return { ...attemptView(attempt), response: null };
 }
 
 function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, events, at }: DeadLetter) {

@@ -13,7 +13,7 @@ import { checkpointCursor, decodeCheckpoint, eventsJson } from './json.ts';
 import { scanEvents, scanNewestEvents } from './scan.ts';
 import type { EventFilter, LogStretch, ScannedLog } from './scan.ts';
 import { listEvents } from './schema.ts';
-import { parseTypes } from './schema.ts';
+import { parseTypes } from '../shared/patterns.ts';
 
 /** The log of an account's events. */
 export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {

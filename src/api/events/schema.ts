@@ -1,19 +1,16 @@
 import { Type } from 'typebox';
-import { accountParams, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
+import { accountParams, answer, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
+import { typesPattern } from '../shared/patterns.ts';
 import { instantSchema } from '../shared/instant.ts';
-import { eventPatterns } from '../../events/event-types.ts';
 
 const filters = {
   types: Type.Optional(
-    Type.Refine(
-      Type.String({
-        maxLength: 2048,
-        description: 'Only these types: exact names or `prefix.*`, with commas between.',
-        examples: ['filing.completed,filing.rejected'],
-      }),
-      (text) => typesProblem(text) === null,
-      (text) => typesProblem(text) ?? '',
-    ),
+    Type.String({
+      maxLength: 2048,
+      pattern: typesPattern,
+      description: 'Only these types: exact names or `prefix.*`, with commas between.',
+      examples: ['filing.completed,filing.rejected'],
+    }),
   ),
   filingId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this filing.' }),
@@ -64,6 +61,27 @@ const streamHeaders = Type.Object({
 /** Path of an account's events. */
 const eventsParams = Type.Object(accountParams);
 
+/** Path of an event. */
+export const eventParams = Type.Object({
+  ...accountParams,
+  event: Type.String({
+    description: 'Id of the event: the `webhook-id` of its callbacks.',
+    examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
+  }),
+});
+
+/** Query of what is about one event. */
+export const eventQuerySchema = {
+  filingId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description:
+        'The filing of the event, if that is known: it is found at once then. Without it the newest half a million events are searched.',
+    }),
+  ),
+};
+
 /** Response of GET …/events; the handler writes its bytes, so events stay as they were stored. */
 const eventListSchema = Type.Unsafe<Buffer>(
   record(
@@ -102,6 +120,16 @@ export const listEvents = {
   response: { 200: eventListSchema, ...problems(422) },
 };
 
+/** Request and responses of GET /v1/accounts/{account}/events/{event}. */
+export const getEvent = {
+  tags: ['Events'],
+  operationId: 'getEvent',
+  summary: 'Read an event',
+  params: eventParams,
+  querystring: record(eventQuerySchema),
+  response: { 200: answer('Event', 'The event, byte for byte as its callbacks have it.'), ...problems(422) },
+};
+
 /** Request and responses of GET /v1/accounts/{account}/events/stream. */
 export const streamEvents = {
   tags: ['Events'],
@@ -114,14 +142,3 @@ export const streamEvents = {
   headers: streamHeaders,
   response: { 200: eventStream, ...problems(422, 429) },
 };
-
-/** The patterns of a `types` filter; null without one. */
-export function parseTypes(types: string | undefined): string[] | null {
-  return types === undefined ? null : types.split(',').map((type) => type.trim());
-}
-
-function typesProblem(text: unknown): string | null {
-  if (typeof text !== 'string') return null;
-  const unknown = parseTypes(text)?.filter((type) => !eventPatterns.includes(type)) ?? [];
-  return unknown.length === 0 ? null : `must consist of ${eventPatterns.join(', ')}`;
-}

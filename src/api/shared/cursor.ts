@@ -9,6 +9,9 @@ export type CursorKind =
   | 'tokens'
   | 'subscriptions'
   | 'attempts'
+  | 'account-attempts'
+  | 'replays'
+  | 'deliveries'
   | 'dead-letters'
   | 'events'
   | 'newest-events'
@@ -23,6 +26,8 @@ const checkpoint = /^\d{1,15}(?: [0-9a-f]{48})?$/;
 // lists are texts to compare with.
 const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   attempts: /^\d{1,15}-\d{1,15}$/,
+  'account-attempts': /^\d{1,15}-\d{1,15} sub_[0-9A-Za-z]{1,64}$/,
+  deliveries: /^\d{15} [^]/,
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
   events: checkpoint,
   'newest-events': checkpoint,

@@ -1,11 +1,17 @@
+import { accountNameWords } from './patterns.ts';
 import { Problem } from './problem.ts';
 
 /** The problem of an account that does not exist. */
 export function accountNotFound(): Problem {
   return new Problem(
     'account_not_found',
-    'GET /v1/accounts lists the accounts; PUT on this path creates it.',
+    'GET /v1/accounts lists the accounts; PUT /v1/accounts/{account} creates this one.',
   );
+}
+
+/** The problem of an account whose name no account can have. */
+export function noAccountName(): Problem {
+  return new Problem('account_not_found', `No account has such a name: it is ${accountNameWords}.`);
 }
 
 /** The problem of a subscription that does not exist. */
@@ -28,5 +34,23 @@ export function filingNotFound(): Problem {
   return new Problem(
     'filing_not_found',
     'No poll of this account has seen it; GET …/filings?q= finds filings.',
+  );
+}
+
+/** The problem of an attempt that does not exist, or is no longer kept. */
+export function attemptNotFound(): Problem {
+  return new Problem(
+    'attempt_not_found',
+    'GET …/attempts lists the attempts with their ids; they are kept as long as events.',
+  );
+}
+
+/** The problem of an event that is not in the log; `searched` is whether the whole log was searched for it. */
+export function eventNotFound(searched = true): Problem {
+  return new Problem(
+    'event_not_found',
+    searched
+      ? 'The log has no event with this id; an id is the webhook-id of a callback, and events are kept for EVENT_RETENTION_MS.'
+      : 'The newest half a million events of the log have no such id; add ?filingId= with the filing of the event to find an older one.',
   );
 }

@@ -12,6 +12,8 @@ export const problemCodes = {
   subscription_not_found: [404, 'No such subscription'],
   filing_not_found: [404, 'No such filing'],
   replay_not_found: [404, 'No such replay'],
+  attempt_not_found: [404, 'No such attempt'],
+  event_not_found: [404, 'No such event'],
   method_not_allowed: [405, 'This path does not allow that method'],
   filing_not_rejected: [409, 'The filing is not rejected'],
   nothing_doubted: [409, 'Nothing is held back'],
@@ -106,11 +108,14 @@ export function shorten(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
-/** The body of an error response (RFC 9457 §3). */
+/**
+ * The body of an error response (RFC 9457 §3). `type` is a reference relative to the address of the request,
+ * so it leads to the explanation whatever name the daemon is reached by.
+ */
 export function problemBody(problem: Problem) {
   const [status, title] = problemCodes[problem.code];
   return {
-    type: `urn:filing-webhooks:problem:${problem.code}`,
+    type: `/problems/${problem.code}`,
     title,
     status,
     code: problem.code,

@@ -3,7 +3,7 @@ import { ReplayRefusedError } from '../../delivery/replay/start-replay.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from './find.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
-import { Problem } from '../shared/problem.ts';
+import { invalidRequest, Problem } from '../shared/problem.ts';
 
 /** The replay without conditions: all events that are still in the log. */
 export const everything: ReplayRequest = {
@@ -18,22 +18,64 @@ export const everything: ReplayRequest = {
 export const replaySearchMs = 60_000;
 
 /**
- * Starts a replay of a subscription. Throws a Problem if there is no such subscription, or too many of its
- * replays wait.
+ * Starts a replay of a subscription. Throws a Problem if there is no such subscription, too many of its
+ * replays wait, or events that it names are not in the log.
  */
-export async function startReplay(
+export function startReplay(
   deps: Pick<ApiDeps, 'subscriptions' | 'hooks'>,
   account: string,
   id: string,
   request: ReplayRequest,
 ): Promise<{ id: string; matched: number }> {
+  return orProblem(deps, account, id, request, deps.hooks.replay);
+}
+
+/** Number of events that such a replay would deliver again; starts nothing. Throws as `startReplay`. */
+export function countReplay(
+  deps: Pick<ApiDeps, 'subscriptions' | 'hooks'>,
+  account: string,
+  id: string,
+  request: ReplayRequest,
+): Promise<number> {
+  return orProblem(deps, account, id, request, deps.hooks.replayCount);
+}
+
+async function orProblem<T>(
+  deps: Pick<ApiDeps, 'subscriptions'>,
+  account: string,
+  id: string,
+  request: ReplayRequest,
+  work: (account: string, id: string, request: ReplayRequest) => Promise<T>,
+): Promise<T> {
   await requireSubscription(deps, account, id);
   try {
-    return await deps.hooks.replay(account, id, request);
+    return await work(account, id, request);
   } catch (error) {
-    if (!(error instanceof ReplayRefusedError)) throw error;
-    throw error.reason === 'too_many' ? tooManyReplays() : subscriptionNotFound();
+    throw error instanceof ReplayRefusedError ? problemOf(error, request) : error;
   }
+}
+
+function problemOf({ reason, eventIds }: ReplayRefusedError, request: ReplayRequest): Problem {
+  switch (reason) {
+    case 'no_subscription':
+      return subscriptionNotFound();
+    case 'too_many':
+      return tooManyReplays();
+    case 'unknown_events':
+      return unknownEvents(eventIds, request, 'is no event in the log of this account');
+    case 'log_too_long':
+      return unknownEvents(
+        eventIds,
+        request,
+        'is not among the newest half a million events; give filingId with the filing of the events',
+      );
+  }
+}
+
+function unknownEvents(ids: readonly string[], { eventIds = [] }: ReplayRequest, text: string): Problem {
+  return invalidRequest(
+    ids.map((id) => ({ path: `eventIds.${eventIds.indexOf(id)}`, message: `${id} ${text}` })),
+  );
 }
 
 function tooManyReplays(): Problem {

@@ -1,5 +1,6 @@
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
+import { checkKey } from '../../partner/check-key.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
@@ -59,12 +60,23 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
         await pollQueue.schedule(account, pollIntervalMs);
         await pollQueue.pollNow(account, 'delta');
       },
+      async checkPartner(name) {
+        const account = await stores.accounts.getKeyed(name);
+        if (account === null) return { ok: false, detail: 'The account was removed meanwhile.' };
+        return checkKey(
+          { lookup: parts.lookup, timeoutMs: config.polling.timeoutMs, now: clock.now },
+          account,
+        );
+      },
       accountRemoved: pollQueue.unschedule,
       pollNow: pollQueue.pollNow,
       wake: (account, subscription) => drainQueue.wake(account, [subscription]),
       ping: drainer.ping,
       replay: replayer.start,
       replayProgress: replayer.progress,
+      replayCount: replayer.count,
+      replayList: replayer.list,
+      replayCancel: replayer.cancel,
     },
   };
 }

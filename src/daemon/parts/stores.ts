@@ -2,11 +2,15 @@ import { createAccountStore } from '../../accounts/account-store.ts';
 import { createSessionStore } from '../../accounts/sessions/session-store.ts';
 import { createTokenStore } from '../../accounts/token-store.ts';
 import type { Config } from '../../config/config.ts';
+import { createAttemptReader } from '../../delivery/attempts/attempt-detail.ts';
+import { createAttemptList } from '../../delivery/attempts/attempt-list.ts';
+import { createDeliveryReader } from '../../delivery/attempts/event-deliveries.ts';
 import { createBlockStore } from '../../delivery/blocked/block-store.ts';
 import { createReplayStore } from '../../delivery/replay/replay-store.ts';
 import { createDeliveryStore } from '../../delivery/store/delivery-store.ts';
 import { createEventLog } from '../../events/event-log.ts';
 import { createLogOutline } from '../../events/log-outline.ts';
+import { createEventFinder } from '../../events/search/find-events.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createSeenStore } from '../../filings/seen/seen-store.ts';
@@ -33,6 +37,7 @@ export function createStores(
 ) {
   const log = createEventLog(redis, keys, onUnreadable);
   const outline = createLogOutline(redis, keys);
+  const replays = createReplayStore(redis, keys);
   return {
     accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
     quota: createQuotaReader(redis, keys),
@@ -47,7 +52,11 @@ export function createStores(
     log,
     subscriptions: createSubscriptionStore(redis, keys, sealer, onUnreadable),
     delivery: createDeliveryStore(redis, keys, (now) => oldestKept(retentionAt(now)), onUnreadable),
-    replays: createReplayStore(redis, keys),
+    replays,
+    attempts: createAttemptList(redis, keys, onUnreadable),
+    readAttempt: createAttemptReader(redis, keys, log, config.publicUrl),
+    readDelivery: createDeliveryReader(redis, keys, replays),
+    findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),
     outline,
     sections: createLogSections(redis, keys, log),

@@ -131,7 +131,7 @@ export function openSession(
   function takeUp(changed: CurrentSettings): void {
     inEffect = effectOf(changed);
     state.forgetEndpoint();
-    replays.set(changed.replays);
+    if (replays.set(changed.replays)) dirty = true;
     if (changed.delivery.release) retryNow();
   }
 

@@ -140,7 +140,7 @@ function concludeSent(
   const verdict = verdictOn(work, sent.outcome, { health, lane }, rules, now);
   const nextAttemptAt = nextAttemptAfter(verdict, work, lane);
   const isReplay = work.track === 'replay';
-  const attempt = toAttempt(work, entry, sent, now, isReplay ? replay : null);
+  const attempt = toAttempt(work, entry, { sent, called: subscription }, now, isReplay ? replay : null);
   const deadLetter = verdict.fate === 'given_up' && !isReplay ? toDeadLetter(work, entry, sent, now) : null;
   return {
     work,

@@ -21,8 +21,11 @@ export interface ReplayCounts {
 
 /** Brings the events of a subscription's replays into a drain's scheduler, one replay after the other. */
 export interface ReplaySource {
-  /** The unfinished replays, oldest first. */
-  set(ids: readonly string[]): void;
+  /**
+   * The unfinished replays, oldest first. A current replay that is not among them was cancelled: none of its
+   * events is started any more, and the next replay begins once none is in flight. Returns whether one was.
+   */
+  set(ids: readonly string[]): boolean;
   /**
    * Takes note that Redis's clock was ahead by `aheadMs` when replays opened from now on were last written.
    */
@@ -71,6 +74,13 @@ export function createReplaySource(
   let resting: { readonly id: string; readonly state: ReplayState } | null = null;
   let aheadMs = 0;
   let current: ReplayReader | null = null;
+  let isCancelled = false;
+
+  function end(): void {
+    current = null;
+    isCancelled = false;
+    scheduler.endReplay();
+  }
 
   // A replay whose lanes are all due later is left alone until then: it may have thousands of them.
   async function rests(id: string): Promise<boolean> {
@@ -106,11 +116,24 @@ export function createReplaySource(
   return {
     set(unfinished) {
       waiting = unfinished;
+      const isGone = (id: string | undefined) => id !== undefined && !waiting.includes(id);
+      const rested = isGone(resting?.id);
+      if (rested) {
+        resting = null;
+        if (current === null) scheduler.endReplay();
+      }
+      isCancelled = isGone(current?.id);
+      if (isCancelled) scheduler.cancelReplay();
+      return isCancelled || rested;
     },
     setBack(ms) {
       aheadMs = ms;
     },
     async readOn() {
+      if (isCancelled) {
+        if (scheduler.hasReplayInFlight()) return false;
+        end();
+      }
       if (waiting.length === 0 || scheduler.isPaused(now())) return false;
       if (current === null) await begin();
       return current === null ? false : current.read();
@@ -118,14 +141,13 @@ export function createReplaySource(
     current: () => current?.id ?? null,
     letterAt: (position) => current?.letterAt(position) ?? null,
     count: (ended) => current?.count(ended),
-    removeChanges: () => current?.removeChanges() ?? null,
+    removeChanges: () => (isCancelled ? null : (current?.removeChanges() ?? null)),
     written(changes) {
       if (changes?.finished !== true) return;
       waiting = waiting.filter((id) => id !== changes.id);
-      current = null;
-      scheduler.endReplay();
+      end();
     },
-    leave: () => (current === null ? unused : current.leave()),
+    leave: () => (current === null ? unused : isCancelled ? null : current.leave()),
   };
 }
 

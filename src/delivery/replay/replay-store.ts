@@ -3,7 +3,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { quotaBytesMax, throwIfOverQuota } from '../../redis/quota/account-quota.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
-import { decodeRecord, parseShaped } from '../../redis/unreadable-record.ts';
+import { decodeRecord, isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import { parseLane } from '../store/delivery-records.ts';
 import { newReplayState, requestText, type Replay, type ReplayState } from './replay.ts';
@@ -38,6 +38,10 @@ export interface ReplayStore {
   load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
   /** The state alone; null when there is no such replay. */
   state(account: string, subscription: string, id: string): Promise<StoredReplayState | null>;
+  /** All that are kept of a subscription, the latest first; one that cannot be read is left out. */
+  list(account: string, subscription: string): Promise<ReplayRecord[]>;
+  /** Ends an unfinished replay, whose lanes go; atomic. No drain writes anything of it afterwards. */
+  cancel(account: string, subscription: string, id: string): Promise<'cancelled' | 'ended' | 'unknown'>;
   /** The lanes of the oldest unfinished replay: those behind it have none before they are worked on. */
   lanes(account: string, subscription: string): Promise<ReadonlyMap<string, Lane>>;
 }
@@ -63,6 +67,15 @@ export const replaysKept = 50;
 /** Replays in one hash per subscription, the lanes of the one that is worked on in another. */
 export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
   const addScript = committing(loadScript(new URL('add-replay.lua', import.meta.url)));
+  const cancelScript = committing(loadScript(new URL('cancel-replay.lua', import.meta.url)));
+
+  function toRecord(key: string, id: string, replay: string, state: string): ReplayRecord {
+    return {
+      replay: decodeRecord(key, id, replay, parseReplay),
+      state: decodeRecord(key, `${id}:state`, state, parseReplayState),
+    };
+  }
+
   return {
     async add(account, subscription, replay, cursor) {
       const key = keys.account(account);
@@ -101,11 +114,29 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
     async load(account, subscription, id) {
       const key = keys.account(account).subscription(subscription).replays;
       const [replay, state] = await redis.hmget(key, id, `${id}:state`);
-      if (replay == null || state == null) return null;
-      return {
-        replay: decodeRecord(key, id, replay, parseReplay),
-        state: decodeRecord(key, `${id}:state`, state, parseReplayState),
-      };
+      return replay == null || state == null ? null : toRecord(key, id, replay, state);
+    },
+    async list(account, subscription) {
+      const key = keys.account(account).subscription(subscription).replays;
+      const kept = (await redis.hget(key, 'kept')) ?? '';
+      const ids = kept.split(' ').filter((id) => id !== '');
+      if (ids.length === 0) return [];
+      const texts = await redis.hmget(key, ...ids.flatMap((id) => [id, `${id}:state`]));
+      const records = ids.flatMap((id, i) => {
+        const [replay, state] = [texts[2 * i] ?? null, texts[2 * i + 1] ?? null];
+        return replay === null || state === null ? [] : readable(() => toRecord(key, id, replay, state));
+      });
+      return records.toReversed();
+    },
+    async cancel(account, subscription, id) {
+      const key = keys.account(account);
+      const own = key.subscription(subscription);
+      const reply = await cancelScript.run(
+        redis,
+        [key.subscriptions, own.state, own.replays, own.replayLanes],
+        [subscription, id],
+      );
+      return reply === 0 ? 'unknown' : reply === 1 ? 'cancelled' : 'ended';
     },
     async state(account, subscription, id) {
       const key = keys.account(account).subscription(subscription).replays;
@@ -120,4 +151,14 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
       );
     },
   };
+}
+
+// The drain that works on it finds the one that cannot be read, and mends the key.
+function readable(read: () => ReplayRecord): ReplayRecord[] {
+  try {
+    return [read()];
+  } catch (error) {
+    if (isUnreadable(error)) return [];
+    throw error;
+  }
 }

@@ -11,6 +11,8 @@ export interface ReplayRequest {
   readonly eventTypes: readonly string[] | null;
   readonly filingId: string | null;
   readonly deadLettersOnly: boolean;
+  /** Only the events with these ids; missing for all. */
+  readonly eventIds?: readonly string[];
 }
 
 /** A replay as it was requested; written once. */
@@ -48,6 +50,8 @@ export interface ReplayState {
   readonly delivered: number;
   readonly failed: number;
   readonly finished: boolean;
+  /** True when it was finished by request, before all of its events were sent. */
+  readonly cancelled?: boolean;
   /**
    * Milliseconds on Redis's clock until which no lane of the replay is due, unless everything was made due
    * since `releasedAt`; 0 when that is not known.
@@ -77,9 +81,10 @@ export function isAtRest(
 /** Whether a request selects an event of the log, whatever the subscription itself asks for; pure. */
 export function isAskedFor(
   request: ReplayRequest,
-  entry: Pick<LogEntry, 'type' | 'filingId' | 'recordedAt'>,
+  entry: Pick<LogEntry, 'type' | 'filingId' | 'recordedAt'> & { readonly id?: string },
 ): boolean {
-  const { after, before, eventTypes, filingId } = request;
+  const { after, before, eventTypes, filingId, eventIds } = request;
+  if (eventIds !== undefined && (entry.id === undefined || !eventIds.includes(entry.id))) return false;
   if (after !== null && entry.recordedAt < after) return false;
   if (before !== null && entry.recordedAt >= before) return false;
   if (filingId !== null && entry.filingId !== filingId) return false;
@@ -87,7 +92,9 @@ export function isAskedFor(
 }
 
 /** The same text for all ways to write the same request; pure. */
-export function requestText({ after, before, eventTypes, filingId, deadLettersOnly }: ReplayRequest): string {
+export function requestText(request: ReplayRequest): string {
+  const { after, before, eventTypes, filingId, deadLettersOnly, eventIds } = request;
   const types = eventTypes === null ? null : [...new Set(eventTypes)].toSorted();
-  return JSON.stringify([after, before, types, filingId, deadLettersOnly]);
+  const ids = eventIds === undefined ? [] : [[...new Set(eventIds)].toSorted()];
+  return JSON.stringify([after, before, types, filingId, deadLettersOnly, ...ids]);
 }

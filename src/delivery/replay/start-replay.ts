@@ -8,10 +8,12 @@ import type { ListedDeadLetter } from '../store/delivery-records.ts';
 import type { DeliveryStore, Listed } from '../store/delivery-store.ts';
 import type { DrainQueue } from '../drain-queue.ts';
 import type { LogOutline, OutlinedEntry } from '../../events/log-outline.ts';
+import type { FindEvents } from '../../events/search/find-events.ts';
 import type { LogSections } from '../../events/search/log-sections.ts';
+import type { Checkpoint } from '../../events/timeline.ts';
 import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
 import { nothing, selectRange, type Selection } from './select-range.ts';
-import { replaysKept, type ReplayStore } from './replay-store.ts';
+import { replaysKept, type ReplayRecord, type ReplayStore } from './replay-store.ts';
 
 /**
  * The progress of a replay. `delivered` and `failed` need not add up to `matched`, which includes events that
@@ -19,7 +21,8 @@ import { replaysKept, type ReplayStore } from './replay-store.ts';
  */
 export interface ReplayProgress {
   readonly id: string;
-  readonly state: 'running' | 'finished';
+  readonly request: ReplayRequest;
+  readonly state: 'running' | 'finished' | 'cancelled';
   readonly matched: number;
   readonly delivered: number;
   /** Given up once more. */
@@ -41,22 +44,39 @@ export interface Replayer {
     subscription: string,
     request: ReplayRequest,
   ): Promise<{ id: string; matched: number }>;
+  /** Number of events that `start` would deliver again. Starts nothing. Throws ReplayRefusedError. */
+  count(account: string, subscription: string, request: ReplayRequest): Promise<number>;
   /** Null when there is no such replay, or no longer. */
   progress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
+  /** The replays that are kept of a subscription, the latest first. */
+  list(account: string, subscription: string): Promise<ReplayProgress[]>;
+  /**
+   * Ends a replay: callbacks in flight may still arrive, and nothing is sent for it after that. Atomic. False
+   * when there is no such replay. One that has ended already stays as it is.
+   */
+  cancel(account: string, subscription: string, id: string): Promise<boolean>;
 }
 
-/** A replay cannot be begun: the subscription is gone, or too many replays of it are unfinished. */
+/** Why a replay cannot be begun. */
+export type ReplayRefusal = 'no_subscription' | 'too_many' | 'unknown_events' | 'log_too_long';
+
+const refusals: Readonly<Record<ReplayRefusal, string>> = {
+  no_subscription: 'no such subscription',
+  too_many: `${replaysKept} replays of the subscription are unfinished`,
+  unknown_events: 'some of the events are not in the log',
+  log_too_long: 'some of the events were not found in the newest part of the log, which was searched',
+};
+
+/** A replay cannot be begun; `eventIds` are those that were not found. */
 export class ReplayRefusedError extends Error {
   override readonly name = 'ReplayRefusedError';
-  readonly reason: 'no_subscription' | 'too_many';
+  readonly reason: ReplayRefusal;
+  readonly eventIds: readonly string[];
 
-  constructor(reason: 'no_subscription' | 'too_many') {
-    super(
-      reason === 'too_many'
-        ? `${replaysKept} replays of the subscription are unfinished`
-        : 'no such subscription',
-    );
+  constructor(reason: ReplayRefusal, eventIds: readonly string[] = []) {
+    super(refusals[reason]);
     this.reason = reason;
+    this.eventIds = eventIds;
   }
 }
 
@@ -65,6 +85,7 @@ export interface ReplayerDeps {
   readonly log: EventLog;
   readonly outline: LogOutline;
   readonly sections: LogSections;
+  readonly findEvents: FindEvents;
   readonly delivery: DeliveryStore;
   readonly replays: ReplayStore;
   readonly queue: Pick<DrainQueue, 'wake'>;
@@ -91,20 +112,31 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
       const former = await deps.replays.load(account, id, added);
       return { id: added, matched: former?.replay.matched ?? replay.matched };
     },
+    async count(account, id, request) {
+      const { matched } = await choose(deps, account, id, request);
+      return matched;
+    },
     async progress(account, subscription, id) {
       const record = await deps.replays.load(account, subscription, id);
-      if (record === null) return null;
-      const { replay, state } = record;
-      return {
-        id,
-        state: state.finished ? 'finished' : 'running',
-        matched: replay.matched,
-        delivered: state.delivered,
-        failed: state.failed,
-        createdAt: replay.createdAt,
-      };
+      return record === null ? null : progressOf(record);
+    },
+    async list(account, subscription) {
+      return (await deps.replays.list(account, subscription)).map(progressOf);
+    },
+    async cancel(account, subscription, id) {
+      const result = await deps.replays.cancel(account, subscription, id);
+      // A drain takes note of it, and of when the subscription is next due without this replay.
+      if (result === 'cancelled') await deps.queue.wake(account, [subscription]);
+      return result !== 'unknown';
     },
   };
+}
+
+function progressOf({ replay, state }: ReplayRecord): ReplayProgress {
+  const { id, request, matched, createdAt } = replay;
+  const { delivered, failed, finished, cancelled = false } = state;
+  const word = cancelled ? 'cancelled' : finished ? 'finished' : 'running';
+  return { id, request, state: word, matched, delivered, failed, createdAt };
 }
 
 async function chooseAndAdd(
@@ -113,16 +145,12 @@ async function chooseAndAdd(
   id: string,
   request: ReplayRequest,
 ): Promise<{ replay: Replay; added: string }> {
-  const record = await deps.subscriptions.get(account, id);
-  if (record === null) throw new ReplayRefusedError('no_subscription');
-  const { cursor, timeline } = record.delivery;
-  const upTo = await deps.log.commonWith(account, { position: cursor, timeline });
-  const standing = { ...record, delivery: { ...record.delivery, cursor: upTo.position } };
+  const { upTo, ...selection } = await choose(deps, account, id, request);
   const replay: Replay = {
     id: `rpl_${randomBytes(12).toString('hex')}`,
     request,
     createdAt: deps.now(),
-    ...(await select(deps, standing, request)),
+    ...selection,
   };
   const added = await deps.replays.add(account, id, replay, upTo);
   if (added.kind === 'added') return { replay, added: added.id };
@@ -131,11 +159,44 @@ async function chooseAndAdd(
   return chooseAndAdd(deps, account, id, request);
 }
 
+async function choose(
+  deps: ReplayerDeps,
+  account: string,
+  id: string,
+  request: ReplayRequest,
+): Promise<Selection & { readonly upTo: Checkpoint }> {
+  const record = await deps.subscriptions.get(account, id);
+  if (record === null) throw new ReplayRefusedError('no_subscription');
+  const { cursor, timeline } = record.delivery;
+  const upTo = await deps.log.commonWith(account, { position: cursor, timeline });
+  const standing = { ...record, delivery: { ...record.delivery, cursor: upTo.position } };
+  return { ...(await select(deps, standing, request)), upTo };
+}
+
 function select(deps: ReplayerDeps, record: SubscriptionRecord, request: ReplayRequest): Promise<Selection> {
   if (request.deadLettersOnly) return selectDeadLetters(deps, record, request);
+  if (request.eventIds !== undefined) return selectEvents(deps, record, request, request.eventIds);
   return request.filingId === null
     ? selectRange(deps, record, request)
     : selectFiling(deps, record, request, request.filingId);
+}
+
+async function selectEvents(
+  { findEvents }: ReplayerDeps,
+  { subscription, delivery }: SubscriptionRecord,
+  request: ReplayRequest,
+  eventIds: readonly string[],
+): Promise<Selection> {
+  const { entries, complete } = await findEvents(subscription.account, eventIds, request.filingId);
+  const unknown = eventIds.filter((id) => !entries.has(id));
+  if (unknown.length > 0) throw new ReplayRefusedError(complete ? 'unknown_events' : 'log_too_long', unknown);
+  const positions = [...entries.values()].flatMap((entry) =>
+    entry.position <= delivery.cursor && matches(subscription, request, entry) ? entry.position : [],
+  );
+  return ofPositions(
+    positions.toSorted((a, b) => a - b),
+    null,
+  );
 }
 
 async function selectFiling(

@@ -36,6 +36,10 @@ export interface SendScheduler {
   startReplay(start: TrackStart): Intake;
   /** The replay is finished. */
   endReplay(): void;
+  /** None of the replay's events is started any more; those in flight may still be settled. */
+  cancelReplay(): void;
+  /** Whether an event of the replay is in flight. */
+  hasReplayInFlight(): boolean;
   /** A replay that is not begun now is next due at `until`, in milliseconds. */
   restReplay(until: number): void;
   /**
@@ -88,7 +92,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     });
 
   const live = newTrack(start);
-  let replay: { readonly track: Track; readonly lanes: Lanes } | null = null;
+  let replay: { readonly track: Track; readonly lanes: Lanes; cancelled: boolean } | null = null;
   let resumesAt: number | null = null;
   let { health, releasedAt } = start;
   let round = 0;
@@ -110,8 +114,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
 
   function startReplayed(now: number): Turn | null {
     // The other half is kept for events that may still come from the log.
-    if (replaysInFlight >= Math.max(1, maxInFlight >> 1)) return null;
-    return replay?.track.startFirst() ?? replay?.track.startRetry(now) ?? null;
+    if (replay === null || replay.cancelled || replaysInFlight >= Math.max(1, maxInFlight >> 1)) return null;
+    return replay.track.startFirst() ?? replay.track.startRetry(now);
   }
 
   function retryAllNow(now: number): void {
@@ -135,7 +139,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     live,
     startReplay(stored) {
       const track = newTrack(stored);
-      replay = { track, lanes: stored.lanes };
+      replay = { track, lanes: stored.lanes, cancelled: false };
       resumesAt = null;
       return track;
     },
@@ -143,6 +147,10 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
       replay = null;
       resumesAt = null;
     },
+    cancelReplay() {
+      if (replay !== null) replay.cancelled = true;
+    },
+    hasReplayInFlight: () => replaysInFlight > 0,
     restReplay(until) {
       resumesAt = until;
     },
@@ -200,9 +208,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     releasedAt: () => releasedAt,
     nextDueAt(now) {
       if (now < health.pausedUntil) return health.pausedUntil;
-      const due = [start.lanes.nextDueAt(), replay?.lanes.nextDueAt() ?? resumesAt].filter(
-        (at) => at !== null,
-      );
+      const replayed = replay?.cancelled === true ? null : (replay?.lanes.nextDueAt() ?? resumesAt);
+      const due = [start.lanes.nextDueAt(), replayed].filter((at) => at !== null);
       return due.length === 0 ? null : Math.min(...due);
     },
   };

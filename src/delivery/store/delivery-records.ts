@@ -1,6 +1,7 @@
 import type { LogEntry } from '../../events/event-log.ts';
-import type { Sent } from '../../callbacks/send-callback.ts';
+import type { Sent, SentRequest } from '../../callbacks/send-callback.ts';
 import { parseShaped } from '../../redis/unreadable-record.ts';
+import type { CallbackFormat, CallbackPayload, Subscription } from '../../subscriptions/subscription.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import type { Turn } from '../schedule/track.ts';
 
@@ -21,6 +22,29 @@ export interface Attempt {
   readonly at: number;
   /** The replay that the attempt belongs to; null outside replays. */
   readonly replay: string | null;
+  /** Missing where no details are kept, in attempts of older versions, and where nothing could be written. */
+  readonly request?: KeptRequest;
+  /** The first headers of the response; missing where they are not kept. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What is kept of the request of an attempt: with the event, enough to write it once more. */
+export interface KeptRequest extends SentRequest {
+  /** Position of the event in the log. */
+  readonly position: number;
+  readonly url: string;
+  /** Missing for `standard`. */
+  readonly format?: CallbackFormat;
+  /** Missing for `full`. */
+  readonly payload?: CallbackPayload;
+  /** Names of the custom headers; missing without any. */
+  readonly names?: readonly string[];
+}
+
+/** An attempt as it is listed. */
+export interface ListedAttempt extends Attempt {
+  /** Unique within its subscription: the time at which it was written (ms), and a number after `-`. */
+  readonly id: string;
 }
 
 /** An event that was given up for a subscription. */
@@ -52,11 +76,14 @@ export interface ListedDeadLetter extends DeadLetter {
   readonly id: string;
 }
 
-/** The attempt as it is listed; pure. `replay` is the replay it was made for. */
+/**
+ * The attempt as it is listed; pure. `called` is the subscription as it was then, `replay` the replay that
+ * the attempt was made for.
+ */
 export function toAttempt(
   { attempt }: Turn,
   entry: LogEntry,
-  sent: Sent,
+  { sent, called }: { readonly sent: Sent; readonly called: Subscription },
   now: number,
   replay: string | null,
 ): Attempt {
@@ -71,6 +98,25 @@ export function toAttempt(
     response: sent.response,
     at: now,
     replay,
+    ...(sent.request === null ? {} : { request: toKeptRequest(sent.request, entry, called) }),
+    ...(sent.responseHeaders === null ? {} : { headers: sent.responseHeaders }),
+  };
+}
+
+function toKeptRequest(
+  { timestamp, signature }: SentRequest,
+  { position }: Pick<LogEntry, 'position'>,
+  { url, format, payload, headers }: Subscription,
+): KeptRequest {
+  const names = Object.keys(headers);
+  return {
+    position,
+    timestamp,
+    signature,
+    url,
+    ...(format === 'standard' ? {} : { format }),
+    ...(payload === 'full' ? {} : { payload }),
+    ...(names.length === 0 ? {} : { names }),
   };
 }
 

@@ -43,8 +43,7 @@ local function list()
   return from, at - 1
 end
 
-local function write_lanes(key)
-  local from, to = list()
+local function write_lanes(key, from, to)
   for i = from, to, 2 do
     if ARGV[i + 1] == '' then redis.call('HDEL', key, ARGV[i]) else redis.call('HSET', key, ARGV[i], ARGV[i + 1]) end
   end
@@ -58,8 +57,9 @@ end
 
 -- The cursor is written last. If Redis carries out only the first half, after its file was cut, events may be
 -- repeated and none is lost.
-write_lanes(KEYS[3])
 local from, to = list()
+write_lanes(KEYS[3], from, to)
+from, to = list()
 for i = from, to do
   if i == from then redis.call('XADD', KEYS[4], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i])
   else redis.call('XADD', KEYS[4], '*', 'a', ARGV[i]) end
@@ -69,18 +69,22 @@ for i = from, to do redis.call('XADD', KEYS[5], 'MINID', '~', oldest_kept, '*', 
 from, to = list()
 for i = from, to do redis.call('XDEL', KEYS[5], ARGV[i]) end
 
-write_lanes(KEYS[11])
+local lanes_from, lanes_to = list()
 from, to = list()
+-- A replay that was cancelled meanwhile does not run any more: nothing of it is written.
+local running, runs = {}, false
 if to >= from then
+  for id in string.gmatch(redis.call('HGET', KEYS[6], 'running') or '', '%S+') do
+    if id == ARGV[from] then runs = true else running[#running + 1] = id end
+  end
+end
+if runs then
+  write_lanes(KEYS[11], lanes_from, lanes_to)
   if ARGV[from + 1] ~= '' then redis.call('HSET', KEYS[6], ARGV[from] .. ':state', ARGV[from + 1]) end
   if ARGV[from + 2] == '1' then
     redis.call('UNLINK', KEYS[11])
-    local left = {}
-    for id in string.gmatch(redis.call('HGET', KEYS[6], 'running') or '', '%S+') do
-      if id ~= ARGV[from] then left[#left + 1] = id end
-    end
-    redis.call('HSET', KEYS[6], 'running', table.concat(left, ' '))
-    redis.call('HSET', KEYS[2], 'replaying', #left)
+    redis.call('HSET', KEYS[6], 'running', table.concat(running, ' '))
+    redis.call('HSET', KEYS[2], 'replaying', #running)
   end
 end
 

@@ -1,12 +1,12 @@
 import { setImmediate as othersFirst } from 'node:timers/promises';
-import { createBoundedMap, type BoundedMap } from '../../memory/bounded-map.ts';
+import { createBoundedMap } from '../../memory/bounded-map.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import type { EventLog } from '../event-log.ts';
 import { statusAfter } from '../event-types.ts';
 import type { Checkpoint } from '../timeline.ts';
-import { logBeginning } from '../timeline.ts';
+import { createLogMemory } from './log-memory.ts';
 
 /** A number of events of one type, one state and one resulting status in a section. */
 export interface EventKind {
@@ -111,33 +111,13 @@ for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1] .. '-0', ARGV[2] ..
 end
 return found`);
 
-interface KnownLog {
-  upTo: Checkpoint;
-  sections: BoundedMap<number, LogSection>;
-}
-
 /** The sections of logs in Redis. */
 export function createLogSections(
   redis: RedisClient,
   keys: Keys,
   log: Pick<EventLog, 'head' | 'commonWith'>,
 ): LogSections {
-  const logs = createBoundedMap<string, KnownLog>(logsMax);
-
-  // Sections up to `upTo` are known only as long as the log is the same up to there.
-  async function open(account: string, head: Checkpoint): Promise<KnownLog> {
-    const known = logs.get(account);
-    const isSame =
-      known !== undefined &&
-      (await log.commonWith(account, known.upTo)).position === known.upTo.position &&
-      known.upTo.position <= head.position;
-    const opened = isSame
-      ? known
-      : { upTo: logBeginning, sections: createBoundedMap<number, LogSection>(sectionsMax) };
-    opened.upTo = head;
-    logs.set(account, opened);
-    return opened;
-  }
+  const remembered = createLogMemory(log, logsMax, () => createBoundedMap<number, LogSection>(sectionsMax));
 
   async function readSection(account: string, first: number, last: number): Promise<LogSection> {
     const reply = await sectionScript.run(redis, [keys.account(account).events], [first, last, kindsMax]);
@@ -161,7 +141,7 @@ export function createLogSections(
   return {
     async search(account) {
       const head = await log.head(account);
-      const { sections } = await open(account, head);
+      const sections = await remembered(account, head);
       let passed = 0;
       return {
         head,

@@ -153,7 +153,14 @@ test('a second test of a subscription waits for the first', async () => {
     'test_running',
     '1',
   ]);
-  answer({ outcome: { kind: 'delivered', code: 'delivered' }, statusCode: 204, durationMs: 1, response: '' });
+  answer({
+    outcome: { kind: 'delivered', code: 'delivered' },
+    statusCode: 204,
+    durationMs: 1,
+    response: '',
+    request: null,
+    responseHeaders: null,
+  });
   expect((await first).body).toEqual({
     outcome: 'delivered',
     reason: null,
@@ -193,9 +200,34 @@ test('a replay passes its conditions on and answers where its progress is', asyn
     delivered: 1,
     failed: 0,
     createdAt: '2026-11-21T00:00:00.000Z',
+    conditions: {
+      after: null,
+      before: null,
+      eventTypes: null,
+      filingId: null,
+      deadLettersOnly: false,
+      eventIds: null,
+    },
   };
   expect(await api.ok('GET', String(answer.headers['location']))).toEqual(progress);
   expect(await api.ok('GET', `${account}/replays/rpl_1.${id}`)).toEqual(progress);
+  expect(await api.ok('GET', `${one}/replays`)).toEqual({ items: [progress], nextCursor: null });
+});
+
+test('a dry run counts and starts nothing', async () => {
+  const started = api.calls.length;
+  const answer = await api.call('POST', `${one}/replay?dryRun=true`, { filingId: 'f_1' });
+  expect([answer.status, answer.body]).toEqual([200, { matched: 3 }]);
+  expect(api.calls).toHaveLength(started);
+  expect((await api.call('POST', `${one}/replay?dryrun=true`, {})).status).toBe(422);
+});
+
+test('a replay is cancelled below its account and below its subscription', async () => {
+  for (const path of [`${account}/replays`, `${one}/replays`]) {
+    expect((await api.call('DELETE', `${path}/rpl_1.${id}`)).status).toBe(204);
+    expect(api.calls.at(-1)).toEqual(['replayCancel', 'one', id, 'rpl_1']);
+    expect((await api.call('DELETE', `${path}/rpl_2.${id}`)).body['code']).toBe('replay_not_found');
+  }
 });
 
 test('a replay without conditions leaves every side open', async () => {

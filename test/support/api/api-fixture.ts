@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { createApi } from '../../../src/api/api.ts';
 import type { ApiDeps, ApiHooks } from '../../../src/api/deps.ts';
 import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
+import type { ReplayProgress } from '../../../src/delivery/replay/start-replay.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import { isLookedFor, type FilingDetails } from '../../../src/filings/detection/filing-details.ts';
@@ -194,6 +195,7 @@ function toCommit(account: string, filing: PutFiling, previous: StoredState | nu
 function notingHooks(calls: unknown[][]): ApiHooks {
   return {
     accountSaved: async ({ account }) => void calls.push(['accountSaved', account]),
+    checkPartner: async () => ({ ok: true, detail: 'The partner service takes the key.' }),
     accountRemoved: async (account) => void calls.push(['accountRemoved', account]),
     pollNow: async (account, mode) => void calls.push(['pollNow', account, mode]),
     wake: async (account, id) => void calls.push(['wake', account, id]),
@@ -204,22 +206,30 @@ function notingHooks(calls: unknown[][]): ApiHooks {
         statusCode: 500,
         durationMs: 12,
         response: 'no',
+        request: null,
+        responseHeaders: null,
       };
     },
     async replay(account, id, request) {
       calls.push(['replay', account, id, request]);
       return { id: 'rpl_1', matched: 3 };
     },
-    replayProgress: async (_account, _id, replay) =>
-      replay === 'rpl_1'
-        ? {
-            id: replay,
-            state: 'running',
-            matched: 3,
-            delivered: 1,
-            failed: 0,
-            createdAt: Date.UTC(2026, 10, 21),
-          }
-        : null,
+    replayProgress: async (_account, _id, replay) => (replay === 'rpl_1' ? runningReplay : null),
+    replayCount: async () => 3,
+    replayList: async () => [runningReplay],
+    async replayCancel(account, id, replay) {
+      calls.push(['replayCancel', account, id, replay]);
+      return replay === 'rpl_1';
+    },
   };
 }
+
+const runningReplay: ReplayProgress = {
+  id: 'rpl_1',
+  request: { after: null, before: null, eventTypes: null, filingId: null, deadLettersOnly: false },
+  state: 'running',
+  matched: 3,
+  delivered: 1,
+  failed: 0,
+  createdAt: Date.UTC(2026, 10, 21),
+};

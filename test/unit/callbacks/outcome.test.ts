@@ -20,6 +20,7 @@ function answer(statusCode: number, more: Partial<CallbackResponse> = {}): Callb
     retryAfter: null,
     receivedAtMs: Date.parse('2026-11-21T10:00:00Z'),
     excerpt: '',
+    headers: {},
     body: 'complete',
     durationMs: 1,
     ...more,

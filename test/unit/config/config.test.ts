@@ -52,6 +52,7 @@ describe('the defaults', () => {
         allowCidrs: [],
         allowHttp: false,
         disableAfterMs: 432_000_000,
+        attemptDetails: 'failures',
       },
       doubt: defaultDoubtLimits,
       filingBytesMax: 262_144,
@@ -157,6 +158,7 @@ describe('right values', () => {
       DELIVERY_TIMEOUT_MS: '50',
       DELIVERY_MAX_IN_FLIGHT: '1',
       DELIVERY_DISABLE_AFTER_MS: '50',
+      DELIVERY_ATTEMPT_DETAILS: 'none',
     });
     expect(delivery).toEqual({
       timeoutMs: 50,
@@ -165,6 +167,7 @@ describe('right values', () => {
       allowCidrs: ['127.0.0.0/8', '::1/128'],
       allowHttp: true,
       disableAfterMs: 50,
+      attemptDetails: 'none',
     });
   });
 });
@@ -309,6 +312,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
     '*',
   ],
   DELIVERY_ALLOW_HTTP: wrongBooleans,
+  DELIVERY_ATTEMPT_DETAILS: ['some', 'ALL', 'true'],
   DELIVERY_DISABLE_AFTER_MS: [...wrongNumbers, '9'],
   EVENT_RETENTION_MS: [...wrongNumbers, '9'],
   ROLES: ['all', 'api,', 'api;poll', 'API', 'api,worker'],

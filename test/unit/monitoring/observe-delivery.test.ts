@@ -75,7 +75,7 @@ function attempted(outcome: CallbackOutcome, next: Partial<AttemptReport> = {}):
       at,
       replay: null,
     },
-    sent: { outcome, statusCode, durationMs, response },
+    sent: { outcome, statusCode, durationMs, response, request: null, responseHeaders: null },
     deadLetter: false,
     nextAttemptAt: null,
     ...next,

@@ -53,7 +53,8 @@ function sent(filingId: string, outcome: CallbackOutcome, rest: Partial<Work> = 
     bytes: 0,
     body: Buffer.alloc(0),
   };
-  const answer = { outcome, statusCode: null, durationMs: 10, response: null };
+  const nothing = { statusCode: null, response: null, request: null, responseHeaders: null };
+  const answer = { outcome, durationMs: 10, ...nothing };
   return { kind: 'sent', work, entry, subscription, sent: answer };
 }
 

@@ -1,0 +1,102 @@
+import type { FastifyRequest } from 'fastify';
+import type { AttemptFilter } from '../../delivery/attempts/attempt-list.ts';
+import { seesReceivers } from '../access/auth.ts';
+import { chargeRows } from '../access/cost.ts';
+import type { Dear } from '../access/dear-requests.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { Api } from '../server/api-instance.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import { headersOnly } from '../shared/headers-only.ts';
+import { instantMs } from '../shared/instant.ts';
+import { attemptNotFound } from '../shared/not-found.ts';
+import { invalidRequest } from '../shared/problem.ts';
+import { pageLimit } from '../shared/schema.ts';
+import { requireSubscription } from '../subscriptions/find.ts';
+import { attemptDetailView, attemptView, splitAttemptId } from './attempt-view.ts';
+import { getAttempt, listAccountAttempts, listAttempts } from './operations.ts';
+
+/** The routes that show attempts. */
+export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
+  app.get(
+    '/accounts/:account/subscriptions/:id/attempts',
+    { config: { dear: kindOfList }, schema: listAttempts },
+    async (request, reply) => {
+      const { account, id } = request.params;
+      const { limit = pageLimit, cursor, ...query } = request.query;
+      const position = decodeCursor('attempts', cursor);
+      const filter = filterOf({ ...query, subscription: id });
+      await requireSubscription(deps, account, id);
+      if (request.method === 'HEAD') return headersOnly(reply);
+      const { items, next, read } = await deps.attempts.list(account, filter, position, limit);
+      chargeRows(request, read);
+      // The cursor names the subscription only where several are listed.
+      const [behind] = next?.split(' ') ?? [];
+      return {
+        items: items.map((each) => attemptView(each, id, seesReceivers(request))),
+        nextCursor: behind === undefined ? null : encodeCursor('attempts', behind),
+      };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/attempts',
+    { config: { dear: 'scans' }, schema: listAccountAttempts },
+    async (request, reply) => {
+      const { account } = request.params;
+      const { limit = pageLimit, cursor, ...query } = request.query;
+      const position = decodeCursor('account-attempts', cursor);
+      const filter = filterOf(query);
+      if (filter.subscription !== null) await requireSubscription(deps, account, filter.subscription);
+      if (request.method === 'HEAD') return headersOnly(reply);
+      const { items, next, read } = await deps.attempts.list(account, filter, position, limit);
+      chargeRows(request, read);
+      return {
+        items: items.map((each) => attemptView(each, each.subscription, seesReceivers(request))),
+        nextCursor: next === null ? null : encodeCursor('account-attempts', next),
+      };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/attempts/:attempt',
+    { config: { dear: 'scans' }, schema: getAttempt },
+    async (request) => {
+      const { account, attempt } = request.params;
+      const { id, subscription } = splitAttemptId(attempt);
+      const known = await deps.subscriptions.get(account, subscription);
+      const detail = known === null ? null : await deps.readAttempt(account, subscription, id);
+      if (detail === null) throw attemptNotFound();
+      chargeRows(request, detail.read);
+      return attemptDetailView(detail, subscription, seesReceivers(request));
+    },
+  );
+}
+
+interface FilterQuery {
+  readonly subscription?: string;
+  readonly eventId?: string;
+  readonly filingId?: string;
+  readonly outcome?: string;
+  readonly after?: string;
+  readonly before?: string;
+}
+
+function filterOf({ subscription, eventId, filingId, outcome, ...query }: FilterQuery): AttemptFilter {
+  const [after, before] = [instantMs(query.after), instantMs(query.before)];
+  if (after !== null && before !== null && after >= before)
+    throw invalidRequest([{ path: 'before', message: 'must be later than after' }]);
+  return {
+    subscription: subscription ?? null,
+    eventId: eventId ?? null,
+    filingId: filingId ?? null,
+    outcome: outcome ?? null,
+    after,
+    before,
+  };
+}
+
+// A filter may pass over thousands of attempts for each one that it finds.
+function kindOfList({ method, query }: FastifyRequest): Dear | null {
+  const { limit: _, cursor: __, ...filter } = query as Record<string, unknown>;
+  return method !== 'HEAD' && Object.keys(filter).length > 0 ? 'scans' : null;
+}

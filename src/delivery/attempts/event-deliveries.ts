@@ -1,0 +1,176 @@
+import type { OutlinedEntry } from '../../events/event-log.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { createCursor } from '../../subscriptions/cursor.ts';
+import { matchesEvent } from '../../subscriptions/matches-event.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { Lane } from '../schedule/lanes.ts';
+import { parseLane, parseListed, type DeadLetter, type ListedAttempt } from '../store/delivery-records.ts';
+import { isAskedFor } from '../replay/replay.ts';
+import type { ReplayStore } from '../replay/replay-store.ts';
+import { createRecordScan, memberText, scannedAtOnce, type ScannedStretch } from './scan-records.ts';
+
+/** What has become of an event for a subscription. */
+export type DeliveryWord = 'delivered' | 'waiting' | 'given_up' | 'not_selected';
+
+/** What has become of an event for one subscription; times are milliseconds on Redis's clock. */
+export interface EventDelivery {
+  readonly state: DeliveryWord;
+  /** Number of attempts; null where they are no longer known. */
+  readonly attempts: number | null;
+  /** The last attempt, as far as it is kept and was found; null where there was none. */
+  readonly lastAttempt: ListedAttempt | null;
+  /** Outcome code of the last attempt; null where there was none, and where it is not known. */
+  readonly lastOutcome: string | null;
+  /** Null while it is not delivered, and where the time is no longer known. */
+  readonly deliveredAt: number | null;
+  /** When it is tried next; null where nothing is planned. */
+  readonly nextAttemptAt: number | null;
+  /** Number of records read. */
+  readonly read: number;
+}
+
+/**
+ * What has become of an event for a subscription. Whether it was delivered follows from the cursor, the lanes
+ * and the dead letters, which are certain; its attempts are looked for, and found only while they are kept.
+ */
+export type ReadDelivery = (
+  account: string,
+  record: SubscriptionRecord,
+  event: OutlinedEntry,
+) => Promise<EventDelivery>;
+
+// Maximum number of attempts that are searched for those of the event.
+const searchedMax = 5_000;
+// Milliseconds that may lie between the times of a record and of its entry in the stream.
+const writtenWithinMs = 10_000;
+
+type Sought = Pick<ScannedStretch, 'order' | 'from' | 'to'> & { readonly most: number };
+
+/** Reads deliveries over one connection. */
+export function createDeliveryReader(
+  redis: RedisClient,
+  keys: Keys,
+  replays: Pick<ReplayStore, 'list'>,
+): ReadDelivery {
+  const scan = createRecordScan(redis);
+
+  // The records of the event in a stretch, in its order, until one is `enough`.
+  async function find<T extends { readonly eventId: string }>(
+    key: string,
+    eventId: string,
+    { order, from, to, most }: Sought,
+    enough: (record: T) => boolean,
+  ): Promise<{ found: (T & { readonly id: string })[]; read: number }> {
+    const found: (T & { readonly id: string })[] = [];
+    const holding = [memberText('eventId', eventId)];
+    let [begin, read]: [string | null, number] = [from, 0];
+    while (begin !== null && read < most) {
+      const stretch = { order, from: begin, to, holding, readMax: scannedAtOnce, wanted: scannedAtOnce };
+      const scanned = await scan(key, stretch);
+      read += scanned.read;
+      for (const { id, text } of scanned.found) {
+        const record = parseQuietly(text) as T | null;
+        if (record === null || record.eventId !== eventId) continue;
+        found.push({ ...record, id });
+        if (enough(record)) return { found, read };
+      }
+      begin = scanned.last === null ? null : `(${scanned.last}`;
+    }
+    return { found, read };
+  }
+
+  function isReplayed(replayed: Awaited<ReturnType<ReplayStore['list']>>, event: OutlinedEntry): boolean {
+    return replayed.some(({ replay, state }) => {
+      const isAhead = !state.finished && event.position >= replay.first && event.position <= replay.last;
+      return (
+        isAhead &&
+        isAskedFor(replay.request, event) &&
+        !createCursor(state.cursor, state.done).isDone(event.position)
+      );
+    });
+  }
+
+  return async (account, record, event) => {
+    const { subscription, delivery } = record;
+    const own = keys.account(account).subscription(subscription.id);
+    const laneText = await redis.hget(own.lanes, event.filingId);
+    const lane = laneText === null ? null : laneOf(laneText);
+    const written = Math.max(0, event.recordedAt - writtenWithinMs);
+    const since = { order: 'oldest', from: String(written), to: '+' } as const;
+    if (lane?.positions.includes(event.position) === true) {
+      const isFirst = lane.positions[0] === event.position;
+      const around = {
+        order: 'newest',
+        from: String(lane.decidedAt + writtenWithinMs),
+        to: String(written),
+        most: searchedMax,
+      } as const;
+      const { found, read } =
+        isFirst && lane.tried > 0
+          ? await find<ListedAttempt>(own.attempts, event.id, around, () => true)
+          : { found: [], read: 0 };
+      const nextAttemptAt = isFirst && delivery.enabled ? Math.max(lane.dueAt, delivery.pausedUntil) : null;
+      const tries = isFirst ? lane.tried : 0;
+      return { ...outcomeOf('waiting', found[0] ?? null), attempts: tries, nextAttemptAt, read };
+    }
+    const wants = matchesEvent(subscription, event);
+    if (!createCursor(delivery.cursor, delivery.done).isDone(event.position)) {
+      return { ...outcomeOf(wants ? 'waiting' : 'not_selected', null), attempts: 0, read: 0 };
+    }
+    const tried = await find<ListedAttempt>(
+      own.attempts,
+      event.id,
+      { ...since, most: searchedMax },
+      isDelivered,
+    );
+    const last = tried.found.at(-1) ?? null;
+    if (last !== null && isDelivered(last))
+      return { ...outcomeOf('delivered', last), deliveredAt: last.at, read: tried.read };
+    const given = await find<DeadLetter>(own.dead, event.id, { ...since, most: Infinity }, () => true);
+    const read = tried.read + given.read;
+    const [letter] = given.found;
+    if (letter !== undefined) {
+      const { attempts, lastOutcome } = letter;
+      return { ...outcomeOf('given_up', last), attempts, lastOutcome, read };
+    }
+    if (delivery.replaying > 0 && isReplayed(await replays.list(account, subscription.id), event))
+      return { ...outcomeOf('waiting', last), attempts: last?.attempt ?? 0, read };
+    const isOlder = event.recordedAt < subscription.createdAt && subscription.from !== 'earliest';
+    if (last === null && (!wants || isOlder))
+      return { ...outcomeOf('not_selected', null), attempts: 0, read };
+    return { ...outcomeOf('delivered', null), read };
+  };
+}
+
+function outcomeOf(state: DeliveryWord, last: ListedAttempt | null): Omit<EventDelivery, 'read'> {
+  return {
+    state,
+    attempts: last?.attempt ?? null,
+    lastAttempt: last,
+    lastOutcome: last?.outcome ?? null,
+    deliveredAt: null,
+    nextAttemptAt: null,
+  };
+}
+
+function isDelivered({ outcome }: Pick<ListedAttempt, 'outcome'>): boolean {
+  return outcome === 'delivered';
+}
+
+// Records that cannot be read are mended by drains and reported by lists.
+function parseQuietly(text: string): object | null {
+  try {
+    return parseListed(text);
+  } catch {
+    return null;
+  }
+}
+
+function laneOf(text: string): Lane | null {
+  try {
+    return parseLane(text);
+  } catch {
+    return null;
+  }
+}
