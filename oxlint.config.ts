@@ -64,6 +64,8 @@ const folders: Readonly<Record<string, Folder>> = {
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
   'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
   'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/seen': { may: below, own: ['detection'] },
+  'filings/lists': { may: [...below, 'events', 'partner'], own: ['detection', 'newest', 'repair', 'seen'] },
   'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/list': { may: polling, own: [], pure: true },
