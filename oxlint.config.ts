@@ -65,6 +65,8 @@ const folders: Readonly<Record<string, Folder>> = {
   'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
   'filings/present': { may: [...below, 'events'], own: ['detection'] },
   'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/seen': { may: below, own: ['detection'] },
+  'filings/lists': { may: [...below, 'events', 'partner'], own: ['detection', 'newest', 'repair', 'seen'] },
   'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/list': { may: polling, own: [], pure: true },
