@@ -56,6 +56,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
   config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing', 'words'] },
   accounts: { may: [...below, 'secrets'] },
+  'accounts/sessions': { may: below, own: ['token-store.ts'] },
   partner: { may: [...below, 'names', 'waiting'], has: ['got'] },
   'partner/body': { may: below, own: ['filing-schema.ts', 'partner-error.ts', 'partner-http.ts'] },
   events: { may: below },
@@ -77,6 +78,7 @@ const folders: Readonly<Record<string, Folder>> = {
     may: ['egress', 'names', 'subscriptions', 'events', 'waiting', 'json', 'memory'],
     has: ['undici'],
   },
+  'callbacks/messages': { may: ['events'], own: [], pure: true },
   delivery: { may: delivery },
   'delivery/schedule': {
     may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],

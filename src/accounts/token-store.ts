@@ -19,6 +19,8 @@ export interface AccountToken {
   readonly account: string;
   readonly name: string;
   readonly readOnly: boolean;
+  /** Whether its text is that of a link, which opens the page and not the API. */
+  readonly link: boolean;
   readonly createdAt: number;
   /** Null = never. */
   readonly expiresAt: number | null;
@@ -30,7 +32,7 @@ export interface AccountToken {
 
 /** The settings of a token; a parent expires no earlier than the tokens that it makes. */
 export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'> &
-  Partial<Pick<AccountToken, 'parent'>>;
+  Partial<Pick<AccountToken, 'parent' | 'link'>>;
 
 /** The result of making a token. */
 export type MadeToken =
@@ -39,7 +41,7 @@ export type MadeToken =
   | { readonly kind: 'revoked' } // the token that makes it was revoked meanwhile
   | { readonly kind: 'full' }; // the account has as many as it may have
 
-/** Maximum number of tokens of an account, expired ones included. */
+/** Maximum number of tokens of an account, with links and expired ones; expired links make way for others. */
 export const tokensMax = 1_000;
 
 /** The tokens of all accounts. Only digests are stored. */
@@ -55,6 +57,8 @@ export interface TokenStore {
   remove(account: string, id: string, children: 'revoke' | 'keep'): Promise<boolean>;
   /** The token with this text, of any account; null when it is unknown, revoked or expired. */
   find(text: string, now: number): Promise<AccountToken | null>;
+  /** The token of an account by its id; null as above. */
+  get(account: string, id: string, now: number): Promise<AccountToken | null>;
   /**
    * Remembers the use of a token that was found; writes once in five minutes and never brings back a revoked
    * one.
@@ -62,9 +66,11 @@ export interface TokenStore {
   touch(token: AccountToken, now: number): Promise<void>;
 }
 
-interface StoredToken extends Omit<AccountToken, 'id' | 'account' | 'parent'> {
+interface StoredToken extends Omit<AccountToken, 'id' | 'account' | 'parent' | 'link'> {
   readonly v: 1;
   readonly hash: string;
+  /** Missing where it is none. */
+  readonly link?: boolean;
   /** Missing where a former version wrote it. */
   readonly parent?: string | null;
 }
@@ -77,7 +83,12 @@ const touchEveryMs = 5 * 60_000;
 
 // The text names its account, so that a valid token on the path of another account is distinguished from a
 // wrong one without a search.
-const textPattern = /^fwa_[A-Za-z0-9_-]{43}\.([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+const textPattern = /^fw[al]_[A-Za-z0-9_-]{43}\.([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+
+/** Whether a text has the form of a link's; pure. */
+export function isLinkText(text: string): boolean {
+  return text.startsWith('fwl_');
+}
 
 /** Tokens in one Redis hash per account, so that they go with it. */
 export function createTokenStore(
@@ -111,14 +122,15 @@ export function createTokenStore(
 
   return {
     async create(account, settings, now) {
-      const text = `fwa_${randomBytes(32).toString('base64url')}.${account}`;
+      const secret = randomBytes(32).toString('base64url');
+      const text = `${settings.link === true ? 'fwl' : 'fwa'}_${secret}.${account}`;
       const hash = digest('sha256', text);
       const stored: StoredToken = { v: 1, hash, ...settings, createdAt: now, lastUsedAt: null };
       const { tokens, incarnation } = keys.account(account);
       const added = await addScript.run(
         redis,
         [tokens, incarnation],
-        [idOf(hash), JSON.stringify(stored), settings.parent ?? '', tokensMax],
+        [idOf(hash), JSON.stringify(stored), settings.parent ?? '', tokensMax, now],
       );
       if (added === 'gone' || added === 'revoked' || added === 'full') return { kind: added };
       return { kind: 'made', text, token: toToken(account, stored) };
@@ -137,7 +149,11 @@ export function createTokenStore(
       if (found === null) return null;
       const stored = parse(account, idOf(hash), found);
       if (!timingSafeEqual(Buffer.from(stored.hash), Buffer.from(hash))) return null;
-      return stored.expiresAt !== null && stored.expiresAt <= now ? null : toToken(account, stored);
+      return unlessExpired(toToken(account, stored), now);
+    },
+    async get(account, id, now) {
+      const found = await redis.hget(tokensOf(account), id);
+      return found === null ? null : unlessExpired(toToken(account, parse(account, id, found)), now);
     },
     async touch({ account, id, lastUsedAt }, now) {
       if (lastUsedAt !== null && now - lastUsedAt < touchEveryMs) return;
@@ -151,9 +167,13 @@ export function createTokenStore(
 
 function toToken(
   account: string,
-  { hash, name, readOnly, createdAt, expiresAt, lastUsedAt, parent = null }: StoredToken,
+  { hash, name, readOnly, link = false, createdAt, expiresAt, lastUsedAt, parent = null }: StoredToken,
 ): AccountToken {
-  return { id: idOf(hash), account, name, readOnly, createdAt, expiresAt, lastUsedAt, parent };
+  return { id: idOf(hash), account, name, readOnly, link, createdAt, expiresAt, lastUsedAt, parent };
+}
+
+function unlessExpired(token: AccountToken, now: number): AccountToken | null {
+  return token.expiresAt !== null && token.expiresAt <= now ? null : token;
 }
 
 function parseToken(key: string, id: string, text: string): StoredToken {

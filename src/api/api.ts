@@ -1,3 +1,4 @@
+import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import { isNestedDeeper } from '../json/nesting.ts';
 import { defaultLimits, limitOpenRoutes } from './access/access-limits.ts';
@@ -15,19 +16,26 @@ import { addDocsRoutes } from './operation/docs-routes.ts';
 import { addEventRoute } from './events/event-routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addFilingRoutes } from './filings/routes.ts';
+import { addSeenRoutes } from './filings/seen-routes.ts';
 import { addHealthRoutes } from './operation/health.ts';
 import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
 import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './shared/problem.ts';
+import { record } from './shared/schema.ts';
+import { addProblemRoutes } from './problems/routes.ts';
 import { addQueueRoutes } from './operation/queues.ts';
+import { addRejectionRoutes } from './rejections/routes.ts';
 import { addReplayRoutes } from './delivery/replay-routes.ts';
 import { addRootRoute } from './operation/root-routes.ts';
+import { addSessionRoutes } from './session/routes.ts';
 import { addStreamRoutes } from './events/stream-routes.ts';
 import { addSubscriptionRoutes } from './subscriptions/routes.ts';
+import { addLinkRoutes } from './tokens/link-routes.ts';
 import { addTokenRoutes } from './tokens/routes.ts';
 
 const nestingMax = 20;
+const noQuery = record({});
 
 /**
  * The API as a Fastify instance that does not listen yet: `listen` or `inject` it. `close` ends the event
@@ -38,6 +46,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const routes = recordRoutes(app);
   app.decorate('routeTable', routes);
   await app.register(helmet, securityHeaders);
+  await app.register(cookie, { hook: false });
   limitOpenRoutes(app, deps);
   await addOpenApi(app, deps);
   await app.register(async (scope) => addOpenRoutes(scope as Api, deps, routes));
@@ -58,16 +67,21 @@ export const securityHeaders = {
 async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promise<void> {
   addHealthRoutes(app, deps);
   await addDocsRoutes(app);
+  addProblemRoutes(app);
   if (deps.dashboard === undefined) addRootRoute(app);
   else await app.register(deps.dashboard);
   refuseOtherMethods(app, routes, '');
 }
 
 function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
+  // A query that is ignored would be taken for one that has an effect, such as `?dryRun=true`.
+  app.addHook('onRoute', (route) => {
+    if (route.config?.refusesMethod !== true) route.schema = { querystring: noQuery, ...route.schema };
+  });
   app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
   chargeResponses(app);
   limitDearRequests(app, { ...defaultLimits, ...deps.limits });
-  addAuth(app, deps);
+  const signIn = addAuth(app, deps);
   addIdCheck(app);
   addAccountCheck(app, deps);
   app.addHook('preValidation', async (request) => {
@@ -76,8 +90,10 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
     refuseDeepBody(request.body);
     if (schema?.body === undefined) refuseBody(request.body);
   });
+  addSessionRoutes(app, deps, signIn);
   addAccountRoutes(app, deps);
   addTokenRoutes(app, deps);
+  addLinkRoutes(app, deps);
   addSubscriptionRoutes(app, deps);
   addDeliveryRoutes(app, deps);
   addAttemptRoutes(app, deps);
@@ -86,6 +102,8 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addEventRoute(app, deps);
   addStreamRoutes(app, deps);
   addFilingRoutes(app, deps);
+  addSeenRoutes(app, deps);
+  addRejectionRoutes(app, deps);
   addQueueRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
 }
@@ -101,9 +119,10 @@ function refuseDeepBody(body: unknown): void {
 // A route without a body would silently ignore one, such as `{"mode":"sweep"}` where the mode belongs in the
 // query.
 function refuseBody(body: unknown): void {
-  const isList = typeof body === 'string' || Array.isArray(body);
-  if (isList && body.length > 0) throw invalidRequest([{ path: '', message: 'This request takes no body' }]);
-  if (isList || typeof body !== 'object' || body === null) return;
+  if (body === undefined) return;
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw invalidRequest([{ path: '', message: 'This request takes no body' }]);
+  const message = 'is not known: this request takes no body';
   const fields = Object.keys(body);
-  if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message: 'is not known' })));
+  if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message })));
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { SessionStore } from '../accounts/sessions/session-store.ts';
 import type { TokenStore } from '../accounts/token-store.ts';
 import type { ReadAttempt } from '../delivery/attempts/attempt-detail.ts';
 import type { AttemptList } from '../delivery/attempts/attempt-list.ts';
@@ -16,9 +17,12 @@ import type { FindEvents } from '../events/search/find-events.ts';
 import type { LogSections } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
+import type { SeenStore } from '../filings/seen/seen-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { ReadQuota } from '../redis/quota/account-quota.ts';
 import type { QueueState } from '../redis/jobs/queue-state.ts';
+import type { KeyCheck } from '../partner/check-key.ts';
+import type { SearchService } from '../polling/service-search.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
@@ -33,9 +37,13 @@ export interface ApiDeps {
   readonly apiToken: string;
   readonly accounts: AccountStore;
   readonly tokens: TokenStore;
+  readonly sessions: SessionStore;
   readonly quota: ReadQuota;
   readonly snapshot: SnapshotStore;
   readonly filings: FilingListStore;
+  readonly seen: SeenStore;
+  /** Asks the partner service itself for filings whose details are not kept. */
+  readonly searchService: SearchService;
   readonly countHistory: Pick<CountHistory, 'read'>;
   readonly polling: PollingStore;
   readonly log: EventLog;
@@ -84,6 +92,10 @@ export interface ApiDeps {
    * `X-Forwarded-For` that is in none.
    */
   readonly trustedProxies?: readonly string[];
+  /** Address of the page as others open it, without a slash at its end; null where it is not known. */
+  readonly publicUrl?: string | null;
+  /** Origins whose pages may show the page in a frame. */
+  readonly frameAncestors?: readonly string[];
   /**
    * The door through which the API is served once it is handed over. Without one the instance has a server of
    * its own that does not listen.
@@ -98,6 +110,8 @@ export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly 
 export interface ApiHooks {
   /** Called when an account's settings are stored: polls follow them from now on. */
   accountSaved(account: Account): Promise<void>;
+  /** Asks the partner service once whether it takes the account's key; never rejects for its failure. */
+  checkPartner(account: string): Promise<KeyCheck>;
   /** Called when an account is gone from the store: its polls end. */
   accountRemoved(account: string): Promise<void>;
   pollNow(account: string, mode: 'delta' | 'sweep'): Promise<void>;

@@ -113,6 +113,22 @@ export const endpoint: ValueParser<string> = (text) => {
     : wrong('must be an address that starts with https:// or http://, without user, query and fragment');
 };
 
+/** Origins such as `https://a.example.com:8443`, with commas between; no wildcards. */
+export const origins: ValueParser<readonly string[]> = (text) => {
+  const found = splitList(text).map(originOf);
+  const position = found.indexOf(null);
+  return position === -1
+    ? right(found.filter((origin) => origin !== null))
+    : wrong(
+        `must be origins (https:// or http:// and a host, no path) with commas between; number ${position + 1} is none`,
+      );
+};
+
+function originOf(text: string): string | null {
+  const url = /^https?:\/\/[^*;,'"\s/?#@]+\/?$/i.test(text) ? URL.parse(text) : null;
+  return url?.origin ?? null;
+}
+
 /** Headers as OpenTelemetry writes them: `name=value`, with commas between and values percent-encoded. */
 export const headerList: ValueParser<Readonly<Record<string, string>>> = (text) => {
   const pairs = splitList(text).map((item) => /^([!#$%&'*+.^_`|~\w-]+)=([\x21-\x7e]*)$/.exec(item));

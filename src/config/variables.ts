@@ -11,6 +11,7 @@ import {
   listenHost,
   logLevel,
   matching,
+  origins,
   redisUrl,
   roleSet,
   sampler,
@@ -49,6 +50,7 @@ export const variables = {
   METRICS_PORT: optional(integer(0, 65_535), '9464'),
   TRUSTED_PROXIES: optional(cidrs, '10.0.0.0/8'),
   PUBLIC_URL: optional(endpoint, 'https://filings.example.com'),
+  FRAME_ANCESTORS: optional(origins, 'https://intranet.example.com'),
   // Wider than the token68 of RFC 6750 §2.1, yet one word of a header.
   API_TOKEN: required(
     matching(/^[\x21-\x7e]{24,512}$/, 'must be 24 to 512 visible ASCII characters without spaces'),

@@ -19,7 +19,7 @@ export async function startApi(config: Config, parts: Parts, workers: Part[], do
   const api = await createApi({
     ...createApiDeps(config, parts),
     door,
-    dashboard: createDashboard(),
+    dashboard: createDashboard(config.frameAncestors),
     limits: { connections: apiConnectionsMax(openFilesMax()) },
   });
   await serve(api, 'api', door, workers);

@@ -26,7 +26,8 @@ export function howToLookFurther(
   return [
     '',
     title,
-    `  Dashboard   ${daemon.url}/`,
+    `  Dashboard   ${daemon.url}/#/link/${daemon.token}`,
+    '              (this link signs you in)',
     `  API         ${daemon.url}/docs`,
     `  Token       ${daemon.token}`,
     `  Log         ${logFile}`,

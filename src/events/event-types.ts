@@ -128,6 +128,9 @@ export const eventPrefixes = [...new Set(names.filter((name) => name.includes('.
 /** The patterns that a subscription may ask for: every type by its name, every `prefix.*`, and `*`. */
 export const eventPatterns: readonly string[] = [everyType, ...eventPrefixes, ...names];
 
+/** The patterns that messages offer. A `ping` may be asked for, but comes with test calls only. */
+export const offeredPatterns: readonly string[] = eventPatterns.filter((name) => name !== 'ping');
+
 function prefixOf(name: string): string {
   return `${name.slice(0, name.indexOf('.'))}.*`;
 }

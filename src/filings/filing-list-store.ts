@@ -1,32 +1,19 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { createEventLog } from '../events/event-log.ts';
 import { isIndexed } from '../partner/filing-statuses.ts';
-import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../redis/unreadable-record.ts';
-import type { FilingDetails } from './detection/filing-details.ts';
-import {
-  decodeState,
-  isOfOtherStatus,
-  isPlainState,
-  type FilingState,
-  StoredState,
-} from './detection/filing-state.ts';
+import type { OnUnreadable } from '../redis/unreadable-record.ts';
+import { isOfOtherStatus } from './detection/filing-state.ts';
 import { memberAt, newestRank, ofMember, writePlace as writeNewestPlace } from './detection/newest.ts';
+import { createFilingReader, type KnownFiling, type ListedFiling } from './lists/filing-reader.ts';
+import { createOrderedWalk, type OrderedWalk } from './lists/ordered-walk.ts';
+import { globOfPart } from './lists/search-words.ts';
 import { createNewestIndex } from './newest/newest-index.ts';
-import { createUnreadableStates } from './repair/unreadable-states.ts';
 
-/**
- * A filing as last seen, with the details by which people recognise it; they are null while it is COMPLETED.
- */
-export interface ListedFiling {
-  readonly id: string;
-  readonly state: FilingState;
-  readonly details: FilingDetails | null;
-}
+export type { ListedFiling };
 
 /** A page of filings. */
 export interface FilingPage {
-  readonly filings: ListedFiling[];
+  readonly filings: readonly ListedFiling[];
   /**
    * The `after` of the next page; null at the end. A page may be shorter than asked for, or empty, and still
    * have a next one.
@@ -55,6 +42,21 @@ export interface FilingListStore {
    * when `after` is no such text. The first page of an account orders its filings, see `NewestIndex`.
    */
   listNewest(account: string, status: string, after: string | null, limit: number): Promise<FilingPage>;
+  /** A stretch of the filings of several accounts or statuses other than COMPLETED, in the order of their age. */
+  readonly walk: OrderedWalk;
+  /**
+   * A page of the filings in a status without an index whose ids have this part, in any case and in no order;
+   * otherwise as `list`.
+   */
+  findIds(
+    account: string,
+    part: string,
+    status: string,
+    after: string | null,
+    limit: number,
+  ): Promise<FilingPage>;
+  /** Filings by their ids, in their order; those that were never seen are left out. */
+  getAll(account: string, ids: readonly string[]): Promise<ListedFiling[]>;
 }
 
 /**
@@ -66,8 +68,19 @@ interface ScanPlace {
   readonly shownTo: string | null;
 }
 
+/** The filings that a scan is to find. */
+interface Scanned {
+  readonly status: string | null;
+  /** A pattern of Redis for their ids; null for any. */
+  readonly glob: string | null;
+}
+
 // Number of filings in one chunk of a scan.
 const chunkSize = 200;
+// Number of filings that Redis compares with a pattern in one chunk: a millisecond.
+const matchedSize = 5_000;
+// Number of filings that Redis compares at the cost of reading one.
+const matchedForOne = 50;
 // Maximum number of chunks that are read for a page.
 const chunksMax = 10;
 // Maximum number of times that an order which turns out to be wrong is made anew for a page.
@@ -79,46 +92,8 @@ export function createFilingListStore(
   keys: Keys,
   onUnreadable: OnUnreadable = () => undefined,
 ): FilingListStore {
-  const log = createEventLog(redis, keys);
-  const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
-
-  // Null where the state is of a newer format or was removed meanwhile, so there is nothing to show.
-  async function readState(account: string, id: string, text: string): Promise<FilingState | null> {
-    const readable = isPlainState(text) ? text : await unreadable.toReadable(account, id, text);
-    return readable === null ? null : new StoredState(readable).known;
-  }
-
-  async function readStates(account: string, ids: readonly string[], texts: readonly (string | null)[]) {
-    const known: (readonly [string, FilingState])[] = [];
-    for (const [i, id] of ids.entries()) {
-      const text = texts[i] ?? null;
-      const state = text === null ? null : await readState(account, id, text);
-      if (state !== null) known.push([id, state]);
-    }
-    return known;
-  }
-
-  const newest = createNewestIndex(redis, keys, readStates);
-
-  function readDetails(account: string, id: string, text: string | null): FilingDetails | null {
-    if (text === null) return null;
-    const { details: key } = keys.account(account);
-    try {
-      return decodeRecord(key, id, text, (json) => parseShaped<FilingDetails>(json, {}));
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      onUnreadable({ account, kind: 'details', key, field: id, reason: error.message, remedy: 'left_out' });
-      return null;
-    }
-  }
-
-  async function withDetails(account: string, known: readonly (readonly [string, FilingState])[]) {
-    if (known.length === 0) return [];
-    const texts = await redis.hmget(keys.account(account).details, ...known.map(([id]) => id));
-    return known.map(([id, state], i): ListedFiling => {
-      return { id, state, details: readDetails(account, id, texts[i] ?? null) };
-    });
-  }
+  const reader = createFilingReader(redis, keys, onUnreadable);
+  const newest = createNewestIndex(redis, keys, reader.states);
 
   async function readIndexed(account: string, status: string, after: string | null, limit: number) {
     const { index, filings } = keys.account(account);
@@ -127,7 +102,7 @@ export function createFilingListStore(
     const ids = members.slice(0, limit).map((member) => member.slice(status.length + 1));
     const texts = ids.length === 0 ? [] : await redis.hmget(filings, ...ids);
     // Between the two reads a filing may have moved on.
-    const known = (await readStates(account, ids, texts)).filter(
+    const known = (await reader.states(account, ids, texts)).filter(
       ([, state]) => state.status === status && !state.removed,
     );
     return { known, next: members.length > limit ? (ids.at(-1) ?? null) : null, read: members.length };
@@ -135,11 +110,15 @@ export function createFilingListStore(
 
   async function listIndexed(account: string, status: string, after: string | null, limit: number) {
     const { known, next, read } = await readIndexed(account, status, after, limit);
-    return { filings: await withDetails(account, known), next, read };
+    return { filings: await reader.listed(account, known), next, read };
   }
 
-  async function readChunk(account: string, status: string | null, cursor: string) {
-    const [next, flat] = await redis.hscan(keys.account(account).filings, cursor, 'COUNT', chunkSize);
+  async function readChunk(account: string, { status, glob }: Scanned, cursor: string) {
+    const { filings } = keys.account(account);
+    const [next, flat] =
+      glob === null
+        ? await redis.hscan(filings, cursor, 'COUNT', chunkSize)
+        : await redis.hscan(filings, cursor, 'MATCH', glob, 'COUNT', matchedSize);
     const [ids, texts]: [string[], string[]] = [[], []];
     for (let i = 0; i < flat.length; i += 2) {
       const [id = '', text = ''] = [flat[i], flat[i + 1]];
@@ -147,18 +126,18 @@ export function createFilingListStore(
       ids.push(id);
       texts.push(text);
     }
-    const known = await readStates(account, ids, texts);
-    return { next, known: known.toSorted(([a], [b]) => (a < b ? -1 : 1)), read: flat.length / 2 };
+    const known = await reader.states(account, ids, texts);
+    return {
+      next,
+      known: known.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      read: glob === null ? flat.length / 2 : matchedSize / matchedForOne,
+    };
   }
 
   // Up to `room` filings of the list in one chunk of the hash, and where to go on.
-  async function readPart(
-    account: string,
-    status: string | null,
-    { cursor, shownTo }: ScanPlace,
-    room: number,
-  ) {
-    const { next, known, read } = await readChunk(account, status, cursor);
+  async function readPart(account: string, scanned: Scanned, { cursor, shownTo }: ScanPlace, room: number) {
+    const { next, known, read } = await readChunk(account, scanned, cursor);
+    const { status } = scanned;
     const wanted = known.filter(
       ([id, state]) =>
         (shownTo === null || id > shownTo) && !state.removed && (status === null || state.status === status),
@@ -171,18 +150,18 @@ export function createFilingListStore(
 
   async function scan(
     account: string,
-    status: string | null,
+    scanned: Scanned,
     start: ScanPlace,
     limit: number,
   ): Promise<FilingPage> {
-    const found: (readonly [string, FilingState])[] = [];
+    const found: KnownFiling[] = [];
     let place: ScanPlace | null = start;
     let read = 0;
     for (let chunks = 0; place !== null && chunks < chunksMax && found.length < limit; chunks += 1) {
       // Each chunk's place comes from the chunk before.
       const step: Awaited<ReturnType<typeof readPart>> = await readPart(
         account,
-        status,
+        scanned,
         place,
         limit - found.length,
       );
@@ -191,7 +170,7 @@ export function createFilingListStore(
       read += step.read;
     }
     const next = place === null ? null : writePlace(place);
-    return { filings: await withDetails(account, found), next, read };
+    return { filings: await reader.listed(account, found), next, read };
   }
 
   return {
@@ -203,7 +182,7 @@ export function createFilingListStore(
         const page = found.slice(0, limit).map(({ member, text }) => ({ ...ofMember(status, member), text }));
         const texts = page.map(({ text }) => (text === '' ? null : text));
         const ids = page.map(({ id }) => id);
-        const known = (await readStates(account, ids, texts)).filter(
+        const known = (await reader.states(account, ids, texts)).filter(
           ([, state]) => state.status === status && !state.removed,
         );
         const rankOf = new Map(page.map(({ id, rank }) => [id, rank]));
@@ -213,29 +192,34 @@ export function createFilingListStore(
         }
         const last = found.length > limit ? page.at(-1) : undefined;
         return {
-          filings: await withDetails(account, known),
+          filings: await reader.listed(account, known),
           next: last === undefined ? null : writeNewestPlace(last),
           read: found.length,
         };
       }
     },
-    async get(account, id) {
-      const key = keys.account(account);
-      const [text, details] = await Promise.all([redis.hget(key.filings, id), redis.hget(key.details, id)]);
-      if (text === null) return null;
-      const readable = await unreadable.toReadable(account, id, text);
-      if (readable === null) return null;
-      return { id, state: decodeState(readable), details: readDetails(account, id, details) };
+    walk: createOrderedWalk(newest, reader),
+    get: reader.one,
+    async getAll(account, ids) {
+      if (ids.length === 0) return [];
+      const texts = await redis.hmget(keys.account(account).filings, ...ids);
+      return reader.listed(account, await reader.states(account, ids, texts));
     },
+    findIds: async (account, part, status, after, limit) =>
+      scan(account, { status, glob: globOfPart(part) }, startAt(after), limit),
     async list(account, status, after, limit) {
       if (status !== null && isIndexed(status)) return listIndexed(account, status, after, limit);
-      return scan(account, status, after === null ? { cursor: '0', shownTo: null } : readPlace(after), limit);
+      return scan(account, { status, glob: null }, startAt(after), limit);
     },
   };
 }
 
 function writePlace({ cursor, shownTo }: ScanPlace): string {
   return shownTo === null ? cursor : `${cursor} ${shownTo}`;
+}
+
+function startAt(after: string | null): ScanPlace {
+  return after === null ? { cursor: '0', shownTo: null } : readPlace(after);
 }
 
 function readPlace(text: string): ScanPlace {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { PartnerConnectionsDeps } from '../polling/partner-connections.ts';
 import type { AccountPollerDeps, PollReport } from '../polling/pollers.ts';
 import type { PollJob } from '../polling/schedule/poll-queue.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -18,10 +19,9 @@ export interface PollingObserverDeps {
 type Poll = (job: PollJob, signal: AbortSignal) => Promise<boolean>;
 
 /** Turns polls and their reports into log lines, metrics and spans. */
-export type PollingObserver = Pick<
-  AccountPollerDeps,
-  'onRequest' | 'onQuarantined' | 'onEvents' | 'onPoll'
-> & {
+export type PollingObserver = Pick<AccountPollerDeps, 'onQuarantined' | 'onEvents' | 'onPoll'> & {
+  /** Called for each request to the partner service, searches included. */
+  readonly onRequest: PartnerConnectionsDeps['onRequest'];
   /** The same poll, with a span for each run that read something. */
   traced(poll: Poll): Poll;
 };

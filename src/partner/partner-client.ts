@@ -34,6 +34,11 @@ export interface ListQuery {
   readonly status?: string;
 }
 
+/** A search by the service itself (`q`, docs/partner.md#lists). */
+export interface SearchQuery extends ListQuery {
+  readonly q: string;
+}
+
 /**
  * The partner service as one account sees it. Every method rejects with PartnerError and nothing else. The
  * partner key goes to the account's base address only: redirects are not followed.
@@ -45,6 +50,11 @@ export interface PartnerClient {
    * arrives again. So is one that is larger than an answer may be, with a lower limit.
    */
   listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
+  /**
+   * `GET /partner/filings?q=`: one request, never repeated, whose trouble does not slow down others. A refusal
+   * (429) does.
+   */
+  searchFilings(query: SearchQuery, signal: AbortSignal): Promise<PartnerPage>;
   /** The service's count of all filings; null when it gives none. */
   countFilings(signal: AbortSignal): Promise<number | null>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
@@ -78,7 +88,7 @@ export interface PartnerClientDeps {
 }
 
 /** Label of a metric: the endpoints, without ids. */
-export type Endpoint = 'filings' | 'filing' | 'me';
+export type Endpoint = 'filings' | 'filing' | 'me' | 'search';
 
 // Filings are parsed as a whole up to this size, and up to four times the size that events carry: JSON may
 // have white space and escapes that events have not.
@@ -189,6 +199,26 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
           const isTooLarge = error instanceof PartnerError && error.excess?.of === 'bytes';
           if (!isTooLarge || !pageLimit.tooLarge(limit)) throw error;
         }
+      }
+    },
+    async searchFilings({ q, ...query }, signal) {
+      const { path, ...list } = listRequest(query, rooms.others);
+      const request = {
+        ...list,
+        endpoint: 'search',
+        path: `${path}&${new URLSearchParams({ q }).toString()}`,
+      } as const;
+      const understand = released((answer) => toPage(answer, wholeBytesMax));
+      const withoutTrouble = (report: (verdict: Verdict) => void) => (verdict: Verdict) => {
+        if (verdict !== 'trouble') report(verdict);
+      };
+      try {
+        return await budget.spend(
+          async (report) => (await attemptOnce(request, understand, signal, withoutTrouble(report))).read,
+          signal,
+        );
+      } catch (error) {
+        throw toPartnerError(error, request, signal);
       }
     },
     async countFilings(signal) {

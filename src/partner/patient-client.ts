@@ -49,6 +49,8 @@ export function createPatientClient({ client, budget, random }: PatientClientDep
 
   return {
     listFilings: (query, signal, onArrival) => patiently(() => client.listFilings(query, signal, onArrival)),
+    // People wait for it.
+    searchFilings: client.searchFilings,
     countFilings: (signal) => patiently(() => client.countFilings(signal)),
     getFiling: (id, signal) => patiently(() => client.getFiling(id, signal)),
     checkAccount: (signal) => patiently(() => client.checkAccount(signal)),

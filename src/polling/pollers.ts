@@ -3,11 +3,7 @@ import type { StayReads } from '../filings/newest/stay-reads.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
-import type { HostLookup } from '../names/host-lookup.ts';
-import { createAnswerRooms } from '../partner/body/answer-room.ts';
-import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
-import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
 import type { Clock } from '../redis/clock.ts';
 import {
   failureOf,
@@ -15,14 +11,13 @@ import {
   type OnUnreadable,
   type UnreadableError,
 } from '../redis/unreadable-record.ts';
-import type { CountDifferences } from './beliefs/count-differences.ts';
 import type { DoubtLimits } from './doubt/doubt-policy.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
 import { pollAccount, type MeasuredPoll } from './poll.ts';
 import type { PollOutcome } from './poll-outcome.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
 import type { PollingStore } from './store/polling-store.ts';
-import type { RefusedLists } from './list/refused-lists.ts';
+import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
 import { reportHealth } from './health.ts';
 import { createStalledSearch, type StalledSearch } from './schedule/stalled-filings.ts';
 import { withUpkeep } from './upkeep.ts';
@@ -39,9 +34,8 @@ export interface AccountPollerDeps {
   readonly stays: StayReads;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly partner: RequestLimits & { readonly timeoutMs: number };
-  /** Finds the addresses of a partner service's host. */
-  readonly lookup: HostLookup;
+  /** The clients of the accounts; a search may share them. */
+  readonly partners: PartnerConnections;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly doubtLimits: DoubtLimits;
@@ -60,7 +54,6 @@ export interface AccountPollerDeps {
   readonly upkeepMs: number;
   /** An upkeep that failed while a poll goes on. */
   readonly onError: (error: Error) => void;
-  readonly onRequest: (endpoint: Endpoint, code: string) => void;
   /** Records of a list that are no filings: their number, and the names of a few. */
   readonly onQuarantined: (account: string, records: number, examples: readonly string[]) => void;
   readonly onPoll: (report: PollReport) => void;
@@ -68,19 +61,6 @@ export interface AccountPollerDeps {
   readonly onUnreadable: OnUnreadable;
   /** Called when the account of a job is gone; nothing more is to be scheduled for it. */
   readonly onUnknownAccount: (account: string) => Promise<void>;
-}
-
-/** The client of one account, shared by its polls as long as address and key stay the same. */
-interface Connection {
-  readonly incarnation: string;
-  readonly baseUrl: string;
-  readonly partnerKey: string;
-  readonly client: PartnerClient;
-  readonly budget: RequestBudget;
-  readonly requestsSent: () => number;
-  readonly differences: CountDifferences;
-  readonly refused: RefusedLists;
-  readonly stalled: StalledSearch;
 }
 
 // Maximum number of large reads at once; a process keeps its other polls for short ones.
@@ -93,9 +73,10 @@ const largeReadsMax = 100;
 export function createAccountPoller(
   deps: AccountPollerDeps,
 ): (job: PollJob, signal: AbortSignal) => Promise<boolean> {
-  const connections = new Map<string, Connection>();
+  const { partners } = deps;
+  // For each that has been polled with since it was made: which filings that stay were looked at.
+  const polled = new WeakMap<PartnerConnection, StalledSearch>();
   const tryTakePlace = createPlaces(largeReadsMax);
-  const rooms = createAnswerRooms();
 
   return async (job, signal) => {
     const [account] = await Promise.all([findAccount(job.account), deps.clock.synchronise()]);
@@ -147,7 +128,7 @@ export function createAccountPoller(
   }
 
   async function forget(account: string): Promise<void> {
-    connections.delete(account);
+    partners.forget(account);
     await deps.onUnknownAccount(account);
   }
 
@@ -156,7 +137,10 @@ export function createAccountPoller(
     job: PollJob,
     signal: AbortSignal,
   ): Promise<PollOutcome> {
-    const { connection, isNew } = connectionOf(account);
+    const connection = partners.of(account);
+    const isNew = !polled.has(connection);
+    const stalled = polled.get(connection) ?? createStalledSearch(deps);
+    polled.set(connection, stalled);
     const startedAt = performance.now();
     const sentBefore = connection.requestsSent();
     const now = deps.clock.now;
@@ -165,6 +149,7 @@ export function createAccountPoller(
       {
         ...deps,
         ...connection,
+        stalled,
         handOn,
         client: createPatientClient({ ...deps, ...connection }),
         now,
@@ -192,43 +177,6 @@ export function createAccountPoller(
     if (reported !== null) await handOn(account.account, [reported]);
     if (isNothingRead(outcome)) return;
     deps.onPoll({ ...poll, account: account.account });
-  }
-
-  function connectionOf(account: KeyedAccount): { connection: Connection; isNew: boolean } {
-    const known = connections.get(account.account);
-    if (
-      known?.incarnation === account.incarnation &&
-      known.baseUrl === account.baseUrl &&
-      known.partnerKey === account.partnerKey
-    )
-      return { connection: known, isNew: false };
-    const connection = connect(account);
-    connections.set(account.account, connection);
-    return { connection, isNew: true };
-  }
-
-  function connect({ account, incarnation, baseUrl, partnerKey }: KeyedAccount): Connection {
-    let sent = 0;
-    const budget = createRequestBudget(deps.partner);
-    const client = createPartnerClient({
-      account,
-      baseUrl,
-      partnerKey,
-      lookup: deps.lookup,
-      rooms,
-      filingBytesMax: deps.filingBytesMax,
-      timeoutMs: deps.partner.timeoutMs,
-      budget,
-      clock: deps.clock,
-      random: deps.random,
-      onRequest(endpoint, code) {
-        sent += 1;
-        deps.onRequest(endpoint, code);
-      },
-    });
-    const requestsSent = () => sent;
-    const memory = { differences: new Map(), refused: new Map(), stalled: createStalledSearch(deps) };
-    return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, ...memory };
   }
 }
 

@@ -117,12 +117,14 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'byAge':
       case 'filings':
       case 'details':
+      case 'seen':
       case 'countHistory':
       case 'bodies':
       case 'missing':
       case 'lease':
       case 'checked':
       case 'tokens':
+      case 'sessions':
       case 'unreadable':
       case 'subscriptions':
       case 'resting':

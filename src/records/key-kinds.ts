@@ -34,6 +34,7 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
   index: { type: 'zset', kind: 'index', remedy: 'rebuild', todo: '' },
   newest: { type: 'zset', kind: 'newest', remedy: 'forget', todo: '' },
   details: { type: 'hash', kind: 'details', remedy: 'forget', todo: '' },
+  seen: { type: 'hash', kind: 'seen', remedy: 'forget', todo: '' },
   counts: { type: 'hash', kind: 'counts', remedy: 'rebuild', todo: '' },
   countHistory: { type: 'stream', kind: 'count-history', remedy: 'forget', todo: '' },
   head: {
@@ -65,6 +66,7 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
     remedy: 'stand',
     todo: restore('tokens have to be made anew then'),
   },
+  sessions: { type: 'hash', kind: 'sessions', remedy: 'forget', todo: '' },
   unreadable: { type: 'stream', kind: 'unreadable', remedy: 'forget', todo: '' },
   subscriptions: {
     type: 'hash',

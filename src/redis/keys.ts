@@ -11,12 +11,14 @@
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
  * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
+ * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
  * | `P:witness:<a>`               | stream | an hour                       | after commits                 | polling            |
  * | `P:{a}:incarnation`           | string | a day longer than the account | account store                 | polling, API       |
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:newest`                | zset   | once asked for                | API, commit-changes.lua       | API                |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
+ * | `P:{a}:seen`                  | hash   | about as long as REJECTED     | API (mark-seen.lua)           | API                |
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:count-history`         | stream | a week                        | after polls                   | API                |
  * | `P:{a}:head`                  | string | with the account              | commit-changes.lua, append    | delivery, API      |
@@ -28,6 +30,7 @@
  * | `P:{a}:polling`               | hash   | with the account              | polling                       | polling, API       |
  * | `P:{a}:lease`                 | string | seconds                       | polling                       | polling            |
  * | `P:{a}:tokens`                | hash   | with the account              | token store                   | API                |
+ * | `P:{a}:sessions`              | hash   | a week after the last         | session store                 | API                |
  * | `P:{a}:unreadable`            | stream | a week                        | the process that finds it     | operators          |
  * | `P:{a}:unreadable:…`          | any    | a week                        | the process that finds it     | operators          |
  * | `P:{a}:subscriptions`         | hash   | with the account              | subscription store            | delivery, API      |
@@ -57,6 +60,8 @@ export interface Keys {
   /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
   readonly accounts: string;
+  /** The operator's sessions of the page. */
+  readonly sessions: string;
   /** A channel, not a key: each process publishes its commits there. */
   readonly commits: string;
   /**
@@ -83,6 +88,8 @@ export interface AccountKeys {
    */
   readonly newest: string;
   readonly details: string;
+  /** Who has seen the rejections of now, by filing. */
+  readonly seen: string;
   readonly counts: string;
   readonly countHistory: string;
   readonly head: string;
@@ -98,6 +105,8 @@ export interface AccountKeys {
   readonly polling: string;
   readonly lease: string;
   readonly tokens: string;
+  /** Sessions of the page that were opened with the account's tokens. */
+  readonly sessions: string;
   /**
    * Notes of records that could not be read and were replaced. A key that could not be read is renamed to a
    * name that begins with this one.
@@ -139,6 +148,7 @@ export function createKeys(prefix: string): Keys {
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,
     accounts: `${prefix}:accounts`,
+    sessions: `${prefix}:sessions`,
     commits: `${prefix}:commits`,
     publishedCommits: (account) => `${prefix}:witness:${account}`,
     account: (account) => accountKeys(`${prefix}:{${account}}`),
@@ -153,6 +163,7 @@ function accountKeys(base: string): AccountKeys {
     index: `${base}:index`,
     newest: `${base}:newest`,
     details: `${base}:details`,
+    seen: `${base}:seen`,
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,
     head: `${base}:head`,
@@ -164,6 +175,7 @@ function accountKeys(base: string): AccountKeys {
     polling: `${base}:polling`,
     lease: `${base}:lease`,
     tokens: `${base}:tokens`,
+    sessions: `${base}:sessions`,
     unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
     byAge: `${base}:by-age`,

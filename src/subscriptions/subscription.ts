@@ -2,7 +2,7 @@ import { countDone } from './cursor.ts';
 import type { SigningSecret } from './signing-secret.ts';
 
 /** The format of a callback's body (docs/webhooks.md#formats). */
-export type CallbackFormat = 'standard' | 'cloudevents' | 'slack';
+export type CallbackFormat = 'standard' | 'cloudevents' | 'slack' | 'teams';
 
 /** Whether the body carries the filing itself. */
 export type CallbackPayload = 'full' | 'thin';

@@ -11,9 +11,13 @@ describe('signing in', () => {
   test('says that a wrong token is wrong, and takes the right one then', async () => {
     await using tab = await stage.open();
     await tab.page.getByLabel('Token').fill('not-the-token-of-anybody');
+    await tab.page.getByRole('button', { name: 'Show' }).click();
+    expect(await tab.page.getByLabel('Token').getAttribute('type')).toBe('text');
+    await tab.page.getByLabel('Token').focus();
     await tab.page.keyboard.press('Enter');
     await tab.page.getByRole('alert').getByText('This token is not valid').waitFor();
     expect(await tab.page.evaluate('document.activeElement.id')).toBe('token');
+    await tab.picture('sign-in-wrong');
     await tab.signIn();
     await tab.page.getByRole('heading', { name: 'Accounts' }).waitFor();
     expect(tab.problems).toEqual([]);
@@ -36,19 +40,38 @@ describe('signing in', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('keeps the token over a reload, for this tab alone, until one signs out', async () => {
+  test('a new tab is signed in, with a cookie that no script can read', async () => {
     await using tab = await stage.visit('#/accounts/default/filings');
     await tab.page.reload();
     await tab.page.getByRole('heading', { name: 'Filings' }).waitFor();
-    expect(await tab.page.evaluate('localStorage.length')).toBe(0);
-    expect(await tab.page.context().cookies()).toEqual([]);
+    const other = await tab.page.context().newPage();
+    await other.goto(`${stage.daemon.url}/#/accounts/default/filings`);
+    await other.getByRole('heading', { name: 'Filings' }).waitFor();
+    const [cookie, ...more] = await tab.page.context().cookies();
+    expect(more).toEqual([]);
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
+    const kept = 'document.cookie + localStorage.length + sessionStorage.length';
+    expect(await tab.page.evaluate(kept)).toBe('00');
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('signing out ends the session on the server, and in every tab', async () => {
+    await using tab = await stage.visit('#/');
     const other = await tab.page.context().newPage();
     await other.goto(stage.daemon.url);
-    await other.getByLabel('Token').waitFor();
-
+    await other.getByRole('heading', { name: 'Accounts' }).waitFor();
+    const cookies = await tab.page.context().cookies();
+    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+    const ask = async () =>
+      (await fetch(`${stage.daemon.url}/v1/session`, { headers: { cookie, 'x-filing-webhooks': 'page' } }))
+        .status;
+    expect(await ask()).toBe(200);
     await tab.page.getByRole('button', { name: 'Sign out' }).click();
     await tab.page.getByLabel('Token').waitFor();
-    expect(await tab.page.evaluate('sessionStorage.length')).toBe(0);
+    await other.getByLabel('Token').waitFor();
+    expect(await tab.page.context().cookies()).toEqual([]);
+    expect(await ask()).toBe(401);
+    expect(tab.problems).toEqual([]);
   });
 
   test('asks again when the token is revoked meanwhile', async () => {

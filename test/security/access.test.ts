@@ -41,6 +41,11 @@ const reading = (status: number): Row['expected'] => ({
 });
 const changing = (status: number): Row['expected'] => ({ ...reading(status), 'read-only': 403 });
 
+const anyToken = (status: number): Row['expected'] => ({
+  ...everybody(status),
+  ...(Object.fromEntries(strangers.map((caller) => [caller, 401])) as Row['expected']),
+});
+
 const account = '/v1/accounts/:account';
 const subscription = `${account}/subscriptions/:id`;
 
@@ -52,12 +57,19 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /metrics': { expected: everybody(200) },
   'GET /openapi.json': { expected: everybody(200) },
   'GET /docs': { expected: everybody(301) },
+  'GET /problems': { expected: everybody(200) },
+  'GET /problems/:code': { expected: everybody(404) },
   'GET /docs/': { expected: everybody(200) },
   'GET /docs/js/scalar.js': { expected: everybody(200) },
   'GET /assets/main.js': { expected: everybody(200) },
+  'GET /v1/session': { expected: anyToken(200) },
+  // The token in the body counts, whoever sends it.
+  'POST /v1/session': { body: { token: operatorToken }, expected: everybody(201) },
+  'DELETE /v1/session': { expected: anyToken(204) },
   'GET /v1/queues': { expected: operatorOnly(200) },
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
+  [`PATCH ${account}`]: { body: { pollIntervalMs: null }, expected: operatorOnly(200) },
   [`GET ${account}`]: { expected: reading(200) },
   [`GET ${account}/counts`]: { expected: reading(200) },
   [`DELETE ${account}`]: { expected: operatorOnly(204) },
@@ -65,6 +77,7 @@ const rows: Readonly<Record<string, Row>> = {
   [`POST ${account}/accept`]: { expected: operatorOnly(409) },
   [`POST ${account}/poll`]: { expected: changing(202) },
   [`POST ${account}/tokens`]: { body: { name: 'a' }, expected: changing(201) },
+  [`POST ${account}/links`]: { body: { expiresInMs: 60_000 }, expected: changing(201) },
   [`GET ${account}/tokens`]: { expected: reading(200) },
   [`DELETE ${account}/tokens/:id`]: { expected: changing(204) },
   [`POST ${account}/subscriptions`]: { body: { url: hookUrl }, expected: changing(201) },
@@ -90,6 +103,10 @@ const rows: Readonly<Record<string, Row>> = {
   [`GET ${account}/events/stream`]: { expected: reading(200) },
   [`GET ${account}/filings`]: { expected: reading(200) },
   [`GET ${account}/filings/:filingId`]: { expected: reading(200) },
+  // It is not REJECTED.
+  'GET /v1/rejections': { expected: anyToken(200) },
+  [`PUT ${account}/filings/:filingId/seen`]: { body: { by: 'Dana' }, expected: changing(409) },
+  [`DELETE ${account}/filings/:filingId/seen`]: { expected: changing(204) },
 };
 
 const redis = testRedis();

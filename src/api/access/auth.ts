@@ -1,17 +1,24 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { AccountToken } from '../../accounts/token-store.ts';
+import type { Session } from '../../accounts/sessions/session-store.ts';
+import { isLinkText, type AccountToken } from '../../accounts/token-store.ts';
 import { createAccessLimits } from './access-limits.ts';
 import { addCostDecorator, beginCost } from './cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
+import { unauthorized } from '../shared/unauthorized.ts';
+import { modeOfRequest, sessionText } from './session-cookie.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Account tokens get 404 here. */
     operatorOnly?: boolean;
+    /** Any valid token will do; the route shows each caller no more than it may see. */
+    anyToken?: boolean;
+    /** The token is in the body: the route checks it with what `addAuth` returns. */
+    signsIn?: boolean;
     /** The account in the path need not exist. */
     accountMayBeNew?: boolean;
     /** Not a route, only the response 405. */
@@ -21,13 +28,25 @@ declare module 'fastify' {
   }
 }
 
-/** The caller of a request: the operator, or the holder of a token of one account. */
-export type Caller =
-  { readonly kind: 'operator' } | { readonly kind: 'account'; readonly token: AccountToken };
+/**
+ * The caller of a request: the operator, or the holder of a token of one account; from the page in a session.
+ */
+export type Caller = (
+  { readonly kind: 'operator' } | { readonly kind: 'account'; readonly token: AccountToken }
+) & {
+  readonly session?: Session;
+};
+
+/**
+ * Checks the token or the link with which a request signs in, under the limits for all other tokens, and
+ * makes its holder the caller of the request. Throws the Problem.
+ */
+export type SignIn = (request: FastifyRequest, text: string, kind: 'token' | 'link') => Promise<Caller>;
 
 /** The facts of a request on which permission depends. */
 export interface Access {
   readonly operatorOnly: boolean;
+  readonly anyToken?: boolean;
   /** The account in the path; null where there is none. */
   readonly account: string | null;
   readonly changes: boolean;
@@ -38,12 +57,15 @@ export interface Access {
  * that does not exist, so the response shows nothing of other accounts.
  */
 export function refusal(caller: Caller, access: Access): Problem | null {
-  if (caller.kind === 'operator') return null;
+  if (caller.kind === 'operator' || access.anyToken === true) return null;
   if (access.operatorOnly || access.account !== caller.token.account) {
     return new Problem('not_found', 'There is nothing here for this token; /docs lists all paths.');
   }
   if (access.changes && caller.token.readOnly) {
-    return new Problem('read_only_token', 'Use a token that was made without readOnly.');
+    return new Problem(
+      'read_only_token',
+      'This token may only read: use one that was made without readOnly.',
+    );
   }
   return null;
 }
@@ -62,11 +84,17 @@ export function addCallerDecorator(app: Api): void {
   addCostDecorator(app);
 }
 
-/** Passes only requests whose token permits them, before the body is read. */
-export function addAuth(
-  app: Api,
-  deps: Pick<ApiDeps, 'apiToken' | 'tokens' | 'accounts' | 'now' | 'limits' | 'storeProblem'>,
-): void {
+/** The dependencies of `addAuth`. */
+type AuthDeps = Pick<
+  ApiDeps,
+  'apiToken' | 'tokens' | 'sessions' | 'now' | 'limits' | 'storeProblem' | 'publicUrl'
+>;
+
+/**
+ * Passes only requests whose token or session permits them, before the body is read. Where a request has
+ * both, the token counts.
+ */
+export function addAuth(app: Api, deps: AuthDeps): SignIn {
   const operatorDigest = digest(deps.apiToken);
   const limits = createAccessLimits(deps);
 
@@ -76,32 +104,74 @@ export function addAuth(
     return token === null ? null : { kind: 'account', token };
   }
 
-  async function identify(request: FastifyRequest): Promise<Caller> {
-    const { authorization } = request.headers;
-    const text = bearerToken(authorization);
+  async function callerIn(sessionOf: string): Promise<Caller | null> {
+    const session = await deps.sessions.find(sessionOf, deps.now());
+    if (session === null) return null;
+    if (session.opens === null) return { kind: 'operator', session };
+    const token = await deps.tokens.get(session.opens.account, session.opens.token, deps.now());
+    return token === null ? null : { kind: 'account', token, session };
+  }
+
+  // The holder of what a request gave to prove itself; `find` is asked under the limits of its address.
+  async function check(
+    request: FastifyRequest,
+    text: string | null,
+    find: (text: string, textDigest: Buffer) => Promise<Caller | null>,
+  ): Promise<Caller | null> {
     const textDigest = digest(text ?? '');
     const remembered = text === null ? null : textDigest.toString('base64');
     limits.beforeToken(request, remembered);
     if (text !== null) await refuseEmptied(deps, request.method);
-    const caller = text === null ? null : await callerWith(text, textDigest);
+    const caller = text === null ? null : await find(text, textDigest);
     if (caller === null || remembered === null) {
       limits.tokenFailed(request, remembered);
-      throw unauthorized(authorization !== undefined);
+      return null;
     }
     limits.tokenWorked(remembered);
     return caller;
   }
 
-  app.addHook('onRequest', async (request) => {
-    const caller = await identify(request);
+  async function identify(request: FastifyRequest): Promise<{ caller: Caller; session: string | null }> {
+    const { authorization } = request.headers;
+    const mode = authorization === undefined ? modeOfRequest(request, deps.publicUrl ?? null) : null;
+    const session = mode === null ? null : sessionText(request, mode);
+    const token = bearerToken(authorization);
+    const caller =
+      session === null
+        ? await check(request, token !== null && isLinkText(token) ? null : token, callerWith)
+        : await check(request, session, callerIn);
+    if (caller === null) throw unauthorized(authorization, session !== null);
+    return { caller, session };
+  }
+
+  function admit(request: FastifyRequest, caller: Caller): void {
     request.setDecorator('caller', caller);
     if (caller.kind === 'account') beginCost(request, limits.useOf(caller.token));
+  }
+
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.signsIn === true) return;
+    const { caller, session } = await identify(request);
+    admit(request, caller);
     const access = accessOf(request);
     const refused = refusal(caller, access);
     if (refused !== null) throw refused;
-    if (caller.kind === 'account') await rememberUse(deps, caller.token, request);
+    await rememberUse(deps, caller, session, request);
   });
+
+  return async (request, text, kind) => {
+    const fits = isLinkText(text) === (kind === 'link');
+    const caller = await check(request, fits ? text : null, callerWith);
+    if (caller === null) throw new Problem('unauthorized', signInRefused[kind]);
+    admit(request, caller);
+    return caller;
+  };
 }
+
+const signInRefused = {
+  token: 'This token is not known. It may be cut off, expired or revoked.',
+  link: 'This link is not known. It has expired or was revoked; ask for a new one.',
+} as const;
 
 /** Refuses requests for an account that does not exist; runs after `addAuth`. */
 export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'>): void {
@@ -148,34 +218,26 @@ export function callerLabel(request: FastifyRequest): string {
 
 function accessOf(request: FastifyRequest): Access {
   const { account = null } = request.params as { account?: string };
-  const { operatorOnly = false } = request.routeOptions.config;
-  return { operatorOnly, account, changes: changesSomething(request.method) };
+  const { operatorOnly = false, anyToken = false, refusesMethod } = request.routeOptions.config;
+  // A method that the path never takes is refused as such, whatever the token may do.
+  const changes = refusesMethod !== true && changesSomething(request.method);
+  return { operatorOnly, anyToken, account, changes };
 }
 
 // Failures are only logged: a Redis that refuses writes must not prevent reads.
 async function rememberUse(
-  { tokens, now }: Pick<ApiDeps, 'tokens' | 'now'>,
-  token: AccountToken,
+  { tokens, sessions, now }: Pick<ApiDeps, 'tokens' | 'sessions' | 'now'>,
+  caller: Caller,
+  session: string | null,
   request: FastifyRequest,
 ): Promise<void> {
   try {
-    await tokens.touch(token, now());
+    if (caller.kind === 'account') await tokens.touch(caller.token, now());
+    if (caller.session !== undefined && session !== null)
+      await sessions.touch(session, caller.session, now());
   } catch (error) {
     request.log.debug({ error: String(error) }, 'token.use_not_noted');
   }
-}
-
-/** The problem of a request without a valid token; `given` says whether it had one at all. */
-export function unauthorized(given: boolean): Problem {
-  // RFC 6750 §3.1: no error code for a request without any credentials.
-  const challenge = `Bearer realm="filing-webhooks"${given ? ', error="invalid_token"' : ''}`;
-  return new Problem(
-    'unauthorized',
-    'Send "Authorization: Bearer <token>" with the operator token or an account token.',
-    {
-      headers: { 'www-authenticate': challenge },
-    },
-  );
 }
 
 function digest(text: string): Buffer {

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import {
   accountInputSchema,
   accountListSchema,
+  accountPatchSchema,
   countsAnswerSchema,
   countsQuerySchema,
   newAccountParams,
@@ -32,10 +33,23 @@ export const putAccount = {
   params: newAccountParams,
   body: accountInputSchema,
   response: {
-    200: answer('Account', 'The account.'),
-    201: answer('Account', 'Created.', { location: 'Where it is.' }),
+    200: answer('SavedAccount', 'The account.'),
+    201: answer('SavedAccount', 'Created.', { location: 'Where it is.' }),
     ...problems(...bodyProblems),
   },
+};
+
+/** Request and responses of PATCH /v1/accounts/{account}. */
+export const patchAccount = {
+  tags: ['Accounts'],
+  operationId: 'patchAccount',
+  summary: 'Change single settings of an account',
+  description:
+    'Settings that are left out stay; null for an interval stands for the default of the deployment. A `baseUrl` of another origin ' +
+    'needs `partnerKey` too, because a key is sent nowhere but to the origin that it was given for.',
+  params: inAccount,
+  body: accountPatchSchema,
+  response: { 200: answer('SavedAccount', 'The account.'), ...problems(...bodyProblems) },
 };
 
 /** Request and responses of GET /v1/accounts/{account}. */

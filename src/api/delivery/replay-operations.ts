@@ -1,3 +1,4 @@
+import { replaysKept } from '../../delivery/replay/replay-store.ts';
 import { answer, bodyProblems, pageQuery, problems, record } from '../shared/schema.ts';
 import { subscriptionParams } from '../subscriptions/schema.ts';
 import {
@@ -17,7 +18,7 @@ export const replayEvents = {
   description:
     'Without conditions everything still in the log that the subscription asks for is delivered again. The same request asked again ' +
     'before it has finished is the same replay, so it may be repeated when the answer was lost. Progress is under ' +
-    '…/replays/{id}, below the subscription as well as below the account.',
+    `…/replays/{id}, below the subscription as well as below the account; of each subscription the latest ${replaysKept} are kept.`,
   params: subscriptionParams,
   querystring: replayQuerySchema,
   body: replayInputSchema,

@@ -1,10 +1,9 @@
-import type { Static } from 'typebox';
-import type { FilingListStore, FilingPage } from '../../filings/filing-list-store.ts';
+import type { ListedFiling } from '../../filings/filing-list-store.ts';
 import { csvLine } from '../shared/csv.ts';
 import { filingView } from './view.ts';
-import type { filingSchema } from './schema.ts';
 
-const columns = [
+/** The columns of a table of filings, in their order, without those that have to be asked for. */
+export const csvColumns = [
   'filingId',
   'status',
   'since',
@@ -16,15 +15,25 @@ const columns = [
   'rejectionReason',
   'completedAt',
   'sequence',
-] as const satisfies readonly (keyof Static<typeof filingSchema>)[];
+] as const;
 
-const pageFilings = 100;
+/** The columns that have to be asked for. */
+export const csvExtraColumns = ['account', 'seenBy', 'seenNote', 'seenAt'] as const;
+
+/** A column of a table of filings. */
+export type CsvColumn = (typeof csvColumns)[number] | (typeof csvExtraColumns)[number];
+
+/** A stretch of the list that a table shows. */
+export interface CsvPage {
+  readonly filings: readonly (ListedFiling & { readonly account: string })[];
+  /** The `after` of the next one; null at the end. */
+  readonly next: string | null;
+}
 
 /** A list of filings as CSV, header first, read page by page as fast as the client reads it. */
 export async function* filingsCsv(
-  filings: Pick<FilingListStore, 'list'>,
-  account: string,
-  status: string | null,
+  read: (after: string | null) => Promise<CsvPage>,
+  columns: readonly CsvColumn[],
 ): AsyncGenerator<string> {
   // The header goes out with the first page, so that a failure of the store is reported before anything is
   // sent.
@@ -32,13 +41,16 @@ export async function* filingsCsv(
   let after: string | null = null;
   do {
     // Each page begins where the one before ended.
-    const page: FilingPage = await filings.list(account, status, after, pageFilings);
-    yield head + page.filings.map((filing) => line(filingView(filing))).join('');
+    const page: CsvPage = await read(after);
+    yield head + page.filings.map((filing) => line(filing, columns)).join('');
     head = '';
     after = page.next;
   } while (after !== null);
 }
 
-function line(filing: Static<typeof filingSchema>): string {
-  return csvLine(columns.map((column) => filing[column]));
+function line(filing: ListedFiling & { readonly account: string }, columns: readonly CsvColumn[]): string {
+  const { seen, ...shown } = filingView(filing);
+  const seenCells = { seenBy: seen?.by ?? null, seenNote: seen?.note ?? null, seenAt: seen?.at ?? null };
+  const cells = { ...shown, ...seenCells, account: filing.account };
+  return csvLine(columns.map((column) => cells[column]));
 }

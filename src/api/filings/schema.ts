@@ -1,36 +1,103 @@
 import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { statusPattern } from '../shared/patterns.ts';
-import { accountParams, listOf, nullable, pageQuery, problems, record, time } from '../shared/schema.ts';
+import { linePattern, statePattern, statusPattern } from '../shared/patterns.ts';
+import { unknownWord } from '../../words/near-name.ts';
+import {
+  accountParams,
+  listOf,
+  nullable,
+  oneOf,
+  pageQuery,
+  problems,
+  record,
+  time,
+} from '../shared/schema.ts';
+import { csvColumns, csvExtraColumns, type CsvColumn } from './csv.ts';
 
 /** Query of GET …/filings. */
 const filingsQuerySchema = record({
   ...pageQuery,
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: linePattern,
+      description:
+        "Only filings of which policy number, insured's name or id have each of these words as a part, in any case. `searched` says whether the " +
+        'partner service was asked for COMPLETED filings, whose details are not kept.',
+      examples: ['acme SL-2031'],
+    }),
+  ),
+  state: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 16,
+      pattern: statePattern,
+      description:
+        'Only filings of this state, by its abbreviation in any case. Of COMPLETED filings it is known only in a search with `q`.',
+      examples: ['TX'],
+    }),
+  ),
   status: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 64,
+      maxLength: 640,
       pattern: statusPattern,
-      description: 'Only filings in this status; any word, as the partner service writes it.',
-      examples: ['PENDING'],
+      description:
+        'Only filings in this status, in any case, or in several with commas between: those of the partner service, and any other that this account has shown.',
+      examples: ['PENDING', 'REJECTED,UNPAID'],
     }),
   ),
   order: Type.Optional(
-    Type.Union([Type.Literal('id'), Type.Literal('newest')], {
-      default: 'id',
+    oneOf(['id', 'newest', 'oldest'], {
       description:
-        '`newest`: the filings that reached their status last come first; only with a `status` other than COMPLETED.',
+        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest. Only with a `status` other ' +
+        'than COMPLETED, with `state` or with `q`, where `newest` is the default; elsewhere it is `id`.',
     }),
   ),
+  columns: Type.Optional(
+    Type.Refine(
+      Type.String({
+        maxLength: 256,
+        description: `Columns of the table, with commas between; only with \`Accept: text/csv\`. Those that are not there by default: ${csvExtraColumns.join(', ')}.`,
+        examples: ['account,filingId,insuredsName,rejectionReason,since'],
+      }),
+      (text) => columnsProblem(text) === null,
+      (text) => columnsProblem(text) ?? '',
+    ),
+  ),
 });
+
+/** The columns in a list that the schema has accepted; those of every table without one. */
+export function parseColumns(text: string | undefined): readonly CsvColumn[] {
+  return text === undefined ? csvColumns : (text.split(',') as CsvColumn[]);
+}
+
+function columnsProblem(text: string): string | null {
+  const known: readonly string[] = [...csvColumns, ...csvExtraColumns];
+  const wrong = text.split(',').find((name) => !known.includes(name));
+  return wrong === undefined ? null : unknownWord(wrong, 'column', known);
+}
 
 /** Path of an account's filings. */
 const filingsParams = Type.Object(accountParams);
 
 /** Path of a filing. */
-const filingParams = Type.Object({
+export const filingParams = Type.Object({
   ...accountParams,
   filingId: Type.String({ description: 'Id of the filing at the partner service.', examples: ['f_123'] }),
+});
+
+/** Who has seen a rejection, in a response. */
+export const seenShown = Type.Unsafe<{ by: string; note: string | null; at: string } | null>({
+  ...record({
+    by: Type.String({ examples: ['Dana Reyes'] }),
+    note: nullable(Type.String(), { description: 'What is done about it.' }),
+    at: time('When it was noted.'),
+  }),
+  type: ['object', 'null'],
+  description:
+    'Who has seen the present rejection; null for nobody, in other statuses, and after a later event of the filing.',
 });
 
 const detail = (description: string) =>
@@ -57,6 +124,7 @@ const shown = {
   premium: nullable(Type.Number(), {
     description: 'Premium. Null when it is not known, and once the filing is COMPLETED.',
   }),
+  seen: seenShown,
 };
 
 /** A filing as the daemon last saw it. */
@@ -84,6 +152,20 @@ const filingListSchema = listOf(
   Type.Unsafe({ $ref: 'Filing#' }),
   'Filings without removed ones. A page may be shorter than `limit` and still have a next one. In lists of COMPLETED and of all ' +
     'filings, one that changes meanwhile may appear twice.',
+  {
+    searched: Type.Optional(
+      record(
+        {
+          service: oneOf(['asked', 'not_needed', 'unavailable'], {
+            description:
+              'Whether the partner service was asked for this page. `unavailable`: COMPLETED filings may be missing.',
+          }),
+          detail: nullable(Type.String(), { description: 'What there is to say about it.' }),
+        },
+        { description: 'Only with `q`.' },
+      ),
+    ),
+  },
 );
 
 /** Request and responses of GET /v1/accounts/{account}/filings. */
@@ -92,7 +174,7 @@ export const listFilings = {
   operationId: 'listFilings',
   summary: 'List filings as last seen',
   description:
-    'With `Accept: text/csv` the whole list for a spreadsheet (RFC 4180, UTF-8); `limit`, `cursor` and `order` have no effect. Texts that a ' +
+    'With `Accept: text/csv` the whole list for a spreadsheet (RFC 4180, UTF-8); `limit` and `cursor` have no effect. Texts that a ' +
     'spreadsheet would take for a formula have an apostrophe in front.',
   params: filingsParams,
   querystring: filingsQuerySchema,

@@ -1,9 +1,10 @@
 import type { Static } from 'typebox';
 import type { ListedFiling } from '../../filings/filing-list-store.ts';
+import type { SeenMark } from '../../filings/seen/seen-mark.ts';
 import type { filingSchema } from './schema.ts';
 
 /** A filing as the API shows it; pure. */
-export function filingView({ id, state, details }: ListedFiling): Static<typeof filingSchema> {
+export function filingView({ id, state, details, seen }: ListedFiling): Static<typeof filingSchema> {
   return {
     filingId: id,
     status: state.status,
@@ -17,5 +18,11 @@ export function filingView({ id, state, details }: ListedFiling): Static<typeof 
     stateAbbr: details?.stateAbbr ?? null,
     filingType: details?.filingType ?? null,
     premium: details?.premium ?? null,
+    seen: seenView(seen),
   };
+}
+
+/** Who has seen a rejection, as the API shows it; pure. */
+export function seenView(seen: SeenMark | null) {
+  return seen === null ? null : { by: seen.by, note: seen.note, at: new Date(seen.at).toISOString() };
 }

@@ -3,10 +3,11 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify, LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { Api } from './api-instance.ts';
-import { addCallerDecorator, callerLabel } from '../access/auth.ts';
+import { addCallerDecorator, callerLabel, callerOf } from '../access/auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { careForConnections } from '../connections/care-for-connections.ts';
 import { endLateInTurns } from '../connections/late-requests.ts';
+import { malformedJson } from './malformed-json.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
 import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
 import { httpTimes } from './http-times.ts';
@@ -81,7 +82,11 @@ function acceptOnlyJson(app: Api): void {
     }
     // Many clients declare JSON on a POST or DELETE without a body.
     if (body === '') done(null, undefined);
-    else void parseJson(request, body as string, done);
+    else
+      void parseJson(request, body as string, (error, value) => {
+        const fault = error === null ? null : malformedJson(body as string);
+        done(fault ?? error, value);
+      });
   });
 }
 
@@ -94,6 +99,7 @@ function logRequests(app: Api): void {
       route: url,
       account: accountOf(request),
       caller: callerLabel(request),
+      session: callerOf(request)?.session?.id,
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime),
     };

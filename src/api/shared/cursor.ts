@@ -16,7 +16,9 @@ export type CursorKind =
   | 'events'
   | 'newest-events'
   | `filings:${string}`
-  | `newest-filings:${string}`;
+  | `newest-filings:${string}`
+  | `found-filings:${string}`
+  | `rejections:${string}`;
 
 const checkpoint = /^\d{1,15}(?: [0-9a-f]{48})?$/;
 
@@ -34,7 +36,15 @@ const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
   'filings:COMPLETED': /^\d{1,19}(?: |$)/,
 };
 
-const newestPosition = /^\d{1,15} [^]/;
+// The form of positions in lists whose kind names their filters too.
+const positionsOfFamilies: readonly (readonly [family: string, RegExp])[] = [
+  ['newest-filings:', /^\d{1,15} [^]/],
+  [
+    'found-filings:',
+    /^(?:k(?: \d{1,15} [^ ]{1,64} [\w-]{1,600} [^]+)?|i(?: \d{1,19}(?: [^]*)?)?|s \d{1,9})$/,
+  ],
+  ['rejections:', /^\d{1,15} [^ ]{1,64} [\w-]{1,600} [^]+$/],
+];
 
 /** Makes an opaque cursor that stands for a position in one kind of list. */
 export function encodeCursor(kind: CursorKind, position: string): string {
@@ -52,7 +62,7 @@ export function decodeCursor(kind: CursorKind, cursor: string | undefined): stri
   if (cursor === undefined) return null;
   const [found, position, check] = parse(cursor);
   const isMade = found === version && typeof position === 'string' && check === checksum(kind, position);
-  const shape = kind.startsWith('newest-filings:') ? newestPosition : positions[kind];
+  const shape = positionsOfFamilies.find(([family]) => kind.startsWith(family))?.[1] ?? positions[kind];
   if (isMade && shape?.test(position) !== false) return position;
   const detail =
     'Pass a nextCursor exactly as this list returned it, with the same filters, or none to start over.';

@@ -15,6 +15,7 @@ export const problemCodes = {
   attempt_not_found: [404, 'No such attempt'],
   event_not_found: [404, 'No such event'],
   method_not_allowed: [405, 'This path does not allow that method'],
+  filing_not_rejected: [409, 'The filing is not rejected'],
   nothing_doubted: [409, 'Nothing is held back'],
   account_quota_exceeded: [409, 'The account would store too much'],
   request_timeout: [408, 'The request took too long to arrive'],
@@ -107,11 +108,14 @@ export function shorten(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
-/** The body of an error response (RFC 9457 §3). */
+/**
+ * The body of an error response (RFC 9457 §3). `type` is a reference relative to the address of the request,
+ * so it leads to the explanation whatever name the daemon is reached by.
+ */
 export function problemBody(problem: Problem) {
   const [status, title] = problemCodes[problem.code];
   return {
-    type: `urn:filing-webhooks:problem:${problem.code}`,
+    type: `/problems/${problem.code}`,
     title,
     status,
     code: problem.code,

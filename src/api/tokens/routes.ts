@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import { tokensMax, type AccountToken } from '../../accounts/token-store.ts';
+import type { Static } from 'typebox';
+import { tokensMax, type AccountToken, type MadeToken } from '../../accounts/token-store.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { chargeRows } from '../access/cost.ts';
-import { callerOf, unauthorized } from '../access/auth.ts';
+import { callerOf } from '../access/auth.ts';
+import { tokenGone } from '../shared/unauthorized.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
@@ -11,7 +13,7 @@ import type { ApiDeps } from '../deps.ts';
 import { accountNotFound, tokenNotFound } from '../shared/not-found.ts';
 import { instantMs } from '../shared/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
-import { createToken, listTokens, deleteToken } from './schema.ts';
+import { createToken, listTokens, deleteToken, type tokenInputSchema } from './schema.ts';
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
@@ -22,14 +24,9 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     const maker = makerOf(request);
     const end = endOf(instantMs(expiresAt), maker?.expiresAt ?? null, now());
     const settings = { name, readOnly, expiresAt: end, parent: maker?.id ?? null };
-    const made = await tokens.create(account, settings, now());
-    if (made.kind === 'gone') throw accountNotFound();
-    if (made.kind === 'revoked') throw unauthorized(true);
-    if (made.kind === 'full') {
-      throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
-    }
+    const { token, text } = orRefusal(await tokens.create(account, settings, now()));
     void reply.code(201);
-    return { ...tokenView(made.token), token: made.text };
+    return { ...tokenView(token), token: text, warnings: warningsOf(request.body, token) };
   });
 
   app.get('/accounts/:account/tokens', { schema: listTokens }, async (request, reply) => {
@@ -59,9 +56,19 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   );
 }
 
-function makerOf(request: FastifyRequest): AccountToken | null {
+/** The token with which a request makes another one; null = the operator's. */
+export function makerOf(request: FastifyRequest): AccountToken | null {
   const caller = callerOf(request);
   return caller?.kind === 'account' ? caller.token : null;
+}
+
+/** The token that was made; throws the Problem where none was. */
+export function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
+  if (made.kind === 'gone') throw accountNotFound();
+  if (made.kind === 'revoked') throw tokenGone();
+  if (made.kind === 'full')
+    throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
+  return made;
 }
 
 /**
@@ -80,11 +87,12 @@ function endOf(asked: number | null, makersEndsAt: number | null, now: number): 
   return asked ?? makersEndsAt;
 }
 
-function tokenView({ id, name, readOnly, createdAt, expiresAt, lastUsedAt, parent }: AccountToken) {
+function tokenView({ id, name, readOnly, link, createdAt, expiresAt, lastUsedAt, parent }: AccountToken) {
   return {
     id,
     name,
     readOnly,
+    link,
     parent,
     createdAt: new Date(createdAt).toISOString(),
     expiresAt: isoOrNull(expiresAt ?? 0),
@@ -94,4 +102,16 @@ function tokenView({ id, name, readOnly, createdAt, expiresAt, lastUsedAt, paren
 
 function ageKey({ createdAt, id }: AccountToken): string {
   return `${String(createdAt).padStart(15, '0')} ${id}`;
+}
+
+/** Warnings about settings that were left out of the request for a token; pure. */
+function warningsOf(
+  { name, readOnly, expiresAt }: Static<typeof tokenInputSchema>,
+  token: AccountToken,
+): string[] {
+  return [
+    ...(name === undefined ? ['It has no name, so the list does not show its holder: give `name`.'] : []),
+    ...(readOnly === undefined ? ['It may change everything of the account: give `readOnly`.'] : []),
+    ...(expiresAt === undefined && token.expiresAt === null ? ['It never expires: give `expiresAt`.'] : []),
+  ];
 }

@@ -21,7 +21,7 @@ const tokenParams = Type.Object({
 });
 
 /** Body of POST …/tokens; without a body the token has every default. */
-const tokenInputSchema = record({
+export const tokenInputSchema = record({
   name: Type.Optional(
     Type.String({
       minLength: 1,
@@ -34,7 +34,7 @@ const tokenInputSchema = record({
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
   expiresAt: Type.Optional(
     instantOrNullSchema(
-      "The token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
+      "In the future: the token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
     ),
   ),
 });
@@ -43,6 +43,9 @@ const shown = {
   id: Type.String({ examples: ['tok_9f86d081884c7d65'] }),
   name: Type.String({ examples: ['billing'] }),
   readOnly: Type.Boolean(),
+  link: Type.Boolean({
+    description: 'Whether it is a link to the page; the API does not accept it as a token.',
+  }),
   parent: nullable(Type.String(), {
     description: 'Id of the token that made it, with which it is revoked; null = the operator made it.',
     examples: ['tok_2c26b46b68ffc68f'],
@@ -57,12 +60,18 @@ export const tokenSchema = record(shown, { $id: 'Token' });
 
 /** Response of POST …/tokens. */
 export const newTokenSchema = record(
-  { ...shown, token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }) },
+  {
+    ...shown,
+    token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }),
+    warnings: Type.Array(Type.String(), {
+      description: 'Settings that were left out although a token should have them.',
+    }),
+  },
   { $id: 'NewToken' },
 );
 
 /** Response of GET …/tokens. */
-const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens, oldest first.');
+const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens and links, oldest first.');
 
 const inAccount = Type.Object(accountParams);
 

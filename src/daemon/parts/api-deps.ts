@@ -1,11 +1,13 @@
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
+import { checkKey } from '../../partner/check-key.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauge-collector.ts';
 import { collectGauges } from '../../monitoring/gauges.ts';
 import { createReadiness } from '../../monitoring/readiness.ts';
+import { createServiceSearch } from '../../polling/service-search.ts';
 import { createProgressReads } from '../../subscriptions/store/progress-reads.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import type { Parts } from '../parts.ts';
@@ -34,6 +36,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     ...createProbes(parts),
     version: parts.version,
     apiToken: config.apiToken,
+    searchService: createServiceSearch({ accounts: stores.accounts, partners: parts.partners }),
+    publicUrl: config.publicUrl,
+    frameAncestors: config.frameAncestors,
     partnerMaxRps: config.polling.maxRps,
     now: clock.now,
     checkUrl,
@@ -54,6 +59,14 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       async accountSaved({ account, pollIntervalMs }) {
         await pollQueue.schedule(account, pollIntervalMs);
         await pollQueue.pollNow(account, 'delta');
+      },
+      async checkPartner(name) {
+        const account = await stores.accounts.getKeyed(name);
+        if (account === null) return { ok: false, detail: 'The account was removed meanwhile.' };
+        return checkKey(
+          { lookup: parts.lookup, timeoutMs: config.polling.timeoutMs, now: clock.now },
+          account,
+        );
       },
       accountRemoved: pollQueue.unschedule,
       pollNow: pollQueue.pollNow,

@@ -70,6 +70,7 @@ export function createDeliveryParts(
   const observer = observeDelivery({ ...deps, tally: drains, attemptsMax });
   const drainer = createSubscriptionDrainer({
     ...config.delivery,
+    publicUrl: config.publicUrl,
     store: stores.delivery,
     replays: stores.replays,
     blocks: stores.blocks,

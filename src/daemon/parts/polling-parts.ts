@@ -5,6 +5,7 @@ import type { HostLookup } from '../../names/host-lookup.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
 import { boundedCounts } from '../../monitoring/gauges.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
+import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
 import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
@@ -36,12 +37,23 @@ export interface PollingPartsDeps extends OpenStore {
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
   const { connections, keys, clock, stores, records, tracing, waker, watch, onError } = deps;
   const { logger, metrics, lookup } = deps;
+  const { filingBytesMax } = config;
   const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
   const polls = createWorkTally({
     busyFrom: 1,
     quietMsMax: config.polling.timeoutMs + quietMs,
     now: () => performance.now(),
+  });
+
+  const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
+  const partners = createPartnerConnections({
+    clock,
+    random: deps.random,
+    partner: config.polling,
+    lookup,
+    filingBytesMax,
+    onRequest: observer.onRequest,
   });
 
   // Runs after each poll, and every `pollUpkeepMs` during a long one.
@@ -59,15 +71,12 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
 
   /** Starts a worker that takes polls until the returned part is stopped. */
   function startPolling(): Part {
-    const { filingBytesMax } = config;
-    const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
     const poll = createAccountPoller({
       ...stores,
       ...observer,
       clock,
       random: deps.random,
-      partner: config.polling,
-      lookup,
+      partners,
       filingBytesMax,
       doubtLimits: config.doubt,
       wakeMatching: waker.wakeMatching,
@@ -94,5 +103,5 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     });
     return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop: worker.close };
   }
-  return { pollQueue, polls, startPolling };
+  return { pollQueue, polls, partners, startPolling };
 }

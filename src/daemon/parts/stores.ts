@@ -1,4 +1,5 @@
 import { createAccountStore } from '../../accounts/account-store.ts';
+import { createSessionStore } from '../../accounts/sessions/session-store.ts';
 import { createTokenStore } from '../../accounts/token-store.ts';
 import type { Config } from '../../config/config.ts';
 import { createAttemptReader } from '../../delivery/attempts/attempt-detail.ts';
@@ -12,6 +13,7 @@ import { createLogOutline } from '../../events/log-outline.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
+import { createSeenStore } from '../../filings/seen/seen-store.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';
 import { createStayReads } from '../../filings/newest/stay-reads.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
@@ -40,9 +42,11 @@ export function createStores(
     accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
     quota: createQuotaReader(redis, keys),
     tokens: createTokenStore(redis, keys, onUnreadable),
+    sessions: createSessionStore(redis, keys, config.apiToken),
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     filings: createFilingListStore(redis, keys, onUnreadable),
     stays: createStayReads(redis, keys, onUnreadable),
+    seen: createSeenStore(redis, keys),
     countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys, onUnreadable),
     log,
@@ -50,7 +54,7 @@ export function createStores(
     delivery: createDeliveryStore(redis, keys, (now) => oldestKept(retentionAt(now)), onUnreadable),
     replays,
     attempts: createAttemptList(redis, keys, onUnreadable),
-    readAttempt: createAttemptReader(redis, keys, log),
+    readAttempt: createAttemptReader(redis, keys, log, config.publicUrl),
     readDelivery: createDeliveryReader(redis, keys, replays),
     findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),

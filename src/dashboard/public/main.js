@@ -1,42 +1,111 @@
 import { render } from './vendor/preact.js';
-import { useCallback, useMemo, useState } from './vendor/hooks.js';
-import { createApiClient } from './data/api-client.js';
+import { useCallback, useEffect, useMemo, useState } from './vendor/hooks.js';
+import { ApiError, createApiClient } from './data/api-client.js';
 import { html } from './parts/html.js';
 import { Layout } from './parts/layout.js';
+import { OpenLink } from './pages/open-link.js';
 import { Pages } from './pages.js';
-import { keepSession, restoreSession } from './session.js';
+import { onOtherTab, openLink, readSession, signOut, takeLink, useOfLink } from './session.js';
 import { SignIn } from './pages/sign-in.js';
+import { sleep } from './data/sleep.js';
 import { ClientContext } from './data/use-resource.js';
 
 /** @import { Session } from './session.js' */
 
-function App() {
-  const [session, setSession] = useState(restoreSession);
-  const [notice, setNotice] = useState(/** @type {string | null} */ (null));
+/**
+ * `unknown`: the daemon has not said yet who is signed in; `wait` is the reason, where there is one.
+ * @typedef {{ is: 'unknown', wait: string | null } | { is: 'out', notice: string | null } |
+ * { is: 'in', session: Session } | { is: 'asked', session: Session, link: string }} State
+ */
 
-  const enter = useCallback((/** @type {Session} */ entered) => {
-    keepSession(entered);
-    setNotice(null);
-    setSession(entered);
+const askAgainMs = 2_000;
+const over = 'The token is no longer valid, or the session has ended. Sign in again.';
+
+function App() {
+  const [state, setState] = useState(/** @type {State} */ ({ is: 'unknown', wait: null }));
+  useEffect(() => follow(setState), []);
+
+  const enter = useCallback((/** @type {Session} */ session) => setState({ is: 'in', session }), []);
+  const leave = useCallback(async () => {
+    /** @type {string | null} */
+    let notice = null;
+    try {
+      await signOut();
+    } catch (error) {
+      notice = `The session has not ended: ${messageOf(error)} Sign out again when the daemon answers.`;
+    }
+    setState({ is: 'out', notice });
   }, []);
-  const leave = useCallback((/** @type {string | null} */ why) => {
-    keepSession(null);
-    setNotice(why);
-    setSession(null);
-  }, []);
+  const session = state.is === 'in' ? state.session : null;
   const client = useMemo(
-    () =>
-      createApiClient(session?.token ?? '', () =>
-        leave('The token is no longer valid. Sign in with another one.'),
-      ),
-    [session, leave],
+    () => createApiClient(() => setState((now) => (now.is === 'in' ? { is: 'out', notice: over } : now))),
+    [session],
   );
 
-  if (session === null) return html`<${SignIn} notice=${notice} onSignedIn=${enter} />`;
+  if (state.is === 'unknown') return html`<p class="bare" role="status">${state.wait ?? 'Loading …'}</p>`;
+  if (state.is === 'out') return html`<${SignIn} notice=${state.notice} onSignedIn=${enter} />`;
+  if (state.is === 'asked') {
+    return html`<${OpenLink}
+      session=${state.session}
+      onOpen=${() => open(state.link, setState)}
+      onStay=${() => enter(state.session)}
+    />`;
+  }
   return html`<${ClientContext.Provider} value=${client}>
-    <${Layout} session=${session} onSignOut=${() => leave(null)}><${Pages} session=${session} /><//>
+    <${Layout} session=${state.session} onSignOut=${leave}><${Pages} session=${state.session} /><//>
   <//>`;
 }
+
+/**
+ * Finds out who is signed in: now, when another tab signs in or out, and when a link is opened.
+ * @type {(setState: (state: State) => void) => () => void}
+ */
+function follow(setState) {
+  const leave = new AbortController();
+  const look = async () => {
+    const link = takeLink();
+    const session = await untilKnown(setState, leave.signal);
+    if (leave.signal.aborted) return;
+    const use = link === null ? 'stay' : useOfLink(link, session);
+    if (link !== null && use === 'open') await open(link, setState);
+    else if (link !== null && use === 'ask' && session !== null) setState({ is: 'asked', session, link });
+    else setState(session === null ? { is: 'out', notice: null } : { is: 'in', session });
+  };
+  const onHash = () => void (location.hash.startsWith('#/link/') && look());
+  addEventListener('hashchange', onHash);
+  const end = onOtherTab(() => void look());
+  void look();
+  return () => {
+    leave.abort();
+    removeEventListener('hashchange', onHash);
+    end();
+  };
+}
+
+/** @type {(link: string, setState: (state: State) => void) => Promise<void>} */
+async function open(link, setState) {
+  try {
+    setState({ is: 'in', session: await openLink(link) });
+  } catch (error) {
+    setState({ is: 'out', notice: messageOf(error) });
+  }
+}
+
+/** @type {(setState: (state: State) => void, signal: AbortSignal) => Promise<Session | null>} */
+async function untilKnown(setState, signal) {
+  while (!signal.aborted) {
+    try {
+      return await readSession();
+    } catch (error) {
+      setState({ is: 'unknown', wait: messageOf(error) });
+      await sleep(askAgainMs, signal);
+    }
+  }
+  return null;
+}
+
+/** @type {(error: unknown) => string} */
+const messageOf = (error) => (error instanceof ApiError ? error.message : String(error));
 
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));
 root.replaceChildren();

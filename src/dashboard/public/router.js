@@ -11,14 +11,14 @@ export function href(...segments) {
 /**
  * A link with filters, such as `#/accounts/default/filings?status=PENDING`; pure. Those that are null or
  * empty are left out.
- * @param {string} path as `href` gives it
+ * @param {string} path as `href` gives it, or of the API
  * @param {Record<string, string | null>} filters
  */
 export function withQuery(path, filters) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filters))
     if (value !== null && value !== '') query.set(name, value.toWellFormed());
-  return query.size === 0 ? path : `${path}?${query}`;
+  return query.size === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
 /**

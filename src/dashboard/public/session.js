@@ -1,37 +1,34 @@
-import { ApiError, apiPath, createApiClient } from './data/api-client.js';
+import { ApiError, createApiClient } from './data/api-client.js';
 
 /**
- * The user who is signed in. Kept in sessionStorage: other tabs do not have it, and it ends with this one.
+ * The user who is signed in. The session itself is a cookie that no script can read; every tab has it.
  * @typedef {object} Session
- * @property {string} token
- * @property {string | null} account the only account that the token opens; null for the operator
+ * @property {string | null} account the only account that it opens; null for the operator
+ * @property {boolean} readOnly whether nothing may be changed
+ * @property {string | null} expiresAt when it ends at the latest
  */
 
-const storageKey = 'filing-webhooks.session';
+/** Whether another page shows this one in a frame. */
+export const isFramed = globalThis.self !== globalThis.top;
 
-/** @returns {Session | null} */
-export function restoreSession() {
-  try {
-    const stored = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null');
-    return typeof stored?.token === 'string' ? stored : null;
-  } catch {
-    return null;
-  }
-}
+const path = 'v1/session';
+const client = createApiClient(() => {});
 
-/** @param {Session | null} session null forgets it */
-export function keepSession(session) {
+/**
+ * The present session, or null. Rejects with ApiError where the daemon cannot say.
+ * @returns {Promise<Session | null>}
+ */
+export async function readSession() {
   try {
-    if (session === null) sessionStorage.removeItem(storageKey);
-    else sessionStorage.setItem(storageKey, JSON.stringify(session));
-  } catch {
-    // A browser without storage asks for the token again after a reload.
+    return await client.get(path);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
   }
 }
 
 /**
- * Checks whether a token is valid and what it opens. Rejects with ApiError, code `unauthorized` for a
- * wrong one.
+ * Signs in with a token. Rejects with ApiError, code `unauthorized` for a wrong one.
  * @param {string} text
  * @returns {Promise<Session>}
  */
@@ -44,14 +41,74 @@ export async function signIn(text) {
       'A token has no spaces and only plain letters, digits and signs.',
     );
   }
-  const account = accountOf(token);
-  const client = createApiClient(token, () => {});
-  await client.get(account === null ? 'v1/accounts?limit=1' : apiPath('accounts', account));
-  return { token, account };
+  return enter({ token });
 }
 
-// An account token ends in a dot and its account's name; the operator chooses theirs freely.
-/** @type {(token: string) => string | null} */
-function accountOf(token) {
-  return /^fwa_[\w-]{43}\.(.+)$/.exec(token)?.[1] ?? null;
+/**
+ * Signs in with what stands in a link. Rejects with ApiError, code `unauthorized` for one that has expired.
+ * @param {string} secret
+ * @returns {Promise<Session>}
+ */
+export async function openLink(secret) {
+  return enter(secret.startsWith('fwl_') ? { link: secret } : { token: secret });
+}
+
+/** Ends the session in all tabs. Rejects with ApiError where the daemon did not do it. */
+export async function signOut() {
+  try {
+    await client.send('DELETE', path);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 401)) throw error;
+  }
+  tabs.postMessage(null);
+}
+
+/**
+ * The secret of a link that the address holds, taken out of the address and its history; null for none.
+ * @returns {string | null}
+ */
+export function takeLink() {
+  const secret = /^#\/link\/([!-~]+)$/.exec(location.hash)?.[1] ?? null;
+  if (secret === null) return null;
+  history.replaceState(null, '', `${location.pathname}${location.search}#/`);
+  dispatchEvent(new Event('hashchange'));
+  return secret;
+}
+
+/**
+ * The use of a link where a session may be open; pure. `stay`: the session already shows as much;
+ * `ask`: it shows something else, which would end.
+ * @param {string} secret
+ * @param {Session | null} session
+ * @returns {'open' | 'stay' | 'ask'}
+ */
+export function useOfLink(secret, session) {
+  if (session === null) return 'open';
+  if (accountOf(secret) !== session.account) return 'ask';
+  return session.readOnly ? 'open' : 'stay';
+}
+
+/**
+ * Calls back when another tab signs in or out.
+ * @param {() => void} listener
+ * @returns {() => void} ends that
+ */
+export function onOtherTab(listener) {
+  tabs.addEventListener('message', listener);
+  return () => tabs.removeEventListener('message', listener);
+}
+
+const tabs = new BroadcastChannel('filing-webhooks.session');
+
+/** @type {(credentials: { token: string } | { link: string }) => Promise<Session>} */
+async function enter(credentials) {
+  const session = await client.send('POST', path, credentials);
+  tabs.postMessage(null);
+  return session;
+}
+
+// A link and an account token end in a dot and the account's name; the operator chooses theirs freely.
+/** @type {(secret: string) => string | null} */
+function accountOf(secret) {
+  return /^fw[al]_[\w-]{43}\.(.+)$/.exec(secret)?.[1] ?? null;
 }

@@ -17,11 +17,6 @@ export function newestRank(state: Pick<FilingState, 'since'> | null): string {
   return String(lastTime - since).padStart(digits, '0');
 }
 
-/** The time (ms) that a rank stands for; 0 for the oldest rank. */
-export function sinceOf(rank: string): number {
-  return lastTime - Number(rank);
-}
-
 /** A filing's member of the sorted set `newest`: members of one status sort by rank, then by id. */
 export function newestMember(status: string, rank: string, id: string): string {
   return `${status}\0${rank} ${id}`;
@@ -33,9 +28,14 @@ export function ofMember(status: string, member: string): { readonly id: string;
   return { rank: member.slice(begin, begin + digits), id: member.slice(begin + digits + 1) };
 }
 
+/** The time of a rank (ms), since when the filing is in its status; 0 for the oldest rank. */
+export function timeOfRank(rank: string): number {
+  return lastTime - Number(rank);
+}
+
 /** The place behind a filing in a newest-first list, as text for its cursor: since when, and its id. */
 export function writePlace({ rank, id }: { readonly rank: string; readonly id: string }): string {
-  return `${sinceOf(rank)} ${id}`;
+  return `${timeOfRank(rank)} ${id}`;
 }
 
 /** The member at such a place. Throws RangeError when it is no such text. */

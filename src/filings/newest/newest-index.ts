@@ -2,7 +2,7 @@ import { createSharedWork } from '../../memory/shared-work.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript, loadScript } from '../../redis/scripts.ts';
-import { newestMember, newestRank, ofMember, oldestRank, sinceOf } from '../detection/newest.ts';
+import { newestMember, newestRank, ofMember, oldestRank, timeOfRank } from '../detection/newest.ts';
 import type { FilingState } from '../detection/filing-state.ts';
 
 /** A filing as it stands in the order: its member, and its state as stored; '' where there is none. */
@@ -18,11 +18,18 @@ export interface OrderedFiling {
  */
 export interface NewestIndex {
   /**
-   * Up to `count` filings of a status from a bound of ZRANGEBYLEX on, the newest first, read in one step.
+   * Up to `count` filings of a status from a bound of ZRANGEBYLEX on, the newest first, read in one step; with
+   * `oldest` the oldest first, from a bound of ZREVRANGEBYLEX on. Null begins with the first of all.
    * Makes the order first where it is not whole: once for all that ask meanwhile, in short steps, about a
    * second for a hundred thousand filings.
    */
-  read(account: string, status: string, from: string, count: number): Promise<OrderedFiling[]>;
+  read(
+    account: string,
+    status: string,
+    from: string | null,
+    count: number,
+    order?: 'newest' | 'oldest',
+  ): Promise<OrderedFiling[]>;
   /**
    * When the oldest filing of each of these statuses came into it (ms). Statuses without filings are missing,
    * and so are those whose oldest filing has a state that could not be read. Makes the order first as `read`
@@ -116,9 +123,9 @@ export function createNewestIndex(redis: RedisClient, keys: Keys, decode: Decode
   }
 
   return {
-    async read(account, status, from, count) {
+    async read(account, status, from, count, order = 'newest') {
       const { newest, index, filings } = keys.account(account);
-      const values = [status, from, count, oldestRank.length];
+      const values = [status, from ?? '', count, oldestRank.length, order];
       return inPairs(await fromWhole(account, () => readScript.run(redis, [newest, index, filings], values)));
     },
     async oldest(account, statuses) {
@@ -126,7 +133,7 @@ export function createNewestIndex(redis: RedisClient, keys: Keys, decode: Decode
       const members = await fromWhole(account, () => oldestScript.run(redis, [newest, index], [...statuses]));
       const found = statuses.flatMap((status, i): [string, number][] => {
         const member = members[i] ?? '';
-        const since = member === '' ? 0 : sinceOf(ofMember(status, member).rank);
+        const since = member === '' ? 0 : timeOfRank(ofMember(status, member).rank);
         return since === 0 ? [] : [[status, since]];
       });
       return new Map(found);

@@ -1,11 +1,12 @@
 -- The bytes that an account stores through the API: its subscriptions, their replays, the registrations that
--- are
--- remembered by their idempotency keys, and its tokens. Each record counts a little more than it takes.
+-- are remembered by their idempotency keys, its tokens, and its marks of rejections that were seen. Each
+-- record counts a little more than it takes.
 --
--- The sum of all but the tokens is kept in a string for a day. Without it, or with one that is no number, all
--- records are counted again, so that no difference lasts longer than that.
+-- The sum of all but the tokens and the marks is kept in a string for a day. Without it, or with one that is
+-- no number, all records are counted again, so that no difference lasts longer than that.
 local quota_kept_ms = 86400000
 local token_bytes = 1024
+local seen_bytes = 2560
 
 local function subscription_bytes(length) return length + 256 end
 local function registration_bytes(length) return length + 256 end
@@ -50,6 +51,12 @@ local function drop_expired_registrations(quota, registrations)
   return now
 end
 
+-- The number of records in a hash; 0 if the key cannot be read.
+local function length_of(hash)
+  local count = redis.pcall('HLEN', hash)
+  return type(count) == 'number' and count or 0
+end
+
 -- The bytes that the account stores now, and the time in milliseconds.
 local function stored_bytes(quota, subscriptions, registrations, tokens)
   local kept = redis.pcall('GET', quota)
@@ -58,6 +65,6 @@ local function stored_bytes(quota, subscriptions, registrations, tokens)
     redis.call('SET', quota, string.format('%d', count_stored(quota, subscriptions, registrations)), 'PX', quota_kept_ms)
   end
   local now = drop_expired_registrations(quota, registrations)
-  local count = redis.pcall('HLEN', tokens)
-  return tonumber(redis.call('GET', quota)) + token_bytes * (type(count) == 'number' and count or 0), now
+  local seen = string.match(quota, '^(.*):') .. ':seen'
+  return tonumber(redis.call('GET', quota)) + token_bytes * length_of(tokens) + seen_bytes * length_of(seen), now
 end

@@ -50,6 +50,7 @@ test('a filing is shown as last seen, with what people recognise it by', async (
     stateAbbr: 'TX',
     filingType: 'NEW_BUSINESS',
     premium: 12.5,
+    seen: null,
   };
   expect(await api.ok('GET', '/v1/accounts/shown/filings')).toEqual({ items: [expected], nextCursor: null });
   const one = await api.ok('GET', '/v1/accounts/shown/filings/f_1');
@@ -118,7 +119,7 @@ test('statuses are matched exactly, also unknown ones and those with a common be
     { id: 'd', status: 'été' },
   ]);
   const of = async (status: string) => (await listAll('words', { status })).ids;
-  expect([await of('ON'), await of('ON HOLD'), await of('été'), await of('NONE')]).toEqual([
+  expect([await of('ON'), await of('ON HOLD'), await of('été'), await of('REJECTED')]).toEqual([
     ['a'],
     ['b'],
     ['d'],

@@ -3,6 +3,7 @@ import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createStayReads } from '../../../src/filings/newest/stay-reads.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createHostLookup } from '../../../src/names/host-lookup.ts';
+import { createPartnerConnections } from '../../../src/polling/partner-connections.ts';
 import { createAccountPoller } from '../../../src/polling/pollers.ts';
 import { defaultDoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
@@ -35,15 +36,23 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
   await accounts.put(account, { ...intervals, baseUrl: partner.baseUrl, partnerKey: partner.key }, 1);
   const errors: Error[] = [];
   let upkeeps = 0;
-  const poll = createAccountPoller({
+  const clock = createRedisClock(client);
+  const partners = createPartnerConnections({
     lookup: createHostLookup(),
+    clock,
+    random: Math.random,
+    partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },
+    filingBytesMax: 262_144,
+    onRequest: () => undefined,
+  });
+  const poll = createAccountPoller({
+    partners,
     accounts,
     snapshot: createSnapshotStore(client, keys),
     polling: createPollingStore(client, keys),
     stays: createStayReads(client, keys),
-    clock: createRedisClock(client),
+    clock,
     random: Math.random,
-    partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },
     onEvents: () => undefined,
     wakeMatching: harness.waker.wakeMatching,
     async upkeep(name) {
@@ -55,7 +64,6 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
     filingBytesMax: 262_144,
     doubtLimits: defaultDoubtLimits,
     onError: (error) => void errors.push(error),
-    onRequest: () => undefined,
     onQuarantined: () => undefined,
     onPoll: () => undefined,
     onUnreadable: () => undefined,

@@ -48,6 +48,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   index: { garbage: (redis, key) => redis.zadd(key, 0, 'garbage'), waits: nobodyWaits, silent: ['garbage'] },
   newest: { garbage: (redis, key) => redis.zadd(key, 0, 'garbage'), waits: nobodyWaits, silent: ['garbage'] },
   details: { garbage: spoilFields, waits: nobodyWaits, silent: ['garbage'] },
+  seen: { garbage: addField, waits: nobodyWaits, silent: ['garbage'] },
   counts: { garbage: spoilFields, waits: nobodyWaits },
   countHistory: { garbage: addEntry, waits: nobodyWaits, silent: ['garbage'] },
   head: { garbage: spoilText, waits: nobodyWaits },
@@ -62,6 +63,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   },
   lease: { garbage: spoilText, waits: nobodyWaits },
   tokens: { garbage: addField, waits: nobodyWaits },
+  sessions: { garbage: addField, waits: nobodyWaits, silent: ['garbage'] },
   unreadable: { garbage: addEntry, waits: nobodyWaits, silent: ['garbage'] },
   subscriptions: {
     garbage: (redis, key, own) => redis.hset(key, own, 'garbage'),
@@ -106,6 +108,7 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
   accounts: 'tested below',
+  sessions: 'tested in test/security/sessions.test.ts',
   commits: 'a channel',
   publishedCommits: 'tested with the accounts',
   account: 'tested with the accounts',

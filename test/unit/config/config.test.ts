@@ -32,6 +32,7 @@ describe('the defaults', () => {
       metricsPort: null,
       trustedProxies: [],
       publicUrl: null,
+      frameAncestors: [],
       apiToken: needed.API_TOKEN,
       encryptionKeys: [{ id: 'default', key: Buffer.alloc(32, 1) }],
       defaultAccount: null,
@@ -76,6 +77,10 @@ describe('right values', () => {
     [{ TRUSTED_PROXIES: '10.0.0.0/8, ::1/128' }, { trustedProxies: ['10.0.0.0/8', '::1/128'] }],
     [{ PUBLIC_URL: 'https://Filings.example.com//' }, { publicUrl: 'https://filings.example.com' }],
     [{ PUBLIC_URL: 'http://a.example/hooks/' }, { publicUrl: 'http://a.example/hooks' }],
+    [
+      { FRAME_ANCESTORS: 'https://a.example.com, http://B.example:8080/' },
+      { frameAncestors: ['https://a.example.com', 'http://b.example:8080'] },
+    ],
     [
       {
         REDIS_URL: 'rediss://u:p@r:1/2',
@@ -226,6 +231,14 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
     'ftp://filings.example.com',
     'https://a:b@example.com',
     'https://example.com/#/accounts',
+  ],
+  FRAME_ANCESTORS: [
+    'intranet.example.com',
+    'https://intranet.example.com/page',
+    'https://*.example.com',
+    "'self'",
+    'https://a.example.com;script-src *',
+    'ftp://a.example.com',
   ],
   METRICS_PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   API_TOKEN: [

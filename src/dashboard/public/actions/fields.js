@@ -15,7 +15,9 @@ export function problemOf(error, name) {
   const found = error?.errors.filter(({ path }) => path === name || path.startsWith(`${name}.`)) ?? [];
   if (found.length === 0) return null;
   return found
-    .map(({ path, message }) => `${path === name ? '' : `${path.slice(name.length + 1)} `}${message}`)
+    .map(({ path, message }) =>
+      `${path.slice(name.length + 1)} ${message.replace(/^is refused: /, '')}`.trim(),
+    )
     .join('; ');
 }
 
@@ -45,9 +47,10 @@ export function useFocusOnFault(error, form) {
 /**
  * A field of one line with its name, a line of help and what is wrong with it.
  * @param {{ label: string, name: string, value: string, onInput: (value: string) => void, problem?: string |
- * null, help?: ComponentChildren, more?: Record<string, unknown> }} props `more`: attributes of the input
+ * null, help?: ComponentChildren, beside?: ComponentChildren, more?: Record<string, unknown> }} props `more`:
+ * attributes of the input
  */
-export function TextField({ label, name, value, onInput, problem = null, help, more = {} }) {
+export function TextField({ label, name, value, onInput, problem = null, help, beside, more = {} }) {
   const id = useId();
   return html`<div class="field">
     <label for=${id}>${label}</label>
@@ -61,6 +64,7 @@ export function TextField({ label, name, value, onInput, problem = null, help, m
         onInput(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
       ...${more}
     />
+    ${beside && html`<div class="buttons">${beside}</div>`}
     <p id=${`${id}-help`} class="quiet help">${help}</p>
     <${Problem} id=${`${id}-problem`} problem=${problem} />
   </div>`;

@@ -3,8 +3,9 @@ import { ConfirmButton } from './confirm.js';
 import { progressText } from './replay-progress.js';
 import { useMayWrite } from '../data/session-context.js';
 import { useClient, useList } from '../data/use-resource.js';
+import { fullTime } from '../parts/format.js';
 import { html } from '../parts/html.js';
-import { Badge, Failure, When } from '../parts/parts.js';
+import { Badge, Failure, Text, When } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 
 /** @import { Replay } from '../data/api-types.d.ts' */
@@ -36,11 +37,12 @@ export function Replays({ path, turn }) {
     <${Failure} error=${error} what="read the replays again" />
     <${Table}
       caption="Replays, newest first"
-      columns=${['Requested', 'State', 'Progress', ...(mayWrite ? ['Action'] : [])]}
+      columns=${['Requested', 'Which', 'State', 'Progress', ...(mayWrite ? ['Action'] : [])]}
       rows=${data.items.map((replay) => ({
         key: replay.id,
         cells: [
           html`<${When} at=${replay.createdAt} />`,
+          html`<${Text} value=${conditionsOf(replay)} />`,
           html`<${Badge} word=${replay.state} tone=${replay.failed > 0 ? 'warn' : tones[replay.state]} />`,
           html`<${Progress} replay=${replay} />`,
           ...(mayWrite ? [cancelOf(path, replay, reload)] : []),
@@ -51,6 +53,20 @@ export function Replays({ path, turn }) {
       onMore=${showMore}
     />
   </section>`;
+}
+
+/** @type {(replay: Replay) => string} */
+function conditionsOf({ conditions: { after, before, eventTypes, filingId, deadLettersOnly, eventIds } }) {
+  const time = (/** @type {string} */ at) => fullTime(Date.parse(at));
+  const parts = [
+    deadLettersOnly ? 'dead letters' : '',
+    eventIds === null ? '' : eventIds.length === 1 ? 'one event' : `${eventIds.length} events`,
+    after === null ? '' : `from ${time(after)}`,
+    before === null ? '' : `until ${time(before)}`,
+    filingId === null ? '' : `filing ${filingId}`,
+    eventTypes === null ? '' : eventTypes.join(', '),
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? 'everything in the log' : parts.join(', ');
 }
 
 /** @param {{ replay: Replay }} props */

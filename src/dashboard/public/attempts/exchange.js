@@ -8,15 +8,13 @@ import { Text } from '../parts/parts.js';
  * The request of an attempt as it was sent, and the response.
  * @param {{ attempt: AttemptDetails }} props
  */
-export function Exchange({ attempt: { request, statusCode, responseHeaders, response } }) {
+export function Exchange({ attempt: { request, requestMissing, statusCode, responseHeaders, response } }) {
   return html`<div class="halves">
     <section aria-labelledby="request">
       <h2 id="request">Request</h2>
       ${
         request === null
-          ? html`<p class="empty">
-              It is no longer kept, or was never sent; a read-only token does not see it.
-            </p>`
+          ? html`<p class="empty"><${Text} value=${requestMissing ?? 'It is no longer kept.'} /></p>`
           : html`<p class="code">POST <${Text} value=${request.url} /></p>
               <${Headers} headers=${request.headers} of="the request" />
               <${Body} text=${request.body} what="the request body" />`
@@ -28,7 +26,13 @@ export function Exchange({ attempt: { request, statusCode, responseHeaders, resp
         statusCode === null
           ? html`<p class="empty">There was no response.</p>`
           : html`<p class="code">Status ${statusCode}</p>
-              ${responseHeaders !== null && html`<${Headers} headers=${responseHeaders} of="the response" />`}
+              ${
+                responseHeaders === null
+                  ? html`<p class="quiet">
+                      Its headers were not kept (DELIVERY_ATTEMPT_DETAILS), or are hidden.
+                    </p>`
+                  : html`<${Headers} headers=${responseHeaders} of="the response" />`
+              }
               <${Body} text=${response} what="the response body" />
               <p class="quiet">At most the first 1 KiB of a response is kept.</p>`
       }

@@ -14,6 +14,8 @@ export class ApiError extends Error {
   }
 }
 
+const mode = globalThis.self === globalThis.top ? 'page' : 'frame';
+
 /**
  * Calls the API of the daemon that served this page.
  * @typedef {object} ApiClient
@@ -27,20 +29,21 @@ export class ApiError extends Error {
  */
 
 /**
- * @param {string} token
+ * Calls with the session's cookie, which the browser adds. It counts only with the header that says where the
+ * page runs, because no page of another origin can send that.
  * @param {() => void} onRefused called for every answer 401
  * @returns {ApiClient}
  */
-export function createApiClient(token, onRefused) {
+export function createApiClient(onRefused) {
   let skewMs = 0;
 
   /** @type {(path: string, init: RequestInit, headers?: Record<string, string>) => Promise<Response>} */
   async function request(path, init, headers = {}) {
     const response = await reach(path, {
       ...init,
-      headers: { ...headers, authorization: `Bearer ${token}` },
+      headers: { ...headers, 'x-filing-webhooks': mode },
       cache: 'no-store',
-      credentials: 'omit',
+      credentials: 'same-origin',
       redirect: 'error',
     });
     const date = Date.parse(response.headers.get('date') ?? '');

@@ -1,3 +1,5 @@
+import type { Seen } from './rejection-types.d.ts';
+
 /** A time of the API: ISO 8601 in UTC. */
 type Time = string;
 
@@ -46,6 +48,8 @@ export interface Filing {
   stateAbbr: string | null;
   filingType: string | null;
   premium: number | null;
+  /** Of a rejection: who took note of it. */
+  seen?: Seen | null;
 }
 
 export interface FilingEvent {
@@ -102,6 +106,8 @@ export interface Attempt {
   durationMs: number;
   response: string | null;
   at: Time;
+  /** Id of the replay that it belongs to. */
+  replay?: string | null;
 }
 
 export interface DeadLetter {
@@ -129,6 +135,14 @@ export interface Replay {
   delivered: number;
   failed: number;
   createdAt: Time;
+  conditions: {
+    after: Time | null;
+    before: Time | null;
+    eventTypes: string[] | null;
+    filingId: string | null;
+    deadLettersOnly: boolean;
+    eventIds: string[] | null;
+  };
 }
 
 export interface RegisteredSubscription extends Subscription {

@@ -1,3 +1,5 @@
+import type { Attempt } from './api-types.d.ts';
+
 /** A time of the API: ISO 8601 in UTC. */
 type Time = string;
 
@@ -7,7 +9,8 @@ export interface EventDelivery {
   description: string | null;
   url: string;
   state: 'delivered' | 'waiting' | 'given_up' | 'not_selected';
-  attempts: number;
+  /** Null when they are no longer kept. */
+  attempts: number | null;
   lastOutcome: string | null;
   lastStatusCode: number | null;
   deliveredAt: Time | null;
@@ -17,29 +20,22 @@ export interface EventDelivery {
 }
 
 /** One attempt with what was sent and what came back. */
-export interface AttemptDetails {
-  id: string;
-  subscription: string;
-  eventId: string;
-  eventType: string;
-  filingId: string | null;
-  attempt: number;
-  outcome: string;
-  statusCode: number | null;
-  durationMs: number;
-  response: string | null;
-  at: Time;
-  /** Null when it is no longer kept, or hidden from a read-only token. */
-  request: { url: string; headers: Record<string, string>; body: string | null } | null;
+export interface AttemptDetails extends Attempt {
+  request: { url: string; headers: Record<string, string>; body: string } | null;
+  /** Why `request` is null. */
+  requestMissing: string | null;
   responseHeaders: Record<string, string> | null;
-  /** Id of the replay that it belongs to. */
-  replay: string | null;
+  /** The nearest attempts of the same event for the same subscription, newest first. */
+  earlier: Attempt[];
+  later: Attempt[];
 }
 
 export interface Token {
   id: string;
   name: string;
   readOnly: boolean;
+  /** Whether it is a link to the page. */
+  link?: boolean;
   parent: string | null;
   createdAt: Time;
   expiresAt: Time | null;

@@ -1,4 +1,5 @@
 import { ApiError, apiPath } from './api-client.js';
+import { withQuery } from '../router.js';
 import { sleep, untilVisible, whileVisible } from './sleep.js';
 import { createSseParser } from './sse-parser.js';
 
@@ -6,9 +7,14 @@ import { createSseParser } from './sse-parser.js';
 /** @import { EventPage, FilingEvent } from './api-types.d.ts' */
 
 /**
- * The state of the feed: an open stream, polling, or no connection.
- * @typedef {{ kind: 'connecting' } | { kind: 'live' } | { kind: 'polling' } | { kind: 'broken', error:
+ * The state of the feed: an open stream, polling, no connection, or nothing to wait for.
+ * @typedef {{ kind: 'connecting' } | { kind: 'past' } | { kind: 'live' } | { kind: 'polling' } | { kind: 'broken', error:
  * ApiError }} FeedState
+ */
+
+/**
+ * Which events are wanted; null where it does not matter. `after` and `before` are times of the API.
+ * @typedef {{ types: string | null, filingId: string | null, after: string | null, before: string | null }} FeedFilter
  */
 
 /**
@@ -30,22 +36,29 @@ const pollEveryMs = 3000;
 const pollsBeforeStream = 20;
 
 /**
- * Passes on the events of an account until the signal aborts: first the latest in the log, then each new one.
- * A broken stream resumes where it ended; where streams do not get through, the log is polled every few
+ * Passes on the wanted events of an account until the signal aborts: first the latest in the log, then each
+ * new one, unless only earlier ones are wanted. A broken stream resumes where it ended; where streams do not get through, the log is polled every few
  * seconds. Resolves with nothing.
  * @param {ApiClient} client
  * @param {string} account
- * @param {FeedListener & HistoryListener} listener
+ * @param {FeedFilter} filter
+ * @param {FeedListener & HistoryListener} given
  * @param {AbortSignal} signal
  */
-export async function followEvents(client, account, listener, signal) {
+export async function followEvents(client, account, filter, given, signal) {
+  const listener = {
+    ...given,
+    onEvents: (/** @type {FilingEvent[]} */ events) =>
+      given.onEvents(events.filter((event) => isWanted(event, filter))),
+  };
   let cursor = null;
   while (cursor === null && !signal.aborted) {
-    cursor = await begin(client, account, listener, signal).catch(async (error) => {
+    cursor = await begin(client, account, filter, listener, signal).catch(async (error) => {
       await reportBroken(listener, error, signal);
       return null;
     });
   }
+  if (filter.before !== null) return listener.onState({ kind: 'past' });
   for (let failures = 0; cursor !== null && !signal.aborted;) {
     await untilVisible(signal);
     const stream = await readStream(client, account, cursor, listener, signal);
@@ -57,24 +70,34 @@ export async function followEvents(client, account, listener, signal) {
 }
 
 /**
+ * Whether an event is wanted, but for its time; pure.
+ * @param {FilingEvent} event
+ * @param {FeedFilter} filter
+ */
+export function isWanted({ type, data }, { types, filingId }) {
+  return (types === null || type === types) && (filingId === null || data['filingId'] === filingId);
+}
+
+/**
  * A page of the log, the latest event first.
  * @param {ApiClient} client
  * @param {string} account
+ * @param {FeedFilter} filter
  * @param {string | null} cursor the `nextCursor` of the page before; null for the first
  * @param {AbortSignal} [signal]
  * @returns {Promise<EventPage>}
  */
-export function readOlder(client, account, cursor, signal) {
-  const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-  return client.get(`${apiPath('accounts', account, 'events')}?order=newest&limit=100${from}`, signal);
+export function readOlder(client, account, filter, cursor, signal) {
+  const path = `${apiPath('accounts', account, 'events')}?order=newest&limit=100`;
+  return client.get(withQuery(path, { ...filter, cursor }), signal);
 }
 
 /**
- * @type {(client: ApiClient, account: string, listener: FeedListener & HistoryListener, signal: AbortSignal)
- * => Promise<string>}
+ * @type {(client: ApiClient, account: string, filter: FeedFilter, listener: FeedListener & HistoryListener,
+ * signal: AbortSignal) => Promise<string>}
  */
-async function begin(client, account, { onHistory }, signal) {
-  const { items, nextCursor, resumeCursor } = await readOlder(client, account, null, signal);
+async function begin(client, account, filter, { onHistory }, signal) {
+  const { items, nextCursor, resumeCursor } = await readOlder(client, account, filter, null, signal);
   onHistory(items, nextCursor);
   return resumeCursor;
 }

@@ -4,7 +4,7 @@ import { followEvents, readOlder } from './event-feed.js';
 import { useClient } from './use-resource.js';
 
 /** @import { FilingEvent } from './api-types.d.ts' */
-/** @import { FeedState } from './event-feed.js' */
+/** @import { FeedFilter, FeedState } from './event-feed.js' */
 
 const eventsMax = 2000;
 
@@ -30,13 +30,14 @@ export function withOlder(shown, older) {
 }
 
 /**
- * The events of an account: the latest, new ones as they arrive, older ones on request. While paused, new
+ * The wanted events of an account: the latest, new ones as they arrive, older ones on request. While paused, new
  * ones are counted and held back. `events` is null until the latest are read, `arrivals` the number of new
  * ones since, `showOlder` null if there are none or the page is full.
  * @param {string} account
+ * @param {FeedFilter} filter
  * @param {boolean} paused
  */
-export function useFeed(account, paused) {
+export function useFeed(account, filter, paused) {
   const client = useClient();
   const [events, setEvents] = useState(/** @type {FilingEvent[] | null} */ (null));
   const [held, setHeld] = useState(/** @type {FilingEvent[]} */ ([]));
@@ -47,7 +48,12 @@ export function useFeed(account, paused) {
   const pausing = useRef(paused);
   pausing.current = paused;
 
+  const key = JSON.stringify(filter);
   useEffect(() => {
+    setEvents(null);
+    setOlder(null);
+    setHeld([]);
+    setState({ kind: 'connecting' });
     const leave = new AbortController();
     const onEvents = (/** @type {FilingEvent[]} */ arrived) => {
       if (arrived.length === 0 || leave.signal.aborted) return;
@@ -60,9 +66,9 @@ export function useFeed(account, paused) {
       setEvents(latest);
       setOlder(before);
     };
-    void followEvents(client, account, { onEvents, onState: setState, onHistory }, leave.signal);
+    void followEvents(client, account, filter, { onEvents, onState: setState, onHistory }, leave.signal);
     return () => leave.abort();
-  }, [client, account]);
+  }, [client, account, key]);
 
   useEffect(() => {
     if (paused) return;
@@ -71,7 +77,7 @@ export function useFeed(account, paused) {
   }, [paused]);
 
   const readOn = async () => {
-    const { items, nextCursor } = await readOlder(client, account, older);
+    const { items, nextCursor } = await readOlder(client, account, filter, older);
     setOlder(nextCursor);
     setEvents((before) => withOlder(before ?? [], items));
   };

@@ -1,6 +1,7 @@
 import { createContext } from '../vendor/preact.js';
 import { useCallback, useContext, useEffect, useState } from '../vendor/hooks.js';
 import { ApiError } from './api-client.js';
+import { usePulse } from './pulse.js';
 import { sleep, untilVisible } from './sleep.js';
 
 /** @import { Page } from './api-types.d.ts' */
@@ -25,7 +26,8 @@ export const useClient = () => useContext(ClientContext);
 /**
  * The pages of a list that are shown.
  * @template T
- * @typedef {Resource<{ items: T[], more: boolean }> & { showMore: () => void }} List
+ * @typedef {Resource<{ items: T[], more: boolean, first: any }> & { showMore: () => void }} List `first`: the
+ * first page as it came, with what is true of the whole list
  */
 
 /**
@@ -74,14 +76,17 @@ function useReading(read, everyMs, subject = read) {
     error: /** @type {ApiError | null} */ (null),
   });
   const [turn, setTurn] = useState(0);
+  const pulse = usePulse();
   useEffect(() => {
     const leave = new AbortController();
     void repeat(leave.signal, everyMs, async () => {
       try {
         const data = await read(leave.signal);
+        pulse.noteRead();
         if (!leave.signal.aborted) setState({ subject, data, error: null });
       } catch (error) {
         if (leave.signal.aborted) return;
+        if (isAway(error)) pulse.suspect();
         setState((before) => {
           const data = before.subject === subject ? before.data : null;
           return { subject, data, error: asApiError(error) };
@@ -89,7 +94,7 @@ function useReading(read, everyMs, subject = read) {
       }
     });
     return () => leave.abort();
-  }, [read, everyMs, subject, turn]);
+  }, [read, everyMs, subject, turn, pulse]);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
   const current = state.subject === subject ? state : { data: null, error: null };
   return { data: current.data, error: current.error, reload };
@@ -97,21 +102,23 @@ function useReading(read, everyMs, subject = read) {
 
 /**
  * @type {(client: import('./api-client.js').ApiClient, path: string, pages: number, signal: AbortSignal) =>
- * Promise<{ items: any[], more: boolean }>}
+ * Promise<{ items: any[], more: boolean, first: any }>}
  */
 async function readPages(client, path, pages, signal) {
   const items = [];
   let cursor = null;
+  let first = null;
   for (let page = 0; page < pages; page += 1) {
     const from =
       cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
     /** @type {Page<unknown>} */
     const answer = await client.get(path + from, signal);
+    first ??= answer;
     items.push(...answer.items);
     cursor = answer.nextCursor;
     if (cursor === null) break;
   }
-  return { items, more: cursor !== null };
+  return { items, more: cursor !== null, first };
 }
 
 // Repeats the work with a wait in between, and stops while the page is hidden.
@@ -122,6 +129,15 @@ async function repeat(signal, everyMs, work) {
     await sleep(everyMs, signal);
     await untilVisible(signal);
   }
+}
+
+/**
+ * Whether an error is of the daemon as a whole, which the banner above every page tells: no answer, or no
+ * Redis; pure.
+ * @param {unknown} error
+ */
+export function isAway(error) {
+  return error instanceof ApiError && ['unreachable', 'store_unavailable'].includes(error.code);
 }
 
 /** @type {(error: unknown) => ApiError} */

@@ -1,16 +1,17 @@
 import { useState } from '../vendor/hooks.js';
-import { AccountNav, Counts, HealthAdvice, requestBudget } from '../parts/account-parts.js';
 import { ActionButton, useAction } from '../actions/actions.js';
 import { apiPath } from '../data/api-client.js';
-import { CountsChart } from '../parts/counts-chart.js';
-import { RejectionsTable } from '../parts/filings-table.js';
+import { knowledgeOf } from '../data/knowledge.js';
+import { useSamples } from '../data/samples.js';
+import { useIsOperator, useMayWrite } from '../data/session-context.js';
+import { useClient, useResource } from '../data/use-resource.js';
+import { AccountNav, Counts, Health, HealthAdvice, requestBudget } from '../parts/account-parts.js';
+import { CountsChart } from '../parts/chart/counts-chart.js';
+import { RejectionsTable } from '../parts/filings/filings-table.js';
 import { duration, number } from '../parts/format.js';
 import { html } from '../parts/html.js';
-import { Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
-import { useIsOperator } from '../data/session-context.js';
-import { href } from '../router.js';
-import { useSamples } from '../data/samples.js';
-import { useClient, useResource } from '../data/use-resource.js';
+import { Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
+import { href, withQuery } from '../router.js';
 
 /** @import { Account } from '../data/api-types.d.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
@@ -23,45 +24,74 @@ const periods = /** @type {const} */ ([
 ]);
 
 /**
- * One account: the state of its polling, its filings over time, and the rejected ones.
+ * One account: the state of its polling, its rejected filings, and all of them over time.
  * @param {{ account: string }} props
  */
 export function AccountPage({ account: name }) {
   const crumbs = useIsOperator() ? [['Accounts', href()]] : [];
   /** @type {Resource<Account>} */
   const { data: account, error, reload } = useResource(apiPath('accounts', name), refreshMs);
-  return html`<${Heading} title=${name} crumbs=${crumbs}>
-      ${
-        account !== null &&
-        html`<${Badge} word=${account.health.state} />
-          <span class="quiet">last complete poll <${When} at=${account.health.lastCompletePollAt} /></span>`
-      }
-    <//>
+  if (account === null && error?.status === 404)
+    return html`<${NoSuchAccount} name=${name} crumbs=${crumbs} />`;
+  return html`<${Heading} title=${name} crumbs=${crumbs}
+      >${account !== null && html`<${Health} account=${account} />`}<//
+    >
     <${AccountNav} account=${name} at="" />
     <${Failure} error=${error} what="read the account" />
     ${account === null && error === null && html`<${Loading} what="the account" />`}
-    ${account !== null && html`<${HealthAdvice} account=${account} /><${Counts} account=${account} />`}
-    <section aria-labelledby="rejections">
-      <h2 id="rejections">Rejections now</h2>
-      <${RejectionsTable} account=${name} />
-    </section>
-    <div class="halves">
-      <${OverTime} name=${name} account=${account} />
-      ${account !== null && html`<${Polling} account=${account} onPoll=${reload} />`}
-    </div>`;
+    ${account !== null && html`<${Known} account=${account} />`}
+    ${account !== null && html`<${OverTime} name=${name} account=${account} />`}
+    ${account !== null && html`<${Polling} account=${account} onPoll=${reload} />`}`;
 }
 
-const reading = html`<${Loading} what="how it was before" />`;
-const beginning = html`<p class="empty">The line begins now: a point is kept each minute.</p>`;
+/** @param {{ name: string, crumbs: string[][] }} props */
+function NoSuchAccount({ name, crumbs }) {
+  return html`<${Heading} title=${name} crumbs=${crumbs} />
+    <p class="empty" role="alert">
+      There is no account <${Text} value=${name} />. <a href=${href()}>All accounts</a>
+    </p>`;
+}
 
-/** @param {{ name: string, account: Account | null }} props */
+/** @param {{ account: Account }} props */
+function Known({ account }) {
+  const knowledge = knowledgeOf(account);
+  const rejected = account.counts['REJECTED'] ?? 0;
+  return html`<div class=${`known ${knowledge}`}>
+    <${HealthAdvice} account=${account} />
+    <${Counts} account=${account} />
+    <section aria-labelledby="rejections">
+      <h2 id="rejections">
+        Rejected now
+        ${
+          rejected > 0 &&
+          html`<a class="all" href=${withQuery(href('rejections'), { account: account.account })}
+            >All ${number(rejected)}, oldest first</a
+          >`
+        }
+      </h2>
+      <${RejectionsTable} account=${account.account} knowledge=${knowledge} />
+    </section>
+  </div>`;
+}
+
+const reading = html`<${Loading} what="the past" />`;
+const beginning = html`<p class="empty">The line begins now: a point is kept each minute.</p>`;
+const unknown = html`<p class="empty">Not known yet: the filings were never read as a whole.</p>`;
+
+/** @param {{ name: string, account: Account }} props */
 function OverTime({ name, account }) {
   const [hours, setHours] = useState(24);
-  const { samples, isRead, error } = useSamples(name, account, hours, useClient().now());
+  const now = useClient().now();
+  const isKnown = knowledgeOf(account) !== 'unknown';
+  const { samples, isRead, error } = useSamples(name, isKnown ? account : null, hours, now);
   return html`<section aria-labelledby="over-time">
     <h2 id="over-time">Filings over time</h2>
-    <${CountsChart} samples=${samples} empty=${isRead ? beginning : error === null && reading}>
-      <div class="chips" role="group" aria-label="How far back">
+    <${CountsChart}
+      samples=${isKnown ? samples : []}
+      hours=${hours}
+      empty=${isKnown ? (isRead ? beginning : error === null && reading) : unknown}
+    >
+      <div class="chips" role="group" aria-label="Period">
         ${periods.map(
           ([label, value]) =>
             html`<button
@@ -74,7 +104,7 @@ function OverTime({ name, account }) {
             </button>`,
         )}
       </div>
-      <${Failure} error=${error} what="read how it was before" />
+      <${Failure} error=${error} what="read the past" />
     <//>
   </section>`;
 }
@@ -82,8 +112,9 @@ function OverTime({ name, account }) {
 /** @param {{ account: Account, onPoll: () => void }} props */
 function Polling({ account, onPoll }) {
   const { health, requests } = account;
-  return html`<section aria-labelledby="polling">
-    <h2 id="polling">Polling</h2>
+  const mayWrite = useMayWrite();
+  return html`<details class="fold">
+    <summary>Polling</summary>
     <${Facts}
       items=${[
         ['Last complete poll', html`<${When} at=${health.lastCompletePollAt} />`],
@@ -91,14 +122,14 @@ function Polling({ account, onPoll }) {
         ['Last sweep', html`<${When} at=${health.lastSweepAt} />`],
         ['Polls every', duration(account.pollIntervalMs)],
         ['Sweeps every', duration(account.sweepIntervalMs)],
-        ['Request budget', requestBudget(requests)],
-        ['Requests ever', number(requests.total)],
+        ['Requests of the last poll', requestBudget(requests)],
+        ['Requests in all', number(requests.total)],
         ['Failures in a row', number(health.consecutiveFailures)],
         ['Partner service', html`<${Text} value=${account.baseUrl} />`, 'wide'],
       ]}
     />
-    <${PollButtons} account=${account.account} onPoll=${onPoll} />
-  </section>`;
+    ${mayWrite && html`<${PollButtons} account=${account.account} onPoll=${onPoll} />`}
+  </details>`;
 }
 
 /** @param {{ account: string, onPoll: () => void }} props */

@@ -1,55 +1,126 @@
-import { Counts, HealthAdvice, requestBudget } from '../parts/account-parts.js';
-import { html } from '../parts/html.js';
-import { Badge, Facts, Failure, Heading, Loading, When } from '../parts/parts.js';
-import { href } from '../router.js';
+import { byTrouble, knowledgeOf } from '../data/knowledge.js';
+import { useMayWrite } from '../data/session-context.js';
 import { useList } from '../data/use-resource.js';
+import { Count, filingsHref, Health, HealthAdvice } from '../parts/account-parts.js';
+import { FailingSubscriptions } from '../parts/failing-subscriptions.js';
+import { number } from '../parts/format.js';
+import { html } from '../parts/html.js';
+import { Badge, Failure, Heading, Loading, Text, When } from '../parts/parts.js';
+import { Table } from '../parts/table.js';
+import { href, useQuery } from '../router.js';
 
 /** @import { Account } from '../data/api-types.d.ts' */
 /** @import { List } from '../data/use-resource.js' */
+/** @import { Row } from '../parts/table.js' */
 
 const refreshMs = 5000;
+const searchedFrom = 8;
 
-/** Every account with its health; for the operator. */
+/** Every account, those in trouble first; for the operator. */
 export function AccountsPage() {
   /** @type {List<Account>} */
   const { data, error, showMore } = useList('v1/accounts?limit=50', refreshMs);
-  return html`<${Heading} title="Accounts" />
+  const mayWrite = useMayWrite();
+  const [query, setQuery] = useQuery();
+  const q = (query.get('q') ?? '').toLowerCase();
+  const accounts = (data?.items ?? []).toSorted(byTrouble);
+  const found = accounts.filter(({ account }) => account.toLowerCase().includes(q));
+  return html`<${Heading} title="Accounts"
+      >${mayWrite && html`<a class="button primary beside" href=${href('accounts', 'new')}>New account</a>`}<//
+    >
     <${Failure} error=${error} what="read the accounts" />
     ${data === null && error === null && html`<${Loading} what="the accounts" />`}
     ${data?.items.length === 0 && html`<${NoAccounts} />`}
-    <div class="cards">
-      ${data?.items.map((account) => html`<${AccountCard} key=${account.account} account=${account} />`)}
-    </div>
-    ${data?.more === true && html`<button type="button" onClick=${showMore}>Show more</button>`}`;
+    ${
+      accounts.length > 0 &&
+      html`<${Totals} accounts=${accounts} isAll=${data?.more === false} />
+        ${
+          (accounts.length >= searchedFrom || q !== '') &&
+          html`<label class="find"
+            >Find an account
+            <input
+              type="search"
+              value=${query.get('q') ?? ''}
+              onInput=${(/** @type {any} */ { target }) => setQuery({ q: target.value })}
+          /></label>`
+        }
+        <${AccountTable} accounts=${found} more=${data?.more === true} onMore=${showMore} />`
+    }`;
 }
 
-/** @param {{ account: Account }} props */
-function AccountCard({ account }) {
-  const { health, requests } = account;
-  return html`<section class="card" aria-label=${`Account ${account.account}`}>
-    <h2>
-      <a href=${href('accounts', account.account)}><bdi class="text">${account.account}</bdi></a>
-      <${Badge} word=${health.state} />
-    </h2>
-    <${HealthAdvice} account=${account} />
-    <${Counts} account=${account} />
-    <${Facts}
-      items=${[
-        ['Last complete poll', html`<${When} at=${health.lastCompletePollAt} />`],
-        ['Request budget', requestBudget(requests)],
-      ]}
-    />
-  </section>`;
+/** @param {{ accounts: Account[], isAll: boolean }} props */
+function Totals({ accounts, isAll }) {
+  const known = accounts.filter((account) => knowledgeOf(account) !== 'unknown');
+  const current = accounts.filter((account) => knowledgeOf(account) === 'current');
+  const sum = (/** @type {string} */ status) =>
+    known.reduce((total, { counts }) => total + (counts[status] ?? 0), 0);
+  const rejected = sum('REJECTED');
+  const rest = accounts.length - current.length;
+  return html`<p class="totals">
+    <a href=${href('rejections')} class=${rejected > 0 ? 'bad' : 'plain'}
+      ><strong>${number(rejected)}</strong> rejected</a
+    >
+    <span><strong>${number(sum('PENDING'))}</strong> pending</span>
+    <span
+      ><strong>${number(accounts.length)}</strong>
+      ${accounts.length === 1 ? 'account' : 'accounts'}${!isAll && ' shown'}</span
+    >
+    ${rest > 0 && html`<span class="warn"><strong>${number(rest)}</strong> not current: their figures are older or missing</span>`}
+  </p>`;
+}
+
+/** @param {{ accounts: Account[], more: boolean, onMore: () => void }} props */
+function AccountTable({ accounts, more, onMore }) {
+  const statuses = [...new Set(accounts.flatMap(({ counts }) => Object.keys(counts)))].toSorted(
+    (one, other) => Number(other === 'REJECTED') - Number(one === 'REJECTED'),
+  );
+  return html`<${Table}
+    caption="Accounts"
+    columns=${['Account', 'Health', ...statuses, 'Subscriptions', 'Last complete poll']}
+    numbers=${statuses}
+    rows=${accounts.map((account) => rowOf(account, statuses))}
+    empty="No account has such a name."
+    more=${more}
+    onMore=${onMore}
+  />`;
+}
+
+/** @type {(account: Account, statuses: string[]) => Row} */
+function rowOf(account, statuses) {
+  const { account: name, health } = account;
+  const knowledge = knowledgeOf(account);
+  const link = html`<a href=${href('accounts', name)}><${Text} value=${name} /></a>`;
+  const counts = statuses.map(
+    (status) =>
+      html`<a class=${`plain-count ${knowledge}`} href=${filingsHref(name, status)}
+        ><${Count} count=${account.counts[status] ?? 0} isKnown=${knowledge !== 'unknown'} /><span
+          class="in-card"
+        >
+          <${Badge} word=${status} /></span
+      ></a>`,
+  );
+  const subscriptions = html`<${FailingSubscriptions} account=${name} />`;
+  return {
+    key: name,
+    cells: [
+      link,
+      html`<${Health} account=${account} />`,
+      ...counts,
+      subscriptions,
+      html`<${When} at=${health.lastCompletePollAt} />`,
+    ],
+    card: html`<div class="card-line"><strong>${link}</strong> <${Badge} word=${health.state} /></div>
+      <div class="card-counts">${counts}</div>
+      <div class="card-quiet">${subscriptions} · polled <${When} at=${health.lastCompletePollAt} /></div>`,
+    below: health.state === 'ok' ? undefined : html`<${HealthAdvice} account=${account} />`,
+  };
 }
 
 function NoAccounts() {
   return html`<div class="empty">
     <p>
-      There is no account yet. Start the daemon with <code>PARTNER_BASE_URL</code> and
-      <code>PARTNER_KEY</code>, or create one:
+      There is no account yet. <a href=${href('accounts', 'new')}>Add one</a>, or start the daemon with
+      <code>PARTNER_BASE_URL</code> and <code>PARTNER_KEY</code>.
     </p>
-    <pre
-      tabindex="0"
-    ><code>${'curl -X PUT "$URL/v1/accounts/default" -H "Authorization: Bearer $API_TOKEN" \\\n  -H "Content-Type: application/json" -d \'{ "baseUrl": "https://…/v1", "partnerKey": "…" }\''}</code></pre>
   </div>`;
 }

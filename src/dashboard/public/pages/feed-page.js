@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
 import { AccountNav } from '../parts/account-parts.js';
 import { ActionButton } from '../actions/actions.js';
-import { eventTones } from '../data/catalogue.js';
 import { eventFacts, matchesSearch } from '../data/filing-event.js';
+import { useFeed } from '../data/use-feed.js';
+import { FeedFilters } from '../parts/feed-filters.js';
 import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
-import { Badge, Failure, FilingLink, Heading, Loading, Text, When } from '../parts/parts.js';
-import { href } from '../router.js';
-import { useFeed } from '../data/use-feed.js';
+import { At, Badge, Failure, FilingLink, Heading, Loading, Text } from '../parts/parts.js';
+import { href, useQuery } from '../router.js';
 
 /** @import { FilingEvent } from '../data/api-types.d.ts' */
 /** @import { FeedState } from '../data/event-feed.js' */
@@ -17,59 +17,56 @@ import { useFeed } from '../data/use-feed.js';
  * @param {{ account: string }} props
  */
 export function FeedPage({ account }) {
+  const [query, setQuery] = useQuery();
   const [paused, setPaused] = useState(false);
-  const feed = useFeed(account, paused);
-  const [search, setSearch] = useState('');
-  const [type, setType] = useState('');
+  const filter = {
+    types: query.get('types'),
+    filingId: query.get('filingId'),
+    after: query.get('after'),
+    before: query.get('before'),
+  };
+  const search = query.get('q') ?? '';
+  const feed = useFeed(account, filter, paused);
   const found = useMemo(
-    () =>
-      feed.events?.filter((event) => (type === '' || event.type === type) && matchesSearch(event, search)) ??
-      null,
-    [feed.events, search, type],
+    () => feed.events?.filter((event) => matchesSearch(event, search)) ?? null,
+    [feed.events, search],
   );
-  return html`<${Heading} title="Changes" crumbs=${[[account, href('accounts', account)]]} />
+  const isFiltered = search !== '' || Object.values(filter).some((value) => value !== null);
+  return html`<${Heading} title="Changes" crumbs=${[[account, href('accounts', account)]]}
+      ><${Connection} state=${feed.state}
+    /><//>
     <${AccountNav} account=${account} at="changes" />
-    <form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-      <label
-        >Search
-        <input
-          type="search"
-          value=${search}
-          onInput=${(/** @type {any} */ { target }) => setSearch(target.value)}
-      /></label>
-      <label
-        >Type
-        <select value=${type} onChange=${(/** @type {any} */ { target }) => setType(target.value)}>
-          <option value="">All types</option>
-          ${Object.keys(eventTones).map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
-        </select>
-      </label>
+    <${FeedFilters} query=${query} setQuery=${setQuery}>
       <button type="button" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>
-        ${paused ? `Go on (${feed.waiting} waiting)` : 'Pause'}
+        ${paused ? `Resume (${feed.waiting} waiting)` : 'Pause'}
       </button>
-      <${Connection} state=${feed.state} />
-    </form>
+    <//>
     <${Announcement} count=${feed.arrivals} />
     ${
       found === null
         ? feed.state.kind !== 'broken' && html`<${Loading} what="the changes" />`
-        : html`<${Found} events=${found} account=${account} any=${feed.events?.length !== 0} />`
+        : html`<${Found} events=${found} account=${account} isFiltered=${isFiltered} />`
     }
     <${Failure} error=${feed.reading.error} what="read older changes" />
     ${
       feed.showOlder !== null &&
       html`<div class="buttons">
         <${ActionButton} action=${feed.reading} work=${feed.showOlder}>Show older changes<//>
-        <span class="quiet">Search and type look through the ${number(feed.events?.length ?? 0)} shown.</span>
+        ${
+          search !== '' &&
+          html`<span class="quiet"
+            >The words were looked for in the ${number(feed.events?.length ?? 0)} read so far.</span
+          >`
+        }
       </div>`
     }`;
 }
 
-/** @param {{ events: FilingEvent[], account: string, any: boolean }} props */
-function Found({ events, account, any }) {
+/** @param {{ events: FilingEvent[], account: string, isFiltered: boolean }} props */
+function Found({ events, account, isFiltered }) {
   if (events.length === 0) {
     return html`<p class="empty">
-      ${any ? 'None of the changes shown matches the search and the type.' : 'Nothing has changed yet. The next change appears here by itself.'}
+      ${isFiltered ? 'No change matches these filters.' : 'Nothing has changed yet. The next change appears here by itself.'}
     </p>`;
   }
   return html`<ol class="feed" aria-label="Changes, newest first">
@@ -81,17 +78,18 @@ function Found({ events, account, any }) {
 function FeedEntry({ event, account }) {
   const { filingId, insured, policy, state, from, to, reason } = eventFacts(event);
   return html`<li>
-    <span class="feed-head"><${Badge} word=${event.type} /> <${When} at=${event.timestamp} /></span>
-    ${
-      filingId !== null &&
-      html`<span class="feed-what clamp">
-        <${FilingLink} account=${account} filingId=${filingId} name=${insured} />
-        ${policy !== null && html`<span class="quiet">policy</span> <${Text} value=${policy} />`}
-        ${state !== null && html`<span class="quiet">in</span> <${Text} value=${state} />`}
-      </span>`
-    }
-    ${to !== null && html`<span class="feed-change"><${Text} value=${from ?? 'new'} /> → <${Text} value=${to} /></span>`}
-    ${reason !== null && html`<span class="feed-reason clamp"><${Text} value=${reason} /></span>`}
+    <span class="feed-time"><${At} at=${event.timestamp} /></span>
+    <span class="feed-type"><${Badge} word=${event.type} /></span>
+    <span class="feed-what">
+      ${filingId !== null && html`<${FilingLink} account=${account} filingId=${filingId} name=${insured} />`}
+      ${policy !== null && html`<span class="quiet"><${Text} value=${policy} /></span>`}
+      ${state !== null && html`<span class="quiet"><${Text} value=${state} /></span>`}
+      ${
+        to !== null &&
+        html`<span class="feed-change"><${Text} value=${from ?? 'new'} /> → <${Text} value=${to} /></span>`
+      }
+      ${reason !== null && html`<span class="feed-reason"><${Text} value=${reason} /></span>`}
+    </span>
   </li>`;
 }
 
@@ -100,6 +98,8 @@ function Connection({ state }) {
   switch (state.kind) {
     case 'live':
       return html`<span class="connection good" role="status">Live</span>`;
+    case 'past':
+      return html`<span class="connection" role="status">Past</span>`;
     case 'polling':
       return html`<span class="connection warn" role="status"
         >The stream does not get through; asked every 3 s instead</span

@@ -1,11 +1,14 @@
-import { AccountNav } from '../parts/account-parts.js';
+import { CopyButton } from '../actions/copy.js';
+import { EventDeliveries } from '../attempts/event-deliveries.js';
 import { apiPath } from '../data/api-client.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
+import { useResource } from '../data/use-resource.js';
+import { AccountNav } from '../parts/account-parts.js';
+import { SeenBy } from '../parts/filings/seen.js';
 import { dollars, spaced } from '../parts/format.js';
 import { html } from '../parts/html.js';
-import { Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
-import { href } from '../router.js';
-import { useResource } from '../data/use-resource.js';
+import { Age, At, Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
+import { href, withQuery } from '../router.js';
 
 /** @import { FilingEvent, FilingWithEvents } from '../data/api-types.d.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
@@ -13,13 +16,13 @@ import { useResource } from '../data/use-resource.js';
 const refreshMs = 5000;
 
 /**
- * One filing as the daemon last saw it, and its events.
+ * One filing as the daemon last saw it, its events, and who has each.
  * @param {{ account: string, id: string }} props
  */
 export function FilingPage({ account, id: filingId }) {
   const path = apiPath('accounts', account, 'filings', filingId);
   /** @type {Resource<FilingWithEvents>} */
-  const { data, error } = useResource(path, refreshMs);
+  const { data, error, reload } = useResource(path, refreshMs);
   const filing = data === null ? null : withKnownDetails(data);
   return html`<${Heading}
       title=${filing?.insuredsName || filingId}
@@ -27,35 +30,72 @@ export function FilingPage({ account, id: filingId }) {
         [account, href('accounts', account)],
         ['Filings', href('accounts', account, 'filings')],
       ]}
-    />
+      >${filing !== null && html`<${Standing} filing=${filing} />`}<//
+    >
     <${AccountNav} account=${account} at="filings" />
-    <${Failure} error=${error} what="read the filing" />
+    ${error?.status === 404 ? html`<${Unseen} filingId=${filingId} />` : html`<${Failure} error=${error} what="read the filing" />`}
     ${filing === null && error === null && html`<${Loading} what="the filing" />`}
-    ${filing !== null && html`<${FilingFacts} filing=${filing} /><${Timeline} filing=${filing} />`}`;
+    ${
+      filing !== null &&
+      html`<${FilingFacts} account=${account} filing=${filing} onChanged=${reload} />
+        <${Timeline} account=${account} filing=${filing} />`
+    }`;
 }
 
 /** @param {{ filing: FilingWithEvents }} props */
-function FilingFacts({ filing }) {
+function Standing({ filing: { status, since } }) {
+  return html`<${Badge} word=${status} /><span class="quiet">for <${Age} since=${since} /></span>`;
+}
+
+/** @param {{ filingId: string }} props */
+function Unseen({ filingId }) {
+  return html`<p class="empty" role="alert">
+    No poll of this account has seen a filing with this id.
+    <a href=${href('search', filingId)}>Search by policy number or insured</a>
+  </p>`;
+}
+
+/** @param {{ account: string, filing: FilingWithEvents, onChanged: () => void }} props */
+function FilingFacts({ account, filing, onChanged }) {
   return html`${filing.removed && html`<${Notice} tone="warn">The partner service no longer knows this filing.<//>`}
-    ${filing.status === 'REJECTED' && html`<p class="notice bad">Rejected: <${Text} value=${filing.rejectionReason} /></p>`}
+    ${
+      filing.status === 'REJECTED' &&
+      html`<div class="notice bad rejected">
+        <p>Rejected: <${Text} value=${filing.rejectionReason} /></p>
+        <${SeenBy}
+          account=${account}
+          filingId=${filing.filingId}
+          name=${filing.insuredsName}
+          seen=${filing.seen ?? null}
+          onChanged=${onChanged}
+        />
+      </div>`
+    }
     <${Facts}
       items=${[
-        ['Status', html`<${Badge} word=${filing.status} />`],
-        ['Since', html`<${When} at=${filing.since} />`],
-        ['Filing', html`<${Text} value=${filing.filingId} />`],
         ['Policy', html`<${Text} value=${filing.policyNumber} />`],
         ['State', html`<${Text} value=${filing.stateAbbr} />`],
         ['Type', html`<${Text} value=${filing.filingType === null ? null : spaced(filing.filingType)} />`],
         ['Premium', html`<${Text} value=${dollars(filing.premium)} />`],
+        [`${filing.status} since`, html`<${At} at=${filing.since} />`],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],
+        [
+          'Filing id',
+          html`<${Text} value=${filing.filingId} />
+            <${CopyButton} text=${filing.filingId} what="the filing id" />`,
+          'wide',
+        ],
       ]}
     />`;
 }
 
-/** @param {{ filing: FilingWithEvents }} props */
-function Timeline({ filing: { events, sequence } }) {
+/** @param {{ account: string, filing: FilingWithEvents }} props */
+function Timeline({ account, filing: { filingId, events, sequence } }) {
   return html`<section aria-labelledby="timeline">
-    <h2 id="timeline">Timeline</h2>
+    <h2 id="timeline">
+      Timeline
+      <a class="all" href=${withQuery(href('accounts', account, 'changes'), { filingId })}>As changes</a>
+    </h2>
     ${
       events.length === 0 &&
       html`<p class="empty">
@@ -63,22 +103,28 @@ function Timeline({ filing: { events, sequence } }) {
       </p>`
     }
     <ol class="timeline" reversed>
-      ${events.toReversed().map((event) => html`<${TimelineEntry} key=${event.id} event=${event} />`)}
+      ${events
+        .toReversed()
+        .map((event) => html`<${TimelineEntry} key=${event.id} account=${account} event=${event} />`)}
     </ol>
   </section>`;
 }
 
-/** @param {{ event: FilingEvent }} props */
-function TimelineEntry({ event }) {
-  const { from, to, reason, inferred, tooLarge } = eventFacts(event);
+/** @param {{ account: string, event: FilingEvent }} props */
+function TimelineEntry({ account, event }) {
+  const { filingId, from, to, reason, inferred, tooLarge } = eventFacts(event);
   return html`<li>
-    <p><${Badge} word=${event.type} /> <${When} at=${event.timestamp} /></p>
+    <p>
+      <${Badge} word=${event.type} /> <${At} at=${event.timestamp} />
+      <span class="quiet"><${When} at=${event.timestamp} /></span>
+    </p>
     <p>
       <${Text} value=${from ?? 'new'} /> → <${Text} value=${to} />
-      ${inferred && html`<span class="quiet">(inferred: it went there and back unseen)</span>`}
+      ${inferred && html`<span class="quiet"> (inferred: it went there and back unseen)</span>`}
     </p>
     ${reason !== null && html`<p><${Text} value=${reason} /></p>`}
     ${tooLarge && html`<p class="quiet">Sent without the filing, which is larger than FILING_MAX_BYTES allows.</p>`}
+    <${EventDeliveries} account=${account} eventId=${event.id} filingId=${filingId} />
     <details>
       <summary>What was sent</summary>
       <pre tabindex="0"><bdi>${JSON.stringify(event, null, 2)}</bdi></pre>

@@ -1,50 +1,117 @@
+import { apiPath } from '../data/api-client.js';
 import { statusTones } from '../data/catalogue.js';
-import { AccountNav } from '../parts/account-parts.js';
-import { FilingsTable } from '../parts/filings-table.js';
+import { knowledgeOf } from '../data/knowledge.js';
+import { useResource } from '../data/use-resource.js';
+import { useTyped } from '../data/use-typed.js';
+import { AccountNav, Health } from '../parts/account-parts.js';
+import { isSorted } from '../parts/filings/filing-choice.js';
+import { FilingsTable } from '../parts/filings/filings-table.js';
+import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
 import { Heading } from '../parts/parts.js';
-import { href } from '../router.js';
+import { href, useQuery, withQuery } from '../router.js';
 
-const statuses = Object.keys(statusTones);
+/** @import { Account } from '../data/api-types.d.ts' */
+/** @import { Resource } from '../data/use-resource.js' */
+/** @import { FilingChoice } from '../parts/filings/filing-choice.js' */
+
+const refreshMs = 10_000;
 
 /**
- * The filings of an account as the daemon last saw them.
- * @param {{ account: string, status?: string }} props none: all of them
+ * The filings of an account as the daemon last saw them, by status, state and words.
+ * @param {{ account: string, status?: string }} props `status`: of addresses that name it in their path
  */
-export function FilingsPage({ account, status: only }) {
-  const status = only ?? null;
-  const offered = status === null || statuses.includes(status) ? statuses : [...statuses, status];
-  const link = (/** @type {string} */ name, /** @type {string[]} */ ...segments) => {
-    const current = status === (segments[0] ?? null);
-    return html`<a
-      key=${name}
-      href=${href('accounts', account, 'filings', ...segments)}
-      aria-current=${current ? 'page' : undefined}
-      ><bdi>${name}</bdi></a
-    >`;
+export function FilingsPage({ account: name, status: named }) {
+  const [query] = useQuery();
+  /** @type {Resource<Account>} */
+  const { data: account } = useResource(apiPath('accounts', name), refreshMs);
+  const status = query.get('status') ?? named ?? null;
+  /** @type {FilingChoice} */
+  const choice = {
+    status,
+    state: query.get('state'),
+    q: query.get('q'),
+    order: query.get('order') === 'oldest' ? 'oldest' : 'newest',
+    statuses: Object.keys(account?.counts ?? statusTones),
   };
   return html`<${Heading}
       title=${status === null ? 'Filings' : `Filings: ${status}`}
-      crumbs=${[[account, href('accounts', account)]]}
-    />
-    <${AccountNav} account=${account} at="filings" />
-    <div class="filters">
-      <nav aria-label="Status" class="chips">${link('All')}${offered.map((one) => link(one, one))}</nav>
-      <${OpenById} account=${account} />
-    </div>
-    <${FilingsTable} account=${account} status=${status} />`;
+      crumbs=${[[name, href('accounts', name)]]}
+      >${account !== null && knowledgeOf(account) !== 'current' && html`<${Health} account=${account} />`}<//
+    >
+    <${AccountNav} account=${name} at="filings" />
+    <${StatusChips} name=${name} account=${account} choice=${choice} />
+    <${Filters} choice=${choice} />
+    ${
+      status === 'REJECTED' &&
+      html`<p>
+        <a href=${withQuery(href('rejections'), { account: name })}>The rejection board</a> groups these by
+        reason and state.
+      </p>`
+    }
+    <${FilingsTable} account=${name} choice=${choice} />`;
 }
 
-/** @param {{ account: string }} props */
-function OpenById({ account }) {
-  const open = (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    const { elements } = /** @type {HTMLFormElement} */ (event.currentTarget);
-    const id = /** @type {HTMLInputElement} */ (elements.namedItem('filing')).value.trim();
-    if (id !== '') location.hash = href('accounts', account, 'filing', id);
-  };
-  return html`<form class="by-id" role="search" onSubmit=${open}>
-    <input name="filing" aria-label="Id of a filing" placeholder="Id of a filing" autocomplete="off" />
-    <button type="submit">Open</button>
+/** @param {{ choice: FilingChoice }} props */
+function Filters({ choice: { status, state, q, order } }) {
+  const [, setQuery] = useQuery();
+  const [words, setWords] = useTyped(q ?? '', (text) => setQuery({ q: text.trim() }));
+  const [abbreviation, setAbbreviation] = useTyped(state ?? '', (text) =>
+    setQuery({ state: text.trim().toUpperCase() }),
+  );
+  return html`<form class="filters" role="search" aria-label="Filings of this account" onSubmit=${stay}>
+    <label
+      >Policy number, insured or id
+      <input
+        type="search"
+        maxlength="200"
+        value=${words}
+        onInput=${(/** @type {any} */ { target }) => setWords(target.value)}
+    /></label>
+    ${
+      isSorted({ status, q }) &&
+      html`<label class="short"
+          >State
+          <input
+            maxlength="16"
+            value=${abbreviation}
+            placeholder="any"
+            autocomplete="off"
+            onInput=${(/** @type {any} */ { target }) => setAbbreviation(target.value)}
+        /></label>
+        <label
+          >Order
+          <select
+            value=${order}
+            onChange=${(/** @type {any} */ { target }) => setQuery({ order: target.value === 'oldest' ? 'oldest' : null })}
+          >
+            <option value="newest">Newest first</option>
+            <option value="oldest">Oldest first</option>
+          </select></label
+        >`
+    }
   </form>`;
+}
+
+/** @param {Event} event */
+const stay = (event) => event.preventDefault();
+
+/** @param {{ name: string, account: Account | null, choice: FilingChoice }} props */
+function StatusChips({ name, account, choice: { status, state, q, order, statuses } }) {
+  const offered = status === null || statuses.includes(status) ? statuses : [...statuses, status];
+  const kept = { state, q, order: order === 'oldest' ? order : null };
+  const isKnown = account !== null && knowledgeOf(account) !== 'unknown';
+  const link = (/** @type {string} */ text, /** @type {string | null} */ one) => {
+    const count = one === null ? undefined : account?.counts[one];
+    return html`<a
+      key=${text}
+      href=${withQuery(href('accounts', name, 'filings'), { status: one, ...kept })}
+      aria-current=${status === one ? 'page' : undefined}
+      ><bdi>${text}</bdi
+      >${isKnown && count !== undefined && html` <span class="chip-count">${number(count)}</span>`}</a
+    >`;
+  };
+  return html`<nav aria-label="Status" class="chips">
+    ${link(q === null ? 'Not completed' : 'All', null)}${offered.map((one) => link(one, one))}
+  </nav>`;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { ApiError } from '../data/api-client.js';
 import { html } from '../parts/html.js';
-import { signIn } from '../session.js';
+import { isFramed, signIn } from '../session.js';
 
 /** @import { Session } from '../session.js' */
 
@@ -13,6 +13,7 @@ import { signIn } from '../session.js';
 export function SignIn({ notice, onSignedIn }) {
   const [problem, setProblem] = useState(notice);
   const [busy, setBusy] = useState(false);
+  const [shown, setShown] = useState(false);
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   useEffect(() => {
     document.title = 'Sign in · filing-webhooks';
@@ -32,29 +33,61 @@ export function SignIn({ notice, onSignedIn }) {
     }
   };
 
+  if (isFramed) return html`<${Framed} notice=${notice} />`;
   return html`<main class="sign-in">
     <form onSubmit=${submit}>
       <h1>filing-webhooks</h1>
       <p>Sign in to see accounts, changes and deliveries.</p>
-      <label for="token">Token</label>
+      <label for="user">User name</label>
       <input
-        id="token"
-        ref=${field}
-        type="password"
-        required
-        autocomplete="current-password"
+        id="user"
+        type="text"
+        name="username"
+        autocomplete="username"
         spellcheck="false"
-        aria-invalid=${problem !== null}
-        aria-describedby="token-help token-problem"
+        aria-describedby="user-help"
       />
+      <p id="user-help" class="quiet">Optional: only your password manager uses it.</p>
+      <label for="token">Token</label>
+      <div class="beside">
+        <input
+          id="token"
+          ref=${field}
+          type=${shown ? 'text' : 'password'}
+          name="password"
+          required
+          autocomplete="current-password"
+          spellcheck="false"
+          aria-invalid=${problem !== null}
+          aria-describedby="token-help token-problem"
+        />
+        <button type="button" aria-pressed=${shown} aria-controls="token" onClick=${() => setShown(!shown)}>
+          Show
+        </button>
+      </div>
       <p id="token-help" class="quiet">
-        The operator's token (<code>API_TOKEN</code> of the daemon) or the token of one account. This tab
-        forgets it when it is closed.
+        The operator's token (<code>API_TOKEN</code> of the daemon) or the token of one account. You stay
+        signed in for up to 7 days, in every tab, until you sign out.
       </p>
       <p id="token-problem" role="alert" class=${problem === null ? '' : 'notice bad'}>${problem}</p>
       <button type="submit" class="primary" aria-disabled=${busy}>
         ${busy ? 'Signing in …' : 'Sign in'}
       </button>
+    </form>
+  </main>`;
+}
+
+// A token is not asked for inside of another site's page.
+/** @param {{ notice: string | null }} props */
+function Framed({ notice }) {
+  return html`<main class="sign-in">
+    <form>
+      <h1>filing-webhooks</h1>
+      <p role="alert" class=${notice === null ? '' : 'notice bad'}>${notice}</p>
+      <p>
+        <a href=${location.pathname} target="_blank" rel="noopener">Open this page in a tab of its own</a> to
+        sign in.
+      </p>
     </form>
   </main>`;
 }

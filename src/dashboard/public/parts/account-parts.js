@@ -1,40 +1,71 @@
+import { knowledgeOf } from '../data/knowledge.js';
+import { useMayWrite, useSession } from '../data/session-context.js';
 import { number } from './format.js';
 import { html } from './html.js';
-import { Badge, Text, When } from './parts.js';
-import { href } from '../router.js';
+import { At, Badge, Text, When } from './parts.js';
+import { href, withQuery } from '../router.js';
 
 /** @import { Account } from '../data/api-types.d.ts' */
 
 /**
- * The navigation within an account.
- * @param {{ account: string, at: '' | 'changes' | 'filings' | 'subscriptions' }} props
+ * The navigation within an account; what changes the account is there for those who may change it.
+ * @param {{ account: string, at: '' | 'changes' | 'filings' | 'subscriptions' | 'tokens' | 'settings' }} props
  */
 export function AccountNav({ account, at }) {
+  const mayWrite = useMayWrite();
+  const isOperator = useSession().account === null;
   const places = /** @type {const} */ ([
-    ['Overview', ''],
-    ['Changes', 'changes'],
-    ['Filings', 'filings'],
-    ['Subscriptions', 'subscriptions'],
+    ['Overview', '', true],
+    ['Changes', 'changes', true],
+    ['Filings', 'filings', true],
+    ['Subscriptions', 'subscriptions', true],
+    ['Tokens', 'tokens', mayWrite],
+    ['Settings', 'settings', mayWrite && isOperator],
   ]);
   return html`<nav aria-label="Account" class="tabs">
-    ${places.map(([name, place]) => {
-      const to = place === '' ? href('accounts', account) : href('accounts', account, place);
-      return html`<a key=${name} href=${to} aria-current=${place === at ? 'page' : undefined}>${name}</a>`;
-    })}
+    ${places
+      .filter(([, place, isOpen]) => isOpen || place === at)
+      .map(([name, place]) => {
+        const to = place === '' ? href('accounts', account) : href('accounts', account, place);
+        return html`<a key=${name} href=${to} aria-current=${place === at ? 'page' : undefined}>${name}</a>`;
+      })}
   </nav>`;
 }
 
 /**
- * The number of filings in each status, each a link to them.
+ * The health of an account, and of what time its filings are unless they are current.
  * @param {{ account: Account }} props
  */
-export function Counts({ account: { account, counts } }) {
-  return html`<ul class="counts" aria-label="Filings by status">
-    ${Object.entries(counts).map(
+export function Health({ account }) {
+  const { state, lastCompletePollAt } = account.health;
+  return html`<${Badge} word=${state} /> ${
+      knowledgeOf(account) !== 'current' &&
+      html`<span class="as-of"
+        >${
+          lastCompletePollAt === null
+            ? 'not known yet'
+            : html`as of <${At} at=${lastCompletePollAt} />, <${When} at=${lastCompletePollAt} />`
+        }</span
+      >`
+    }`;
+}
+
+/**
+ * The number of filings in each status, each a link to them; those that are rejected first. A dash where it is
+ * not known yet, grey where it is that of an earlier time.
+ * @param {{ account: Account }} props
+ */
+export function Counts({ account }) {
+  const knowledge = knowledgeOf(account);
+  const rejectedFirst = Object.entries(account.counts).toSorted(
+    ([one], [other]) => Number(other === 'REJECTED') - Number(one === 'REJECTED'),
+  );
+  return html`<ul class=${`counts ${knowledge}`} aria-label="Filings by status">
+    ${rejectedFirst.map(
       ([status, count]) =>
-        html`<li key=${status}>
-          <a href=${href('accounts', account, 'filings', status)}
-            ><span class="count">${number(count)}</span> <${Badge} word=${status}
+        html`<li key=${status} class=${status === 'REJECTED' && count > 0 ? 'foremost' : ''}>
+          <a href=${filingsHref(account.account, status)}
+            ><${Count} count=${count} isKnown=${knowledge !== 'unknown'} /> <${Badge} word=${status}
           /></a>
         </li>`,
     )}
@@ -42,39 +73,73 @@ export function Counts({ account: { account, counts } }) {
 }
 
 /**
+ * A number of filings; a dash before they were ever read as a whole.
+ * @param {{ count: number, isKnown: boolean }} props
+ */
+export function Count({ count, isKnown }) {
+  return isKnown
+    ? html`<span class="count">${number(count)}</span>`
+    : html`<span class="count"
+        ><span aria-hidden="true">–</span><span class="hidden">not known yet</span></span
+      >`;
+}
+
+/**
+ * The address of the filings of an account in one status: of the rejected ones it is their board.
+ * @param {string} account
+ * @param {string} status
+ */
+export function filingsHref(account, status) {
+  if (status === 'REJECTED') return withQuery(href('rejections'), { account });
+  return withQuery(href('accounts', account, 'filings'), { status });
+}
+
+/**
  * The requests of the last poll as a share of those that one poll interval allows, in words; pure.
  * @param {Account['requests']} requests
  */
 export function requestBudget({ lastPoll, budget }) {
-  return `${number(lastPoll)} of ${number(budget)} by the last poll`;
+  return `${number(lastPoll)} of at most ${number(budget)}`;
 }
+
+const noticeTones = new Map([
+  ['baselining', 'info'],
+  ['backing_off', 'warn'],
+]);
 
 /**
  * The meaning of an account's health and what to do; nothing while all is well.
  * @param {{ account: Account }} props
  */
 export function HealthAdvice({ account: { account, health } }) {
-  const advice = adviceFor(account, health);
+  const mayChange = useMayWrite() && useSession().account === null;
+  const advice = adviceFor(account, health, mayChange);
   if (advice === null) return null;
-  return html`<div class=${`notice ${health.state === 'baselining' ? 'info' : 'bad'}`} role="status">
+  return html`<div class=${`notice ${noticeTones.get(health.state) ?? 'bad'}`} role="status">
     ${advice}
-    ${health.lastError !== null && html`<p>The last poll ended with: <${Text} value=${health.lastError} /></p>`}
+    ${health.lastError !== null && html`<p>The last poll failed: <${Text} value=${health.lastError} /></p>`}
   </div>`;
 }
 
-/** @type {(account: string, health: Account['health']) => unknown} */
-function adviceFor(account, { state, doubt, consecutiveFailures, backoffUntil, lastCompletePollAt }) {
+/** @type {(account: string, health: Account['health'], mayChange: boolean) => unknown} */
+function adviceFor(account, health, mayChange) {
+  const { state, doubt, consecutiveFailures, backoffUntil, lastCompletePollAt } = health;
   switch (state) {
     case 'ok':
       return null;
     case 'baselining':
       return 'All filings are being read for the first time. Changes are reported once that is complete.';
     case 'backing_off':
-      return html`The partner service failed ${consecutiveFailures} times in a row. The next try is
-        <${When} at=${backoffUntil} never="soon" />; nothing needs to be done unless it goes on.`;
+      return html`The partner service failed ${consecutiveFailures} times in a row. The next poll is
+        <${When} at=${backoffUntil} never="soon" />. Nothing needs to be done unless it goes on.`;
     case 'auth_failed':
-      return html`The partner service refuses the key, so no change is seen. Give a valid one with
-        <code>PUT /v1/accounts/${account}</code>; polling then goes on by itself.`;
+      return html`The partner service refuses the key, so no change is seen.
+      ${
+        mayChange
+          ? html`<a href=${href('accounts', account, 'settings')}>Give it a valid key</a>;`
+          : 'The operator has to give it a valid key;'
+      }
+      polling then resumes by itself.`;
     case 'doubtful':
       return html`What the partner service shows is not believed to be this account's own, and is held back
         since <${When} at=${doubt?.since ?? null} never="now" />: ${doubt?.shown} of ${doubt?.known} known

@@ -15,6 +15,8 @@ import { href, withQuery } from '../router.js';
 /** @import { List } from '../data/use-resource.js' */
 
 const refreshMs = 5000;
+// The daemon looks through all attempts for those that match.
+const filteredMs = 15_000;
 
 /**
  * The delivered share of the attempts, and their speed.
@@ -35,13 +37,11 @@ export function Stats({ attempts }) {
  */
 export function Attempts({ account, id }) {
   const filters = useAttemptFilters();
-  const query = new URLSearchParams({ subscription: id, ...filters });
-  /** @type {List<Attempt>} */
-  const { data, error, showMore } = useList(
-    `${apiPath('accounts', account, 'attempts')}?${query}`,
-    refreshMs,
-  );
   const isFiltered = Object.keys(filters).length > 0;
+  const path = apiPath('accounts', account, 'subscriptions', id, 'attempts');
+  const query = isFiltered ? `?${new URLSearchParams(filters)}` : '';
+  /** @type {List<Attempt>} */
+  const { data, error, showMore } = useList(path + query, isFiltered ? filteredMs : refreshMs);
   return html`<${AttemptFilters} />
     <${Failure} error=${error} what="read the attempts" />
     ${data === null && error === null && html`<${Loading} what="the attempts" />`}
@@ -87,6 +87,7 @@ export function DeadLetters({ account, id }) {
     <${Table}
       caption="Dead letters, newest first"
       columns=${['Given up', 'Event', 'Filing', 'Attempts', 'Last outcome']}
+      numbers=${['Attempts']}
       rows=${rows}
       empty="Nothing was given up."
       more=${data.more}

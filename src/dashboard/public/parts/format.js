@@ -5,6 +5,8 @@ const units = /** @type {const} */ ([
   ['s', 1000],
 ]);
 
+const dayMs = 86_400_000;
+
 const full = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'long' });
 const inSeconds = new Intl.DateTimeFormat('en-US', { timeStyle: 'medium', hourCycle: 'h23' });
 const inMinutes = new Intl.DateTimeFormat('en-US', { timeStyle: 'short', hourCycle: 'h23' });
@@ -14,6 +16,7 @@ const inHours = new Intl.DateTimeFormat('en-US', {
   minute: '2-digit',
   hourCycle: 'h23',
 });
+const inDays = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const whole = new Intl.NumberFormat('en-US');
 
@@ -26,6 +29,29 @@ export function relativeTime(at, now) {
   const distance = Math.abs(now - at);
   if (distance < 2000) return 'just now';
   return at > now ? `in ${duration(distance)}` : `${duration(distance)} ago`;
+}
+
+/**
+ * A time of today as its clock shows it ("14:02" or "14:02:07"), an earlier or later one with its day
+ * ("Nov 20, 14:02"); pure but for the time zone.
+ * @param {number} at milliseconds
+ * @param {number} now milliseconds on the same clock
+ * @param {boolean} [seconds]
+ */
+export function clockTime(at, now, seconds = false) {
+  const time = (seconds ? inSeconds : inMinutes).format(at);
+  const day = inDays.format(at);
+  return day === inDays.format(now) && Math.abs(now - at) < dayMs * 2 ? time : `${day}, ${time}`;
+}
+
+/**
+ * How urgent an age is, as a tone: from a day on, and from three days on; pure.
+ * @param {number} ms
+ * @returns {'plain' | 'warn' | 'bad'}
+ */
+export function toneOfAge(ms) {
+  if (ms >= 3 * dayMs) return 'bad';
+  return ms >= dayMs ? 'warn' : 'plain';
 }
 
 /**

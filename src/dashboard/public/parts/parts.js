@@ -1,7 +1,9 @@
 import { useEffect, useRef } from '../vendor/hooks.js';
+import { useFaults } from '../data/pulse.js';
+import { isAway } from '../data/use-resource.js';
 import { eventTones, statusTones } from '../data/catalogue.js';
 import { useNow } from './clock.js';
-import { fullTime, relativeTime, spaced } from './format.js';
+import { clockTime, duration, fullTime, relativeTime, spaced, toneOfAge } from './format.js';
 import { html } from './html.js';
 import { href } from '../router.js';
 
@@ -45,7 +47,7 @@ export function Badge({ word, tone }) {
 }
 
 /**
- * A time as its distance from now; the full time is its title.
+ * A time as its distance from now; the full time is its title, and stands beside it where nothing hovers.
  * @param {{ at: string | null, never?: string }} props
  */
 export function When({ at, never = 'never' }) {
@@ -53,7 +55,34 @@ export function When({ at, never = 'never' }) {
   if (at === null) return html`<span class="none">${never}</span>`;
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return html`<${Text} value=${at} />`;
-  return html`<time datetime=${at} title=${fullTime(ms)}>${relativeTime(ms, now)}</time>`;
+  return html`<time datetime=${at} title=${fullTime(ms)}
+    >${relativeTime(ms, now)}<span class="absolute">${` · ${clockTime(ms, now)}`}</span></time
+  >`;
+}
+
+/**
+ * A time as the clock shows it, with seconds; with its day unless that is today.
+ * @param {{ at: string }} props
+ */
+export function At({ at }) {
+  const now = useNow();
+  const ms = Date.parse(at);
+  if (Number.isNaN(ms)) return html`<${Text} value=${at} />`;
+  return html`<time datetime=${at} title=${fullTime(ms)}>${clockTime(ms, now, true)}</time>`;
+}
+
+/**
+ * How long something has lasted, with a colour from a day on.
+ * @param {{ since: string }} props
+ */
+export function Age({ since }) {
+  const now = useNow();
+  const ms = Date.parse(since);
+  if (Number.isNaN(ms)) return html`<${Text} value=${since} />`;
+  const age = Math.max(0, now - ms);
+  return html`<time class=${`age ${toneOfAge(age)}`} datetime=${since} title=${fullTime(ms)}
+    >${duration(Math.max(age, 1000))}<span class="absolute">${` · ${clockTime(ms, now)}`}</span></time
+  >`;
 }
 
 /**
@@ -112,11 +141,13 @@ export function Loading({ what }) {
 }
 
 /**
- * The reason why a read or an action failed. Other data on the page may be old.
+ * The reason why a read or an action failed. Other data on the page may be old. Nothing is
+ * shown of a failed reading (`what` begins with "read") while the banner above the page says why.
  * @param {{ error: ApiError | null, what: string }} props `what` completes "Could not …"
  */
 export function Failure({ error, what }) {
-  if (error === null) return null;
+  const faults = useFaults();
+  if (error === null || (what.startsWith('read ') && faults.length > 0 && isAway(error))) return null;
   return html`<p class="notice bad" role="alert">
     <strong>Could not ${what}.</strong> <${Text} value=${error.message} />
   </p>`;

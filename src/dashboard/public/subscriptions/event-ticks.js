@@ -1,3 +1,4 @@
+import { useState } from '../vendor/hooks.js';
 import { Group, Tick } from '../actions/fields.js';
 import { eventMeanings, statusTones } from '../data/catalogue.js';
 import { html } from '../parts/html.js';
@@ -20,35 +21,40 @@ export function EventTicks({ chosen, onChange, problem }) {
     problem=${problem}
     help=${chosen.length === 0 ? 'Choose at least one event.' : undefined}
   >
-    ${[...eventGroups].map(([pattern, types]) => {
-      const [title, label, help] = groups[pattern] ?? [pattern, pattern, ''];
-      const isAll = includesEvent(chosen, pattern);
-      return html`<details
-        key=${pattern}
-        open=${types.some((type) => includesEvent(chosen, type)) || undefined}
-      >
-        <summary>${title} <span class="quiet">${countOf(types, chosen)}</span></summary>
-        <${Tick}
-          label=${html`<strong>${label}</strong>`}
-          checked=${isAll}
-          onToggle=${() => onChange(toggleEvent(chosen, pattern))}
-          help=${help}
-        />
-        <div class="ticks">
-          ${types.map(
-            (type) =>
-              html`<${Tick}
-                key=${type}
-                label=${html`<code>${type}</code>`}
-                checked=${includesEvent(chosen, type)}
-                onToggle=${() => onChange(toggleEvent(chosen, type))}
-                help=${eventMeanings[type]}
-              />`,
-          )}
-        </div>
-      </details>`;
-    })}
+    ${[...eventGroups.keys()].map(
+      (pattern) =>
+        html`<${EventGroup} key=${pattern} pattern=${pattern} chosen=${chosen} onChange=${onChange} />`,
+    )}
   <//>`;
+}
+
+/**
+ * @param {{ pattern: string, chosen: readonly string[], onChange: (chosen: string[]) => void }} props
+ */
+function EventGroup({ pattern, chosen, onChange }) {
+  const types = eventGroups.get(pattern) ?? [];
+  const [title, label, help] = groups[pattern] ?? [pattern, pattern, ''];
+  // Folded at first if nothing of it is chosen; from then on as the user has it.
+  const [open] = useState(types.some((type) => includesEvent(chosen, type)));
+  const ticked = (/** @type {string} */ one) => ({
+    checked: includesEvent(chosen, one),
+    onToggle: () => onChange(toggleEvent(chosen, one)),
+  });
+  return html`<details open=${open}>
+    <summary>${title} <span class="quiet">${countOf(types, chosen)}</span></summary>
+    <${Tick} ...${ticked(pattern)} label=${html`<strong>${label}</strong>`} help=${help} />
+    <div class="ticks">
+      ${types.map(
+        (type) =>
+          html`<${Tick}
+            key=${type}
+            ...${ticked(type)}
+            label=${html`<code>${type}</code>`}
+            help=${eventMeanings[type]}
+          />`,
+      )}
+    </div>
+  </details>`;
 }
 
 /**

@@ -18,6 +18,8 @@ const wellFormed = /^[A-Za-z]{2}$/;
  */
 export function StateChips({ account, chosen, onChange, problem }) {
   const seen = useSeenStates(account);
+  // One that is taken out stays on offer.
+  const [named, setNamed] = useState(chosen);
   const [text, setText] = useState('');
   const [refused, setRefused] = useState(/** @type {string | null} */ (null));
   const add = () => {
@@ -25,10 +27,12 @@ export function StateChips({ account, chosen, onChange, problem }) {
     const odd = wanted.filter((one) => !wellFormed.test(one));
     setRefused(odd.length === 0 ? null : `${odd.join(', ')}: a state has two letters, such as TX`);
     if (odd.length > 0) return;
-    onChange([...new Set([...chosen, ...wanted.map((one) => one.toUpperCase())])]);
+    const states = wanted.map((one) => one.toUpperCase());
+    onChange([...new Set([...chosen, ...states])]);
+    setNamed([...named, ...states]);
     setText('');
   };
-  const offered = [...new Set([...seen, ...chosen])].toSorted();
+  const offered = [...new Set([...seen, ...named])].toSorted();
   return html`<${Group}
     legend="Only filings of these states"
     problem=${refused ?? problem}

@@ -1,4 +1,5 @@
 import { ChoiceField, problemOf, TextField } from '../actions/fields.js';
+import { CopyButton } from '../actions/copy.js';
 import { html } from '../parts/html.js';
 import { EventTicks, StatusTicks } from './event-ticks.js';
 import { HeaderFields } from './header-fields.js';
@@ -90,6 +91,7 @@ export function SubscriptionFields({ account, values, onChange, error, known = [
       isNew &&
       html`<${TextField}
         ...${text('secret')}
+        beside=${html`<${CopyButton} text=${values.secret} what="the signing secret" />`}
         label="Signing secret"
         help="Give it to the receiver, which checks the signatures with it. It is not shown again once you leave this page. Write another one over it if the receiver already has one."
         more=${{ class: 'secret', autocomplete: 'off', spellcheck: false }}

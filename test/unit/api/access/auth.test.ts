@@ -24,6 +24,7 @@ const token = (readOnly: boolean): AccountToken => ({
   id: 'tok_1',
   account: 'own',
   name: 'a',
+  link: false,
   parent: null,
   readOnly,
   createdAt: 0,

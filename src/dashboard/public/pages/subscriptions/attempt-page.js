@@ -6,19 +6,19 @@ import { explain, outcomeName, outcomeTone } from '../../attempts/outcomes.js';
 import { CopyButton } from '../../actions/copy.js';
 import { apiPath } from '../../data/api-client.js';
 import { useMayWrite } from '../../data/session-context.js';
-import { useList, useResource } from '../../data/use-resource.js';
+import { useResource } from '../../data/use-resource.js';
 import { AccountNav } from '../../parts/account-parts.js';
 import { duration, fullTime } from '../../parts/format.js';
 import { html } from '../../parts/html.js';
 import { Badge, Facts, Failure, FilingLink, Heading, Loading, Text, When } from '../../parts/parts.js';
 import { href } from '../../router.js';
 
-/** @import { Attempt, Subscription } from '../../data/api-types.d.ts' */
+/** @import { Subscription } from '../../data/api-types.d.ts' */
 /** @import { AttemptDetails } from '../../data/delivery-types.d.ts' */
-/** @import { List, Resource } from '../../data/use-resource.js' */
+/** @import { Resource } from '../../data/use-resource.js' */
 
+// What an attempt sent and got does not change, but later attempts may come.
 const refreshMs = 10_000;
-// What an attempt sent and got does not change.
 const onceMs = 600_000;
 
 /**
@@ -27,7 +27,7 @@ const onceMs = 600_000;
  */
 export function AttemptPage({ account, id }) {
   /** @type {Resource<AttemptDetails>} */
-  const { data: attempt, error } = useResource(apiPath('accounts', account, 'attempts', id), onceMs);
+  const { data: attempt, error } = useResource(apiPath('accounts', account, 'attempts', id), refreshMs);
   const crumbs = [
     [account, href('accounts', account)],
     ['Subscriptions', href('accounts', account, 'subscriptions')],
@@ -57,11 +57,11 @@ function Details({ account, attempt }) {
     </p>
     <${AttemptFacts} account=${account} attempt=${attempt} />
     ${mayWrite && html`<${SendAgain} account=${account} attempt=${attempt} />`}
-    <${Exchange} attempt=${attempt} />
     <section aria-labelledby="who">
       <h2 id="who">Who has this event</h2>
       <${EventDeliveries} account=${account} eventId=${attempt.eventId} />
     </section>
+    <${Exchange} attempt=${attempt} />
     <section aria-labelledby="others">
       <h2 id="others">Attempts of this event at this endpoint</h2>
       <${Others} account=${account} attempt=${attempt} />
@@ -97,29 +97,21 @@ function AttemptFacts({ account, attempt }) {
       ['Attempt', String(attempt.attempt)],
       ['Ended', fullTime(Date.parse(at))],
       ['Took', duration(durationMs)],
-      ...(replay === null ? [] : [['Part of', html`the replay <${Text} value=${replay} />`, 'wide']]),
+      ...(replay === null || replay === undefined
+        ? []
+        : [['Part of', html`the replay <${Text} value=${replay} />`, 'wide']]),
     ]}
   />`;
 }
 
 /** @param {{ account: string, attempt: AttemptDetails }} props */
-function Others({ account, attempt: { id, eventId, subscription } }) {
-  const query = new URLSearchParams({ eventId, subscription });
-  /** @type {List<Attempt>} */
-  const { data, error, showMore } = useList(
-    `${apiPath('accounts', account, 'attempts')}?${query}`,
-    refreshMs,
-  );
-  if (data === null)
-    return error === null
-      ? html`<${Loading} what="the attempts" />`
-      : html`<${Failure} error=${error} what="read the attempts" />`;
+function Others({ account, attempt }) {
   return html`<${AttemptsTable}
     account=${account}
-    attempts=${data.items}
-    present=${id}
-    empty="They are no longer kept."
-    more=${data.more}
-    onMore=${showMore}
+    attempts=${[...attempt.later, attempt, ...attempt.earlier]}
+    present=${attempt.id}
+    empty=""
+    more=${false}
+    onMore=${() => {}}
   />`;
 }

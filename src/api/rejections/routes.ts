@@ -1,0 +1,158 @@
+import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { seenStatus } from '../../filings/seen/seen-mark.ts';
+import type { AgeOrder } from '../../filings/lists/ordered-place.ts';
+import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
+import { markAnswer } from '../../http/answer-kind.ts';
+import { callerOf } from '../access/auth.ts';
+import { chargeRows } from '../access/cost.ts';
+import type { Dear } from '../access/dear-requests.ts';
+import { exportMs } from '../connections/answer-deadlines.ts';
+import type { ApiDeps } from '../deps.ts';
+import { filingsCsv } from '../filings/csv.ts';
+import { filingView } from '../filings/view.ts';
+import type { Api } from '../server/api-instance.ts';
+import { wantsCsv } from '../shared/csv.ts';
+import { decodeCursor, encodeCursor, type CursorKind } from '../shared/cursor.ts';
+import { headersOnly } from '../shared/headers-only.ts';
+import { accountNotFound } from '../shared/not-found.ts';
+import { pageLimit } from '../shared/schema.ts';
+import { coveredAccounts, type CoveredAccount } from './covered-accounts.ts';
+import { groupRejections, isSelected, type BoardFilter } from './groups.ts';
+import { listRejections } from './schema.ts';
+
+const csvType = 'text/csv; charset=utf-8; header=present';
+const tableColumns = [
+  'account',
+  'filingId',
+  'since',
+  'insuredsName',
+  'policyNumber',
+  'stateAbbr',
+  'filingType',
+  'premium',
+  'rejectionReason',
+  'seenBy',
+  'seenNote',
+  'seenAt',
+] as const;
+
+// Maximum number of rejections that are counted one by one.
+const countedMax = 5_000;
+// Maximum number of rejections that a page reads, and milliseconds after which it ends.
+const readMax = 20_000;
+const boardMs = 2_000;
+// Maximum number of accounts that a page names.
+const accountsMax = 200;
+// Number of rejections that a table reads at once.
+const tableFilings = 500;
+
+interface BoardQuery {
+  readonly account?: string | undefined;
+  readonly state?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly seen?: 'true' | 'false' | undefined;
+  readonly order?: AgeOrder | undefined;
+}
+
+/** The board of rejections over all accounts that a token may see. */
+export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
+  app.get(
+    '/rejections',
+    { config: { anyToken: true, dear: kindOfBoard }, schema: listRejections, handlerTimeout: exportMs },
+    async (request, reply) => {
+      const { method, query, headers } = request;
+      const { order = 'oldest', limit = pageLimit } = query;
+      const only = accountOf(request, query.account);
+      const filter = filterOf(query);
+      const kind: CursorKind = `rejections:${JSON.stringify([only, filter, order])}`;
+      void reply.header('vary', 'accept');
+      if (wantsCsv(headers.accept)) {
+        void reply.header('content-disposition', 'attachment; filename="rejections.csv"');
+        if (method === 'HEAD') return headersOnly(reply, csvType);
+        const accounts = await coveredAccounts(deps, only);
+        void reply.type(csvType);
+        markAnswer(reply.raw, 'export');
+        const read = (after: string | null) =>
+          walk(deps, accounts, filter, { order, after, limit: tableFilings });
+        return reply.send(Readable.from(filingsCsv(read, tableColumns)));
+      }
+      const after = decodeCursor(kind, query.cursor);
+      if (method === 'HEAD') return headersOnly(reply);
+      const accounts = await coveredAccounts(deps, only);
+      const page = await walk(deps, accounts, filter, { order, after, limit });
+      const counted = await walk(deps, accounts, filter, { order, after: null, limit: countedMax });
+      chargeRows(request, accounts.length + page.read + counted.read);
+      const { total, byReason, byState } = groupRejections(counted.filings);
+      const listed = accounts.reduce((sum, each) => sum + each.listed, 0);
+      const isFiltered = Object.values(filter).some((value) => value !== null);
+      return {
+        items: page.filings.map(rejectionView),
+        nextCursor: page.next === null ? null : encodeCursor(kind, page.next),
+        total: isFiltered || counted.next === null ? total : Math.max(total, listed),
+        byReason: [...byReason],
+        byState: [...byState],
+        groupsComplete: counted.next === null,
+        accounts: accounts.slice(0, accountsMax).map(({ listed: _, ...shown }) => shown),
+        accountsTotal: accounts.length,
+      };
+    },
+  );
+}
+
+function walk(
+  { filings }: ApiDeps,
+  accounts: readonly CoveredAccount[],
+  filter: BoardFilter,
+  page: { readonly order: AgeOrder; readonly after: string | null; readonly limit: number },
+) {
+  return filings.walk(
+    accounts.filter(({ listed }) => listed > 0).map(({ account }) => ({ account, status: seenStatus })),
+    {
+      ...page,
+      wants: (filing) => isSelected(filing, filter),
+      readMax,
+      untilMs: performance.now() + boardMs,
+    },
+  );
+}
+
+// An account token sees its own account, as if there were no others.
+function accountOf(request: FastifyRequest, asked: string | undefined): string | null {
+  const caller = callerOf(request);
+  if (caller?.kind !== 'account') return asked ?? null;
+  const { account } = caller.token;
+  if (asked !== undefined && asked !== account) throw accountNotFound();
+  return account;
+}
+
+function filterOf({ state, reason, seen }: BoardQuery): BoardFilter {
+  return {
+    state: state?.toLowerCase() ?? null,
+    reason: reason?.trim().toLowerCase() ?? null,
+    seen: seen === undefined ? null : seen === 'true',
+  };
+}
+
+function rejectionView(filing: SourcedFiling) {
+  const { filingId, policyNumber, insuredsName, stateAbbr, premium, rejectionReason, since, sequence, seen } =
+    filingView(filing);
+  return {
+    account: filing.account,
+    filingId,
+    policyNumber,
+    insuredsName,
+    stateAbbr,
+    premium,
+    rejectionReason,
+    since,
+    sequence,
+    seen,
+  };
+}
+
+// The board reads the rejections of all accounts to count them; a table is read at the pace of its client.
+function kindOfBoard({ method, headers }: FastifyRequest): Dear | null {
+  if (method === 'HEAD') return null;
+  return wantsCsv(headers.accept) ? 'exports' : 'scans';
+}

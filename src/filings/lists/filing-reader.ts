@@ -1,0 +1,126 @@
+import { createEventLog } from '../../events/event-log.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../../redis/unreadable-record.ts';
+import type { FilingDetails } from '../detection/filing-details.ts';
+import { decodeState, isPlainState, StoredState, type FilingState } from '../detection/filing-state.ts';
+import { createUnreadableStates } from '../repair/unreadable-states.ts';
+import { markOf, maySee, type SeenMark } from '../seen/seen-mark.ts';
+
+/**
+ * A filing as last seen, with the details by which people recognise it; they are null while it is COMPLETED.
+ */
+export interface ListedFiling {
+  readonly id: string;
+  readonly state: FilingState;
+  readonly details: FilingDetails | null;
+  /** Who has seen the present rejection; null for nobody, and in other statuses. */
+  readonly seen: SeenMark | null;
+}
+
+/** A filing and its state. */
+export type KnownFiling = readonly [id: string, state: FilingState];
+
+/** Reads the records of an account's filings for lists. What cannot be read is rebuilt or left out. */
+export interface FilingReader {
+  /** Decodes stored states, in their order; those that cannot be shown are left out. */
+  states(account: string, ids: readonly string[], texts: readonly (string | null)[]): Promise<KnownFiling[]>;
+  /** A filing, removed or not; null when it was never seen. Throws NewerFormatError. */
+  one(account: string, id: string): Promise<ListedFiling | null>;
+  /** Details and marks of filings. */
+  listed(account: string, known: readonly KnownFiling[]): Promise<ListedFiling[]>;
+  /** The stored details of filings, as text; null where none are kept. */
+  detailTexts(account: string, ids: readonly string[]): Promise<(string | null)[]>;
+  /** As `listed`, with details that were read already. */
+  withDetails(
+    account: string,
+    known: readonly (readonly [...KnownFiling, details: string | null])[],
+  ): Promise<ListedFiling[]>;
+}
+
+/** A reader of the filings in Redis. */
+export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): FilingReader {
+  const log = createEventLog(redis, keys);
+  const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
+
+  // Null where the state is of a newer format or was removed meanwhile, so there is nothing to show.
+  async function readState(account: string, id: string, text: string): Promise<FilingState | null> {
+    const readable = isPlainState(text) ? text : await unreadable.toReadable(account, id, text);
+    return readable === null ? null : new StoredState(readable).known;
+  }
+
+  function readDetails(account: string, id: string, text: string | null): FilingDetails | null {
+    if (text === null) return null;
+    const { details: key } = keys.account(account);
+    try {
+      return decodeRecord(key, id, text, (json) => parseShaped<FilingDetails>(json, {}));
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      onUnreadable({ account, kind: 'details', key, field: id, reason: error.message, remedy: 'left_out' });
+      return null;
+    }
+  }
+
+  async function detailTexts(account: string, ids: readonly string[]): Promise<(string | null)[]> {
+    return ids.length === 0 ? [] : redis.hmget(keys.account(account).details, ...ids);
+  }
+
+  // Only rejections have marks, so other lists cost nothing more.
+  async function readMarks(account: string, known: readonly KnownFiling[]): Promise<Map<string, SeenMark>> {
+    const rejected = known.filter(([, state]) => maySee(state));
+    if (rejected.length === 0) return new Map();
+    const texts = await redis.hmget(keys.account(account).seen, ...rejected.map(([id]) => id));
+    return new Map(
+      rejected.flatMap(([id, state], i): [string, SeenMark][] => {
+        const mark = markOf(texts[i] ?? null, state);
+        return mark === null ? [] : [[id, mark]];
+      }),
+    );
+  }
+
+  async function withDetails(
+    account: string,
+    known: readonly (readonly [...KnownFiling, details: string | null])[],
+  ): Promise<ListedFiling[]> {
+    const marks = await readMarks(
+      account,
+      known.map(([id, state]) => [id, state]),
+    );
+    return known.map(([id, state, details]) => {
+      return { id, state, details: readDetails(account, id, details), seen: marks.get(id) ?? null };
+    });
+  }
+
+  return {
+    async states(account, ids, texts) {
+      const known: KnownFiling[] = [];
+      for (const [i, id] of ids.entries()) {
+        const text = texts[i] ?? null;
+        const state = text === null ? null : await readState(account, id, text);
+        if (state !== null) known.push([id, state]);
+      }
+      return known;
+    },
+    async one(account, id) {
+      const key = keys.account(account);
+      const [text, details] = await Promise.all([redis.hget(key.filings, id), redis.hget(key.details, id)]);
+      if (text === null) return null;
+      const readable = await unreadable.toReadable(account, id, text);
+      if (readable === null) return null;
+      const [filing = null] = await withDetails(account, [[id, decodeState(readable), details]]);
+      return filing;
+    },
+    async listed(account, known) {
+      const texts = await detailTexts(
+        account,
+        known.map(([id]) => id),
+      );
+      return withDetails(
+        account,
+        known.map(([id, state], i) => [id, state, texts[i] ?? null]),
+      );
+    },
+    detailTexts,
+    withDetails,
+  };
+}

@@ -1,0 +1,194 @@
+import { newestRank, ofMember, timeOfRank } from '../detection/newest.ts';
+import type { NewestIndex } from '../newest/newest-index.ts';
+import type { FilingReader, ListedFiling } from './filing-reader.ts';
+import {
+  boundBehind,
+  bySource,
+  readPlace,
+  writePlace,
+  type AgeOrder,
+  type OrderedPlace,
+  type OrderedSource,
+} from './ordered-place.ts';
+
+/** A filing and the account that it belongs to. */
+export interface SourcedFiling extends ListedFiling {
+  readonly account: string;
+}
+
+/** The choice of filings of a walk, and its bounds. */
+export interface WalkQuery {
+  readonly order: AgeOrder;
+  /** The `next` of the walk before; null from the beginning. */
+  readonly after: string | null;
+  /** Maximum number of filings that are returned. */
+  readonly limit: number;
+  /**
+   * Whether a filing may be wanted, by its id and its details as they are stored. False is certain. It is
+   * asked first, and spares reading the rest.
+   */
+  readonly mayWant?: (id: string, details: string | null) => boolean;
+  readonly wants?: (filing: SourcedFiling) => boolean;
+  /** Number of filings after which no more are read; those that were read are gone through. */
+  readonly readMax: number;
+  /** The same as a time, on the clock of `performance.now`. */
+  readonly untilMs: number;
+}
+
+/** The filings that a walk has found. */
+export interface WalkedFilings {
+  readonly filings: readonly SourcedFiling[];
+  /** The `after` of the next walk; null at the end. A walk may find fewer than asked for, and not be at its end. */
+  readonly next: string | null;
+  /** Number of filings that were read for it. */
+  readonly read: number;
+}
+
+/**
+ * Goes through the filings of several sources, of one account or of many, in the order of their age. Sources
+ * of equally old filings come by account and status, then the filings by id. Filings that stay as they are
+ * while the walks go on are found once. Rejects with RangeError when `after` is no place.
+ */
+export type OrderedWalk = (sources: readonly OrderedSource[], query: WalkQuery) => Promise<WalkedFilings>;
+
+// Number of filings in the first and in the longest step of a source. Redis serves others between two steps.
+const stepMin = 8;
+const stepMax = 500;
+// Number of sources whose first steps are under way at once.
+const sourcesAtOnce = 50;
+// Maximum number of times that an order which turns out to be wrong is made anew for a step.
+const ordersMax = 2;
+
+/** One that was read: wanted, or the last of its step. */
+interface Entry {
+  readonly id: string;
+  readonly rank: string;
+  readonly filing: SourcedFiling | null;
+}
+
+interface Cursor {
+  readonly source: OrderedSource;
+  entries: Entry[];
+  at: number;
+  from: string | null;
+  size: number;
+  isAtEnd: boolean;
+}
+
+/** Walks over the orders in Redis. */
+export function createOrderedWalk(newest: NewestIndex, reader: FilingReader): OrderedWalk {
+  async function readStep({ source, from, size }: Cursor, query: WalkQuery) {
+    const { account, status } = source;
+    for (let tries = 0; ; tries += 1) {
+      const found = await newest.read(account, status, from, size + 1, query.order);
+      const members = found
+        .slice(0, size)
+        .map(({ member, text }) => ({ ...ofMember(status, member), member, text }));
+      const maybe = await sift(account, members, query);
+      const known = await reader.states(
+        account,
+        maybe.map(({ id }) => id),
+        maybe.map(({ text }) => (text === '' ? null : text)),
+      );
+      const byId = new Map(maybe.map((each) => [each.id, each]));
+      if (tries < ordersMax && known.some(([id, state]) => byId.get(id)?.rank !== newestRank(state))) {
+        // It begins anew where the order was dropped.
+        await newest.drop(account);
+        continue;
+      }
+      const there = known.filter(([, state]) => state.status === status && !state.removed);
+      const listed = await reader.withDetails(
+        account,
+        there.map(([id, state]) => [id, state, byId.get(id)?.details ?? null]),
+      );
+      const wanted = listed
+        .map((filing): SourcedFiling => ({ ...filing, account }))
+        .filter((filing) => query.wants?.(filing) !== false);
+      return {
+        members,
+        isLast: found.length <= size,
+        wanted: new Map(wanted.map((filing) => [filing.id, filing])),
+      };
+    }
+  }
+
+  async function sift(
+    account: string,
+    members: readonly { readonly id: string; readonly rank: string; readonly text: string }[],
+    { mayWant = () => true }: WalkQuery,
+  ) {
+    const details = await reader.detailTexts(
+      account,
+      members.map(({ id }) => id),
+    );
+    return members
+      .map((member, i) => ({ ...member, details: details[i] ?? null }))
+      .filter((member) => mayWant(member.id, member.details));
+  }
+
+  async function refill(cursor: Cursor, query: WalkQuery): Promise<number> {
+    const { members, isLast, wanted } = await readStep(cursor, query);
+    const last = members.at(-1);
+    cursor.at = 0;
+    cursor.entries = members.flatMap(({ id, rank, member }): Entry[] => {
+      const filing = wanted.get(id) ?? null;
+      return filing === null && member !== last?.member ? [] : [{ id, rank, filing }];
+    });
+    cursor.isAtEnd = isLast;
+    if (last !== undefined) cursor.from = `(${last.member}`;
+    cursor.size = Math.min(stepMax, cursor.size * 2);
+    return members.length;
+  }
+
+  return async (sources, query) => {
+    const place = query.after === null ? null : readPlace(query.after);
+    const size = Math.min(stepMax, Math.max(stepMin, Math.ceil((2 * query.limit) / sources.length) + 1));
+    const cursors = sources.toSorted(bySource).map((source): Cursor => {
+      const from = boundBehind(source, query.order, place);
+      return { source, from, size, entries: [], at: 0, isAtEnd: false };
+    });
+    let read = 0;
+    for (let from = 0; from < cursors.length; from += sourcesAtOnce) {
+      const some = cursors.slice(from, from + sourcesAtOnce);
+      const counts = await Promise.all(some.map((cursor) => refill(cursor, query)));
+      read += counts.reduce((sum, count) => sum + count, 0);
+    }
+    const filings: SourcedFiling[] = [];
+    let last: OrderedPlace | null = place;
+    for (;;) {
+      const cursor = nextOf(cursors, query.order);
+      if (cursor === null) return { filings, next: null, read };
+      if (filings.length >= query.limit) return { filings, next: placeText(last), read };
+      const entry = cursor.entries[cursor.at];
+      if (entry === undefined) {
+        if (read >= query.readMax || performance.now() > query.untilMs)
+          return { filings, next: placeText(last), read };
+        read += await refill(cursor, query);
+        continue;
+      }
+      cursor.at += 1;
+      last = { ...cursor.source, since: timeOfRank(entry.rank), id: entry.id };
+      if (entry.filing !== null) filings.push(entry.filing);
+    }
+  };
+}
+
+function placeText(place: OrderedPlace | null): string | null {
+  return place === null ? null : writePlace(place);
+}
+
+// The source with the next filing, or one of which that has to be read first; null when all are at their end.
+function nextOf(cursors: readonly Cursor[], order: AgeOrder): Cursor | null {
+  let best: Cursor | null = null;
+  let bestRank = '';
+  for (const cursor of cursors) {
+    const entry = cursor.entries[cursor.at];
+    if (entry === undefined) {
+      if (!cursor.isAtEnd) return cursor;
+      continue;
+    }
+    const isFirst = order === 'newest' ? entry.rank < bestRank : entry.rank > bestRank;
+    if (best === null || isFirst) [best, bestRank] = [cursor, entry.rank];
+  }
+  return best;
+}

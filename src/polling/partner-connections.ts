@@ -1,0 +1,86 @@
+import type { KeyedAccount } from '../accounts/account-store.ts';
+import type { HostLookup } from '../names/host-lookup.ts';
+import { createAnswerRooms } from '../partner/body/answer-room.ts';
+import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
+import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
+import type { Clock } from '../redis/clock.ts';
+import type { CountDifferences } from './beliefs/count-differences.ts';
+import type { RefusedLists } from './list/refused-lists.ts';
+
+/** The client of one account in this process, the same as long as address and key stay the same. */
+export interface PartnerConnection {
+  readonly incarnation: string;
+  readonly baseUrl: string;
+  readonly partnerKey: string;
+  readonly client: PartnerClient;
+  readonly budget: RequestBudget;
+  /** Number of requests sent, searches left out. */
+  readonly requestsSent: () => number;
+  readonly differences: CountDifferences;
+  readonly refused: RefusedLists;
+}
+
+/** The clients of all accounts in this process: what asks the service of one account shares its budget. */
+export interface PartnerConnections {
+  /** The client of an account; a new one where its address or key has changed. */
+  of(account: KeyedAccount): PartnerConnection;
+  /** Lets go of the client of an account that is gone. */
+  forget(account: string): void;
+}
+
+export interface PartnerConnectionsDeps {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly partner: RequestLimits & { readonly timeoutMs: number };
+  /** Finds the addresses of a partner service's host. */
+  readonly lookup: HostLookup;
+  /** Maximum bytes of a filing, as JSON, that its events carry. */
+  readonly filingBytesMax: number;
+  readonly onRequest: (endpoint: Endpoint, code: string) => void;
+}
+
+/** Clients that are made when they are first asked for. */
+export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerConnections {
+  const connections = new Map<string, PartnerConnection>();
+  const rooms = createAnswerRooms();
+
+  function connect({ account, incarnation, baseUrl, partnerKey }: KeyedAccount): PartnerConnection {
+    let sent = 0;
+    const budget = createRequestBudget(deps.partner);
+    const client = createPartnerClient({
+      account,
+      baseUrl,
+      partnerKey,
+      lookup: deps.lookup,
+      rooms,
+      filingBytesMax: deps.filingBytesMax,
+      timeoutMs: deps.partner.timeoutMs,
+      budget,
+      clock: deps.clock,
+      random: deps.random,
+      onRequest(endpoint, code) {
+        if (endpoint !== 'search') sent += 1;
+        deps.onRequest(endpoint, code);
+      },
+    });
+    const requestsSent = () => sent;
+    const memory = { differences: new Map(), refused: new Map() };
+    return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, ...memory };
+  }
+
+  return {
+    of(account) {
+      const known = connections.get(account.account);
+      if (
+        known?.incarnation === account.incarnation &&
+        known.baseUrl === account.baseUrl &&
+        known.partnerKey === account.partnerKey
+      )
+        return known;
+      const connection = connect(account);
+      connections.set(account.account, connection);
+      return connection;
+    },
+    forget: (account) => void connections.delete(account),
+  };
+}

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+
+const redis = testRedis();
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await createApiFixture(redis.connect(), redis.prefix);
+});
+
+afterAll(async () => {
+  await api.app.close();
+  await redis.cleanup();
+});
+
+interface Board {
+  readonly items: readonly { readonly account: string; readonly filingId: string; readonly since: string }[];
+  readonly total: number;
+  readonly byReason: readonly { readonly reason: string | null; readonly count: number }[];
+  readonly byState: readonly { readonly state: string | null; readonly count: number }[];
+  readonly groupsComplete: boolean;
+  readonly accounts: readonly {
+    readonly account: string;
+    readonly health: string;
+    readonly asOf: string | null;
+  }[];
+}
+
+async function board(query = '', token = operatorToken): Promise<Board> {
+  const { status, body, text } = await api.call('GET', `/v1/rejections${query}`, undefined, { token });
+  if (status !== 200) throw new Error(text);
+  return body as unknown as Board;
+}
+
+const idsOf = ({ items }: Pick<Board, 'items'>) =>
+  items.map(({ account, filingId }) => `${account}/${filingId}`);
+
+/** Marks the account as read completely just now. */
+async function completePoll(account: string): Promise<void> {
+  const { generation } = await api.deps.polling.read(account);
+  const now = String(Date.now());
+  await redis
+    .connect()
+    .hset(
+      api.keys.account(account).polling,
+      'generation',
+      generation,
+      'baselined',
+      'true',
+      'lastCompletePollAt',
+      now,
+      'lastCompleteEndAt',
+      now,
+    );
+}
+
+async function reject(account: string, id: string, type = 'filing.rejected'): Promise<void> {
+  await api.putFilings(account, [{ id, status: 'REJECTED', type }]);
+  // Each has a time of its own.
+  const from = Date.now();
+  await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(from + 1);
+}
+
+test('the board has the rejections of all accounts, the oldest first, and pages through them', async () => {
+  await api.createAccount('east');
+  await api.createAccount('west');
+  for (const [account, id] of [
+    ['east', 'f_1'],
+    ['west', 'f_2'],
+    ['east', 'f_3'],
+    ['west', 'f_4'],
+  ] as const)
+    await reject(account, id);
+  await api.putFilings('west', [{ id: 'f_5', status: 'PENDING' }]);
+  const oldest = ['east/f_1', 'west/f_2', 'east/f_3', 'west/f_4'];
+  const all = await board();
+  expect(idsOf(all)).toEqual(oldest);
+  expect(all).toMatchObject({
+    total: 4,
+    byReason: [{ reason: null, count: 4 }],
+    byState: [{ state: 'TX', count: 4 }],
+    groupsComplete: true,
+  });
+  expect(idsOf(await board('?order=newest'))).toEqual(oldest.toReversed());
+  const paged = await api.listAll<Board['items'][number]>('/v1/rejections', { limit: '1' });
+  expect(idsOf(paged)).toEqual(oldest);
+  expect(idsOf(await board('?account=west'))).toEqual(['west/f_2', 'west/f_4']);
+  expect(idsOf(await board('?state=tx&reason='))).toEqual(oldest);
+  expect(idsOf(await board('?state=CA'))).toEqual([]);
+
+  const { token } = await api.ok('POST', '/v1/accounts/east/tokens', { name: 'a', readOnly: true });
+  const own = await board('', String(token));
+  expect(idsOf(own)).toEqual(['east/f_1', 'east/f_3']);
+  expect(own.accounts.map(({ account }) => account)).toEqual(['east']);
+  const foreign = await api.call('GET', '/v1/rejections?account=west', undefined, { token: String(token) });
+  expect(foreign.status).toBe(404);
+});
+
+test('an account that was never read is unknown, and says since when it is believed once it was', async () => {
+  await api.createAccount('new');
+  expect((await board('?account=new')).accounts).toEqual([
+    { account: 'new', health: 'unknown', asOf: null, rejections: null },
+  ]);
+  await api.putFilings('new', [{ id: 'f_1', status: 'PENDING' }]);
+  await completePoll('new');
+  expect((await board('?account=new')).accounts).toEqual([
+    { account: 'new', health: 'ok', asOf: expect.any(String), rejections: 0 },
+  ]);
+});
+
+test('who has seen a rejection stands beside it until the filing has another event', async () => {
+  const path = await api.createAccount('seen');
+  await reject('seen', 'f_1');
+  await reject('seen', 'f_2');
+  const seen = `${path}/filings/f_1/seen`;
+  const mark = { by: 'Dana', note: 'called the broker', at: expect.any(String) };
+  expect(await api.ok('PUT', seen, { by: 'Dana', note: 'called the broker' })).toMatchObject({ seen: mark });
+  expect(await api.ok('GET', `${path}/filings/f_1`)).toMatchObject({ seen: mark });
+  expect(await api.ok('GET', `${path}/filings`)).toMatchObject({ items: [{ seen: mark }, { seen: null }] });
+  expect(idsOf(await board('?account=seen&seen=true'))).toEqual(['seen/f_1']);
+  expect(idsOf(await board('?account=seen&seen=false'))).toEqual(['seen/f_2']);
+
+  await reject('seen', 'f_1');
+  expect(idsOf(await board('?account=seen&seen=true'))).toEqual([]);
+  await api.ok('PUT', seen, { by: 'Lee' });
+  expect((await api.call('DELETE', seen)).status).toBe(204);
+  expect(await api.ok('GET', `${path}/filings/f_1`)).toMatchObject({ seen: null });
+});
+
+test('only what is rejected now is marked as seen, and what has moved on is forgotten', async () => {
+  const path = await api.createAccount('moved');
+  await reject('moved', 'f_1');
+  await api.ok('PUT', `${path}/filings/f_1/seen`, { by: 'Dana' });
+  await api.putFilings('moved', [{ id: 'f_1', status: 'PENDING', type: 'filing.pending' }]);
+  const refused = await api.call('PUT', `${path}/filings/f_1/seen`, { by: 'Dana' });
+  expect([refused.status, refused.body['code']]).toEqual([409, 'filing_not_rejected']);
+  expect((await api.call('PUT', `${path}/filings/nosuch/seen`, { by: 'Dana' })).status).toBe(404);
+  await reject('moved', 'f_2');
+  await api.ok('PUT', `${path}/filings/f_2/seen`, { by: 'Dana' });
+  expect(await redis.connect().hkeys(api.keys.account('moved').seen)).toEqual(['f_2']);
+});
+
+test('marks count for the quota of the account', async () => {
+  const path = await api.createAccount('quota');
+  await reject('quota', 'f_1');
+  const used = async () => ((await api.ok('GET', path))['quota'] as { usedBytes: number }).usedBytes;
+  const before = await used();
+  await api.ok('PUT', `${path}/filings/f_1/seen`, { by: 'Dana', note: 'x'.repeat(500) });
+  expect(await used()).toBeGreaterThan(before + 500);
+});
+
+test('the board is a table too, with the account and who has seen it', async () => {
+  await api.createAccount('table');
+  await reject('table', 'f_1');
+  await api.ok('PUT', '/v1/accounts/table/filings/f_1/seen', { by: '=Dana' });
+  const { text } = await api.call('GET', '/v1/rejections?account=table', undefined, {
+    headers: { accept: 'text/csv' },
+  });
+  const [head, line] = text.split('\r\n');
+  expect(head).toBe(
+    'account,filingId,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,seenBy,seenNote,seenAt',
+  );
+  expect(line).toMatch(/^table,f_1,[^,]+,Acme,P-f_1,TX,NEW_BUSINESS,12\.5,,'=Dana,,20/);
+});
