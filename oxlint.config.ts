@@ -91,6 +91,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
   'delivery/snapshot': { may: delivery, own: ['schedule', 'store', 'replay', '*.ts'] },
+  'delivery/attempts': { may: delivery, own: ['schedule', 'store', 'replay'] },
   records: {
     may: [
       ...below,
