@@ -121,6 +121,7 @@ const folders: Readonly<Record<string, Folder>> = {
       'daemon/stop-on-signals.ts',
       'callbacks/sign.ts',
       'subscriptions/signing-secret.ts',
+      'subscriptions/subscription.ts',
       'events/event-types.ts',
       'demo',
     ],
