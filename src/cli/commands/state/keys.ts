@@ -45,9 +45,9 @@ function stateOf(key: SealingKey): string {
 }
 
 // A daemon of an earlier version does not say which key is the first one.
-function isFormerInUse(keys: readonly SealingKey[]): boolean {
-  const former = keys.filter(({ first }) => !first);
-  return former.filter(isInUse).length > (former.length === keys.length ? 1 : 0);
+function isFormerInUse(found: readonly SealingKey[]): boolean {
+  const former = found.filter(({ first }) => !first);
+  return former.filter(isInUse).length > (former.length === found.length ? 1 : 0);
 }
 
 function isInUse({ secrets }: SealingKey): boolean {
