@@ -74,7 +74,10 @@ const folders: Readonly<Record<string, Folder>> = {
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
   'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/present': { may: [...below, 'events'], own: ['detection'] },
   'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/seen': { may: below, own: ['detection'] },
+  'filings/lists': { may: [...below, 'events', 'partner'], own: ['detection', 'newest', 'repair', 'seen'] },
   'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/list': { may: polling, own: [], pure: true },
@@ -89,6 +92,7 @@ const folders: Readonly<Record<string, Folder>> = {
     may: ['egress', 'names', 'subscriptions', 'events', 'waiting', 'json', 'memory'],
     has: ['undici'],
   },
+  'callbacks/messages': { may: ['events'], own: [], pure: true },
   delivery: { may: delivery },
   'delivery/schedule': {
     may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],
@@ -97,6 +101,7 @@ const folders: Readonly<Record<string, Folder>> = {
   },
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
+  'delivery/snapshot': { may: delivery, own: ['schedule', 'store', 'replay', '*.ts'] },
   records: {
     may: [
       ...below,

@@ -17,6 +17,11 @@ export type PutAccount = Omit<StoredAccount, 'createdAt' | 'incarnation'>;
 export interface AccountChanges {
   /** True when the account is new; see `AccountStore`. Throws NewerFormatError. */
   put(account: string, settings: PutAccount): Promise<boolean>;
+  /**
+   * Changes an account in one step, compared with the record that `change` was given; false when there is
+   * none. Rejects with what `change` throws, and with the error of a record that cannot be read.
+   */
+  update(account: string, change: (former: StoredAccount) => StoredAccount): Promise<boolean>;
   /** False when there was none; see `AccountStore`. */
   remove(account: string): Promise<boolean>;
   /** Removes the remaining keys of an account in whose place this vacancy stands. */
@@ -102,6 +107,17 @@ export function createAccountChanges(redis: RedisClient, keys: Keys): AccountCha
         if (done === null) continue;
         await untilReplicated(redis, keys.accounts);
         return done === 'created';
+      }
+    },
+    async update(account, change) {
+      for (;;) {
+        const text = await textOf(account);
+        const former = text === null ? null : parse(account, text);
+        if (former instanceof Error) throw former;
+        if (text === null || former === null) return false;
+        if (!(await replace(account, text, change(former)))) continue;
+        await untilReplicated(redis, keys.accounts);
+        return true;
       }
     },
     async remove(account) {

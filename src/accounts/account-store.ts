@@ -44,6 +44,17 @@ export interface AccountSettings {
   readonly stalledAfter?: Account['stalledAfter'];
 }
 
+/** The settings of an account that a change names; the others stay. */
+export type AccountPatch = Partial<AccountSettings>;
+
+/**
+ * A change would send the stored key to another origin than the one that it was given for; nothing was
+ * written.
+ */
+export class KeyNeededError extends Error {
+  override readonly name = 'KeyNeededError';
+}
+
 /** Pattern of an account's name: it stands in keys, paths and metric labels. */
 export const accountNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 
@@ -71,6 +82,12 @@ export interface AccountStore {
    * from a former account of its name, whose removal is finished first if need be.
    */
   put(account: string, settings: AccountSettings, now: number): Promise<{ created: boolean }>;
+  /**
+   * Changes some settings in one step; false when there is no such account. Rejects with KeyNeededError when
+   * the base address moves to another origin without a key. Throws NewerFormatError, UnreadableRecordError and
+   * SealError.
+   */
+  patch(account: string, changes: AccountPatch, now: number): Promise<boolean>;
   /**
    * Removes the account and all its keys; false when there was none. From the first step on the account does
    * not exist and nothing is written for it. A crash leaves keys: `finishRemovals` removes them, and so does
@@ -183,6 +200,18 @@ export function createAccountStore({
       const sealedKey = sealer.seal(partnerKey, partnerKeyPlace(account, settings.baseUrl));
       return { created: await changes.put(account, { v: 1, ...settings, sealedKey, updatedAt: now }) };
     },
+    patch: (account, { partnerKey, ...given }, now) =>
+      changes.update(account, (former) => {
+        const baseUrl = given.baseUrl ?? former.baseUrl;
+        const moves = new URL(baseUrl).origin !== new URL(former.baseUrl).origin;
+        if (moves && partnerKey === undefined)
+          throw new KeyNeededError('the key was given for another origin');
+        const sealedKey =
+          partnerKey === undefined
+            ? former.sealedKey
+            : sealer.seal(partnerKey, partnerKeyPlace(account, baseUrl));
+        return { ...former, ...given, sealedKey, updatedAt: now };
+      }),
     remove: changes.remove,
     async finishRemovals() {
       const all = Object.entries<string>(await redis.hgetall(keys.accounts));

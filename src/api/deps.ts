@@ -21,6 +21,7 @@ import type { SeenStore } from '../filings/seen/seen-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { ReadQuota } from '../redis/quota/account-quota.ts';
 import type { QueueState } from '../redis/jobs/queue-state.ts';
+import type { KeyCheck } from '../partner/check-key.ts';
 import type { SearchService } from '../polling/service-search.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
@@ -109,6 +110,8 @@ export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly 
 export interface ApiHooks {
   /** Called when an account's settings are stored: polls follow them from now on. */
   accountSaved(account: Account): Promise<void>;
+  /** Asks the partner service once whether it takes the account's key; never rejects for its failure. */
+  checkPartner(account: string): Promise<KeyCheck>;
   /** Called when an account is gone from the store: its polls end. */
   accountRemoved(account: string): Promise<void>;
   pollNow(account: string, mode: 'delta' | 'sweep'): Promise<void>;
@@ -125,6 +128,11 @@ export interface ApiHooks {
     subscription: string,
     request: ReplayRequest,
   ): Promise<{ id: string; matched: number }>;
+  /**
+   * Begins to send the filings as they are, each once; returns the id of the replay that does. An unfinished
+   * one goes on. Throws ReplayRefusedError.
+   */
+  snapshot(account: string, subscription: string): Promise<string>;
   /** Null when there is no such replay. */
   replayProgress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
   /** Number of events that `replay` would deliver again. Throws ReplayRefusedError. */

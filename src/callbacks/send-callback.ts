@@ -49,6 +49,8 @@ export interface SendCallbackDeps {
   readonly now: () => number;
   /** The details that attempts keep: `failures` keeps the headers of responses that acknowledge nothing. */
   readonly attemptDetails?: AttemptDetails;
+  /** Address of the page, for links in messages; null where it is not known. */
+  readonly publicUrl?: string | null;
 }
 
 /**
@@ -57,13 +59,13 @@ export interface SendCallbackDeps {
  * attempt.
  */
 export function createCallbackSender(
-  { client, wallClock, now, attemptDetails = 'failures' }: SendCallbackDeps,
+  { client, wallClock, now, attemptDetails = 'failures', publicUrl = null }: SendCallbackDeps,
   subscription: Subscription,
 ): CallbackSender {
   const { account, url, headers, secrets } = subscription;
   const keysAt = createKeyring(secrets);
   const requestOf = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => {
-    const { contentType, bytes } = formatBody(subscription, entry);
+    const { contentType, bytes } = formatBody({ ...subscription, publicUrl }, entry);
     const timestamp = Math.floor(wallClock() / 1000);
     const signed = signedHeaders(keysAt(now()), entry.id, timestamp, bytes);
     return {

@@ -7,7 +7,7 @@ import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 import { expectNone } from '../support/expect-none.ts';
 
 const base = '/v1/accounts/default';
-const formats = ['standard', 'cloudevents', 'slack'] as const;
+const formats = ['standard', 'cloudevents', 'slack', 'teams'] as const;
 const corpus: Readonly<Record<string, string>> = {
   image: '<img src=x onerror=alert(1)>',
   script: '</script><script>alert(2)</script>',
@@ -74,9 +74,19 @@ describe('names and reasons that attackers wrote', () => {
   });
 
   test('mark up nothing in Slack', async () => {
-    const texts = (await bodiesAt('slack')).map(({ text }) => String(text));
-    expectNone(texts, (text) => /<[^>]*>/.test(text), 'texts');
+    const texts = (await bodiesAt('slack')).map((body) => JSON.stringify(body));
+    expectNone(
+      texts,
+      (text) => /<(?!!date\^\d+\^\{date_short_pretty\} \{time\}\|)[^>]*>/.test(text),
+      'texts',
+    );
     expect(texts.some((text) => text.includes('&lt;img src=x onerror=alert(1)&gt;'))).toBe(true);
+  });
+
+  test('stand in Teams where nothing is marked up', async () => {
+    const cards = (await bodiesAt('teams')).map((body) => JSON.stringify(body));
+    expectNone(cards, (card) => card.includes(`"TextBlock"`) || card.includes('FactSet'), 'cards');
+    expect(cards.some((card) => card.includes('<img src=x onerror=alert(1)>'))).toBe(true);
   });
 
   test('are in the log of events and in the filing as they are', async () => {

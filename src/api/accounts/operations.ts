@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import {
   accountInputSchema,
   accountListSchema,
+  accountPatchSchema,
   countsAnswerSchema,
   countsQuerySchema,
   newAccountParams,
@@ -17,6 +18,7 @@ export const listAccounts = {
   tags: ['Accounts'],
   operationId: 'listAccounts',
   summary: 'List accounts',
+  description: 'By name. A page holds settings, counts and health of each account, never its key.',
   querystring: record(pageQuery),
   response: { 200: accountListSchema, ...problems(422) },
 };
@@ -32,10 +34,23 @@ export const putAccount = {
   params: newAccountParams,
   body: accountInputSchema,
   response: {
-    200: answer('Account', 'The account.'),
-    201: answer('Account', 'Created.', { location: 'Where it is.' }),
+    200: answer('SavedAccount', 'The account.'),
+    201: answer('SavedAccount', 'Created.', { location: 'Where it is.' }),
     ...problems(...bodyProblems),
   },
+};
+
+/** Request and responses of PATCH /v1/accounts/{account}. */
+export const patchAccount = {
+  tags: ['Accounts'],
+  operationId: 'patchAccount',
+  summary: 'Change single settings of an account',
+  description:
+    'Settings that are left out stay; null for an interval stands for the default of the deployment. A `baseUrl` of another origin ' +
+    'needs `partnerKey` too, because a key is sent nowhere but to the origin that it was given for.',
+  params: inAccount,
+  body: accountPatchSchema,
+  response: { 200: answer('SavedAccount', 'The account.'), ...problems(...bodyProblems) },
 };
 
 /** Request and responses of GET /v1/accounts/{account}. */
@@ -43,6 +58,8 @@ export const getAccount = {
   tags: ['Accounts'],
   operationId: 'getAccount',
   summary: 'Settings, counts and health of an account',
+  description:
+    'Counts and health are as of the last complete poll; before the first one nothing is known, and the counts are zero.',
   params: inAccount,
   response: { 200: answer('Account', 'The account.'), ...problems() },
 };
@@ -52,6 +69,7 @@ export const getCounts = {
   tags: ['Accounts'],
   operationId: 'getCounts',
   summary: 'Filings by status over the past hours or days',
+  description: 'Points are kept for a week.',
   params: inAccount,
   querystring: countsQuerySchema,
   response: { 200: countsAnswerSchema, ...problems(422) },
@@ -87,6 +105,8 @@ export const pollAccount = {
   tags: ['Accounts'],
   operationId: 'pollAccount',
   summary: 'Poll an account now',
+  description:
+    'The poll is queued, and one that runs already counts for it. `lastCompletePollAt` in the health of the account shows when it was done.',
   params: inAccount,
   querystring: pollQuerySchema,
   response: { 202: pollAnswerSchema, ...problems(403, 422) },

@@ -1,4 +1,5 @@
-import type { Account, UnreadableAccount } from '../../accounts/account-store.ts';
+import type { Static } from 'typebox';
+import { KeyNeededError, type Account, type UnreadableAccount } from '../../accounts/account-store.ts';
 import { noMarks } from '../../polling/store/marks.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { thinSamples } from '../../filings/count-history.ts';
@@ -8,6 +9,7 @@ import { accountView } from './view.ts';
 import {
   listAccounts,
   putAccount,
+  patchAccount,
   getAccount,
   getCounts,
   deleteAccount,
@@ -21,7 +23,8 @@ import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import { chargeRows } from '../access/cost.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
-import { Problem } from '../shared/problem.ts';
+import { invalidRequest, Problem } from '../shared/problem.ts';
+import type { accountPatchSchema } from './schema.ts';
 
 const hoursDefault = 24;
 // Maximum number of samples; a chart cannot show more.
@@ -63,10 +66,21 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     },
     async ({ params: { account }, body }, reply) => {
       const { created } = await accounts.put(account, toSettings(body), now());
-      const saved = await requireStored(deps, account);
-      await hooks.accountSaved(saved);
       if (created) void reply.code(201).header('location', `/v1/accounts/${account}`);
-      return view(deps, saved);
+      return saved(deps, account);
+    },
+  );
+
+  app.patch(
+    '/accounts/:account',
+    { config: { operatorOnly: true }, schema: patchAccount },
+    async ({ params: { account }, body }) => {
+      const isThere = await accounts.patch(account, toChanges(body), now()).catch((error: unknown) => {
+        if (error instanceof KeyNeededError) throw keyNeeded;
+        throw error;
+      });
+      if (!isThere) throw accountNotFound();
+      return saved(deps, account);
     },
   );
 
@@ -131,6 +145,30 @@ async function acceptDoubt({ polling }: ApiDeps, account: string): Promise<void>
   throw new Problem('nothing_doubted', 'Nothing of this account is held back; its health says what is.');
 }
 
+const keyNeeded = invalidRequest([
+  { path: 'partnerKey', message: 'is needed too, because baseUrl moves to another origin' },
+]);
+
+// The account after a change, with the outcome of a look at the partner service.
+async function saved(deps: ApiDeps, name: string) {
+  const account = await requireStored(deps, name);
+  const check = deps.hooks.checkPartner(name);
+  await deps.hooks.accountSaved(account);
+  return { ...(await view(deps, account)), check: await check };
+}
+
+function toChanges({ baseUrl, stalledAfter, ...rest }: Static<typeof accountPatchSchema>) {
+  return {
+    ...rest,
+    ...(baseUrl === undefined ? {} : { baseUrl: withoutSlash(baseUrl) }),
+    ...(stalledAfter === undefined ? {} : { stalledAfter: toStalledAfter(stalledAfter) }),
+  };
+}
+
+function withoutSlash(baseUrl: string): string {
+  return new URL(baseUrl).href.replace(/(?<!\/)\/+$/, '');
+}
+
 function toSettings(body: {
   baseUrl: string;
   partnerKey: string;
@@ -139,7 +177,7 @@ function toSettings(body: {
   stalledAfter?: Readonly<Record<string, string>> | null;
 }) {
   return {
-    baseUrl: new URL(body.baseUrl).href.replace(/(?<!\/)\/+$/, ''),
+    baseUrl: withoutSlash(body.baseUrl),
     partnerKey: body.partnerKey,
     pollIntervalMs: body.pollIntervalMs ?? null,
     sweepIntervalMs: body.sweepIntervalMs ?? null,

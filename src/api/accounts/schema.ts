@@ -36,19 +36,32 @@ export const newAccountParams = Type.Object({
   }),
 });
 
+const baseUrlInput = Type.Refine(
+  baseUrl,
+  (text) => typeof text !== 'string' || baseUrlProblem(text) === null,
+  (text) => baseUrlProblem(text) ?? '',
+);
+
+const partnerKey = Type.String({
+  pattern: partnerKeyPattern,
+  description:
+    'The key that the partner service gave you, 1 to 512 printable ASCII characters. It is sealed and never returned.',
+  examples: ['sandbox-key'],
+});
+
+/** Body of PATCH /v1/accounts/{account}: the settings that change. */
+export const accountPatchSchema = record({
+  baseUrl: Type.Optional(baseUrlInput),
+  partnerKey: Type.Optional(partnerKey),
+  pollIntervalMs: Type.Optional(nullable(pollIntervalMs)),
+  sweepIntervalMs: Type.Optional(nullable(sweepIntervalMs)),
+  stalledAfter: Type.Optional(stalledAfterInput),
+});
+
 /** Body of PUT /v1/accounts/{account}. */
 export const accountInputSchema = record({
-  baseUrl: Type.Refine(
-    baseUrl,
-    (text) => typeof text !== 'string' || baseUrlProblem(text) === null,
-    (text) => baseUrlProblem(text) ?? '',
-  ),
-  partnerKey: Type.String({
-    pattern: partnerKeyPattern,
-    description:
-      'The key that the partner service gave you, 1 to 512 printable ASCII characters. It is sealed and never returned.',
-    examples: ['sandbox-key'],
-  }),
+  baseUrl: baseUrlInput,
+  partnerKey,
   pollIntervalMs: Type.Optional(pollIntervalMs),
   sweepIntervalMs: Type.Optional(sweepIntervalMs),
   stalledAfter: Type.Optional(stalledAfterInput),
@@ -91,38 +104,58 @@ const countsByStatus = Type.Record(Type.String(), Type.Integer(), {
   examples: [{ UNPAID: 3, PAID: 1, PENDING: 12, COMPLETED: 840, REJECTED: 2 }],
 });
 
-/** An account as the API shows it; never with its key. */
-export const accountSchema = record(
-  {
-    account: Type.String({ examples: ['default'] }),
-    baseUrl,
-    pollIntervalMs,
-    sweepIntervalMs,
-    stalledAfter,
-    createdAt: time('When it was created.'),
-    updatedAt: time('When its settings last changed.'),
-    counts: countsByStatus,
-    quota: record(
-      { usedBytes: Type.Integer(), maxBytes: Type.Integer({ examples: [quotaBytesMax] }) },
-      {
+const accountFields = {
+  account: Type.String({ examples: ['default'] }),
+  baseUrl,
+  pollIntervalMs,
+  sweepIntervalMs,
+  stalledAfter,
+  createdAt: time('When it was created.'),
+  updatedAt: time('When its settings last changed.'),
+  counts: countsByStatus,
+  quota: record(
+    { usedBytes: Type.Integer(), maxBytes: Type.Integer({ examples: [quotaBytesMax] }) },
+    {
+      description:
+        'What the account stores through the API: subscriptions, replays, idempotency keys and tokens. More than `maxBytes` is refused with `account_quota_exceeded`.',
+    },
+  ),
+  health,
+  requests: record(
+    {
+      total: Type.Integer(),
+      lastPoll: Type.Integer(),
+      budget: Type.Integer({
         description:
-          'What the account stores through the API: subscriptions, replays, idempotency keys and tokens. More than `maxBytes` is refused with `account_quota_exceeded`.',
-      },
-    ),
-    health,
-    requests: record(
+          'Maximum number of requests that PARTNER_MAX_RPS allows in one poll interval. A poll with more requests takes longer than the interval.',
+      }),
+    },
+    { description: 'Requests sent to the partner service, in total and by the last poll.' },
+  ),
+};
+
+/** An account as the API shows it; never with its key. */
+export const accountSchema = record(accountFields, { $id: 'Account' });
+
+/** An account whose settings were changed. */
+export const savedAccountSchema = record(
+  {
+    ...accountFields,
+    check: record(
       {
-        total: Type.Integer(),
-        lastPoll: Type.Integer(),
-        budget: Type.Integer({
-          description:
-            'Maximum number of requests that PARTNER_MAX_RPS allows in one poll interval. A poll with more requests takes longer than the interval.',
+        ok: Type.Boolean(),
+        detail: Type.String({
+          description: 'What came of it and what to do.',
+          examples: ['The partner service takes the key.'],
         }),
       },
-      { description: 'Requests sent to the partner service, in total and by the last poll.' },
+      {
+        description:
+          'The outcome of asking the partner service (`GET partner/me`) once with these settings, within PARTNER_TIMEOUT_MS and ten seconds. They are stored whatever it is.',
+      },
     ),
   },
-  { $id: 'Account' },
+  { $id: 'SavedAccount' },
 );
 
 /** Response of GET /v1/accounts. */

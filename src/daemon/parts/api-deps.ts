@@ -1,6 +1,8 @@
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
+import { checkKey } from '../../partner/check-key.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
+import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauge-collector.ts';
@@ -28,6 +30,12 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     ...stores,
     queue: drainQueue,
     countMax: overrides.replayCountMax ?? replayCountMax,
+    now: clock.now,
+  });
+  const snapshotter = createSnapshotter({
+    ...stores,
+    known: stores.snapshot.known,
+    queue: drainQueue,
     now: clock.now,
   });
   return {
@@ -59,12 +67,21 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
         await pollQueue.schedule(account, pollIntervalMs);
         await pollQueue.pollNow(account, 'delta');
       },
+      async checkPartner(name) {
+        const account = await stores.accounts.getKeyed(name);
+        if (account === null) return { ok: false, detail: 'The account was removed meanwhile.' };
+        return checkKey(
+          { lookup: parts.lookup, timeoutMs: config.polling.timeoutMs, now: clock.now },
+          account,
+        );
+      },
       accountRemoved: pollQueue.unschedule,
       pollNow: pollQueue.pollNow,
       wake: (account, subscription) => drainQueue.wake(account, [subscription]),
       ping: drainer.ping,
       replay: replayer.start,
       replayProgress: replayer.progress,
+      snapshot: snapshotter.start,
       replayCount: replayer.count,
       replayList: replayer.list,
       replayCancel: replayer.cancel,

@@ -70,10 +70,12 @@ export function createDeliveryParts(
   const observer = observeDelivery({ ...deps, tally: drains, attemptsMax });
   const drainer = createSubscriptionDrainer({
     ...config.delivery,
+    publicUrl: config.publicUrl,
     store: stores.delivery,
     replays: stores.replays,
     blocks: stores.blocks,
     log: stores.log,
+    filings: stores.present,
     sealer,
     client: callbacks,
     wallClock: Date.now,

@@ -48,6 +48,7 @@ export function createAttemptReader(
   redis: RedisClient,
   keys: Keys,
   log: Pick<EventLog, 'outlineAt' | 'load'>,
+  publicUrl: string | null = null,
 ): ReadAttempt {
   const scan = createRecordScan(redis);
 
@@ -85,7 +86,10 @@ export function createAttemptReader(
     const [outline] = await log.outlineAt(account, [position]);
     const entry = outline?.id === eventId ? (await log.load(account, [outline]))[0] : null;
     if (entry == null) return 'event_trimmed';
-    const { contentType, bytes } = formatBody({ account, format, payload }, { ...entry, filingId });
+    const { contentType, bytes } = formatBody(
+      { account, format, payload, publicUrl },
+      { ...entry, filingId },
+    );
     const { url, timestamp, signature } = sent;
     return { url, contentType, timestamp, signature, names, body: bytes.toString() };
   }

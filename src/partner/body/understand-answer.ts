@@ -55,8 +55,10 @@ export async function toIdentity(answer: PartnerAnswer): Promise<string | null> 
 
 function expectOk({ status, retryAfterMs }: PartnerAnswer, endpoint: string): void {
   const kind = kindOfStatus(status);
-  if (kind !== null)
-    throw new PartnerError(kind, `GET ${endpoint} answered ${status}`, { status, retryAfterMs });
+  if (kind === null) return;
+  const hint =
+    status === 404 && endpoint === 'filings' ? ': check baseUrl, the version segment included' : '';
+  throw new PartnerError(kind, `GET ${endpoint} answered ${status}${hint}`, { status, retryAfterMs });
 }
 
 async function parseOr<T>(endpoint: string, parse: () => Promise<T | null>): Promise<T> {

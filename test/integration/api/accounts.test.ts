@@ -38,6 +38,39 @@ test('creating an account answers 201, replacing it 200; polling hears of both',
   expect((await api.deps.accounts.getKeyed('made'))?.partnerKey).toBe(accountInput.partnerKey);
 });
 
+test('single settings change, the others stay; a key goes to no other origin', async () => {
+  const path = '/v1/accounts/patched';
+  await api.call('PUT', path, { ...accountInput, pollIntervalMs: 1000, stalledAfter: { pending: 'P10D' } });
+  const limits = { PENDING: 'PT36H', ON_HOLD: 'P2W' };
+  const changed = await api.call('PATCH', path, { stalledAfter: { pending: 'PT36H', on_hold: 'P2W' } });
+  expect([changed.status, changed.body]).toEqual([
+    200,
+    expect.objectContaining({ pollIntervalMs: 1000, stalledAfter: limits, check: expect.anything() }),
+  ]);
+  expect(
+    (await api.call('PATCH', path, { pollIntervalMs: null, partnerKey: 'another-key' })).body,
+  ).toMatchObject({
+    pollIntervalMs: 15_000,
+    stalledAfter: limits,
+  });
+  expect(await api.deps.accounts.getKeyed('patched')).toMatchObject({
+    partnerKey: 'another-key',
+    baseUrl: accountInput.baseUrl,
+  });
+  const moved = await api.call('PATCH', path, { baseUrl: 'https://elsewhere.example/v1' });
+  expect([moved.status, moved.body['errors']]).toEqual([
+    422,
+    [expect.objectContaining({ path: 'partnerKey' })],
+  ]);
+  const both = { baseUrl: 'https://elsewhere.example/v1/', partnerKey: 'its-key', stalledAfter: {} };
+  expect((await api.call('PATCH', path, both)).body).toMatchObject({
+    baseUrl: 'https://elsewhere.example/v1',
+    stalledAfter: null,
+  });
+  expect((await api.deps.accounts.getKeyed('patched'))?.partnerKey).toBe('its-key');
+  expect((await api.call('PATCH', '/v1/accounts/nobody', {})).status).toBe(404);
+});
+
 test('an account that several create at once is created by one of them', async () => {
   const answers = await Promise.all([1, 2, 3].map(() => api.call('PUT', '/v1/accounts/raced', accountInput)));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);

@@ -11,7 +11,7 @@ const [fresh, former, other] = [generateSecret(), generateSecret(), generateSecr
 const examples: Readonly<Record<string, Example>> = { ...(await eventExamples()), awkward: awkwardEvent };
 const minute = 60_000;
 
-const formats = ['standard', 'cloudevents', 'slack'] as const;
+const formats = ['standard', 'cloudevents', 'slack', 'teams'] as const;
 const payloads = ['full', 'thin'] as const;
 const settings = formats.flatMap((format) => payloads.map((payload) => ({ format, payload })));
 const callbacks = settings.flatMap((setting) =>

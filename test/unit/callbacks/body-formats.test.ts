@@ -6,17 +6,12 @@ import { expectNone } from '../../support/expect-none.ts';
 
 const source =
   '{"type":"filing.rejected","timestamp":"2026-11-21T10:00:03.120Z","data":{"account":"a/b","filingId":"f_1","status":"REJECTED",' +
-  '"previousStatus":"PENDING","rejectionReason":"Not <signed> & \\"late\\"\\nsee page 2","completedAt":null,"sequence":4,' +
+  '"previousStatus":"PENDING","changed":["status"],"rejectionReason":"Not <signed> & \\"late\\"\\nsee page 2","completedAt":null,"sequence":4,' +
   '"filing":{"id":"f_1","insuredsName":"Ö & Söhne <Ltd>","policyNumber":"P-1","premium":1200.10,"big":12345678901234567890}}}';
 const entry = { id: 'evt_1', filingId: 'f_1', body: Buffer.from(source) };
 const subscription = { account: 'a/b', format: 'standard', payload: 'full' } as const;
 
 const textOf = (bytes: Buffer) => bytes.toString();
-const slackText = (body: object, filingId = 'f_1') => {
-  const bytes = Buffer.from(JSON.stringify(body));
-  const { bytes: out } = formatBody({ ...subscription, format: 'slack' }, { id: 'e', filingId, body: bytes });
-  return (JSON.parse(textOf(out)) as { text: string }).text;
-};
 
 describe('the standard format', () => {
   it('is the very bytes of the log', () => {
@@ -67,92 +62,6 @@ describe('the format cloudevents', () => {
   });
 });
 
-describe('the format slack', () => {
-  it('tells in one line what happened to what, and quotes the reason, markup escaped', () => {
-    const { contentType, bytes } = formatBody({ ...subscription, format: 'slack' }, entry);
-    expect(contentType).toBe('application/json');
-    expect(JSON.parse(textOf(bytes))).toEqual({
-      text:
-        '*filing.rejected* Ö &amp; Söhne &lt;Ltd&gt;, P-1 (PENDING → REJECTED)\n' +
-        '> Not &lt;signed&gt; &amp; "late"\n> see page 2',
-    });
-  });
-
-  it('thin says nothing that is in the filing only', () => {
-    const { bytes } = formatBody({ ...subscription, format: 'slack', payload: 'thin' }, entry);
-    expect((JSON.parse(textOf(bytes)) as { text: string }).text.split('\n')[0]).toBe(
-      '*filing.rejected* filing f_1 (PENDING → REJECTED)',
-    );
-  });
-
-  it.each([
-    [
-      {
-        type: 'filing.removed',
-        data: { filingId: 'f_9', status: 'PAID', previousStatus: 'PAID', filing: null },
-      },
-      '*filing.removed* filing f_9',
-    ],
-    [
-      {
-        type: 'filing.created',
-        data: { filingId: 'f_9', status: 'PAID', previousStatus: null, filing: { insuredsName: ' X ' } },
-      },
-      '*filing.created* X',
-    ],
-    [
-      { type: 'filing.created', data: { filingId: 'f_9', filing: { insuredsName: 7, policyNumber: ['x'] } } },
-      '*filing.created* filing f_9',
-    ],
-    [
-      { type: 'subscription.disabled', data: { subscription: 's', reason: 'gone' } },
-      '*subscription.disabled* subscription s\n> gone',
-    ],
-    [
-      { type: 'account.stale', data: { account: 'a<b', lastError: 'timeout: GET <filings>' } },
-      '*account.stale* account a&lt;b\n> timeout: GET &lt;filings&gt;',
-    ],
-    [{ type: 'account.recovered', data: { account: 'a', lastError: null } }, '*account.recovered* account a'],
-    [{ type: 'ping', data: { account: 'a' } }, '*ping* account a'],
-  ])('%j', (body, expected) => {
-    expect(slackText(body)).toBe(expected);
-  });
-});
-
-describe('what others wrote into a Slack message', () => {
-  const inMessage = (insuredsName: string, rejectionReason = '') =>
-    slackText({
-      type: 'filing.rejected',
-      data: { filingId: 'f', rejectionReason, filing: { insuredsName, policyNumber: 'P_1_2' } },
-    });
-  const lineOf = (name: string) => `*filing.rejected* ${name}, P_1_2`;
-
-  it.each(['\n', '\r\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029'])(
-    'begins no line of its own by %j, and no unquoted one in the reason',
-    (lineBreak) => {
-      expect(inMessage(`A${lineBreak}*filing.completed* fake`)).toBe(lineOf('A ∗filing.completed∗ fake'));
-      expect(inMessage('A', `no${lineBreak}filing.completed`)).toBe(
-        `${lineOf('A')}\n> no\n> filing.completed`,
-      );
-    },
-  );
-
-  it.each([
-    [
-      '<!channel> <@U1> <http://evil.example|here>',
-      '&lt;!channel&gt; &lt;@U1&gt; &lt;http:\u200b//evil.example|here&gt;',
-    ],
-    ['see https://evil.example/x', 'see https:\u200b//evil.example/x'],
-    ['*b* _i_ ~s~ `c` ```', '∗b∗ ＿i＿ ∼s∼ ˋcˋ ˋˋˋ'],
-    ['O_NEILL & Sons', 'O_NEILL &amp; Sons'],
-    [':white_check_mark: done', ':\u200bwhite_check_mark: done'],
-    ['A\u202etxt\u0000\u001b[31m', 'Atxt[31m'],
-  ])('marks up nothing by %j', (name, shown) => {
-    expect(inMessage(name)).toBe(lineOf(shown));
-    expect(inMessage('A', name).split('\n')[1]).toBe(`> ${shown}`);
-  });
-});
-
 describe('an event whose filing was too large', () => {
   const body = Buffer.from(source.replace(/"filing":\{.*\}\}\}$/, () => '"omitted":"too_large"}}'));
   const formatted = (settings: Partial<Parameters<typeof formatBody>[0]>) =>
@@ -173,9 +82,7 @@ describe('an event whose filing was too large', () => {
   );
 
   it('is known by its id in a message', () => {
-    expect(formatted({ format: 'slack' }).text.split('\n')[0]).toBe(
-      '*filing.rejected* filing f_1 (PENDING → REJECTED)',
-    );
+    expect(formatted({ format: 'slack' }).text.split('\n')[0]).toBe('*Rejected:* filing f_1');
   });
 });
 
@@ -224,7 +131,8 @@ it('no filing, whatever is in it, is changed by a format, breaks it, or shows in
       const headers = { 'content-type': 'application/cloudevents+json' };
       expect(HTTP.toEvent({ headers, body: event })).toBeInstanceOf(CloudEvent);
       expect(format({ payload: 'thin' })).toBe(`${start}${data}}}`);
-      expect(Object.keys(JSON.parse(format({ format: 'slack' })) as object)).toEqual(['text']);
+      expect(Object.keys(JSON.parse(format({ format: 'slack' })) as object)).toEqual(['text', 'blocks']);
+      expect(Object.keys(JSON.parse(format({ format: 'teams' })) as object)).toEqual(['type', 'attachments']);
     }),
   );
 });

@@ -24,6 +24,7 @@ describe('docs/webhooks.md', () => {
       { payload: 'thin' },
       { format: 'cloudevents', payload: 'thin' },
       { format: 'slack' },
+      { format: 'teams' },
     ] as const;
     const expected = [...bodies, ...formats.map((settings) => inFormat(examples['rejected'], settings))];
     expect(shown).toEqual(expected.map((body, i) => (i === 0 ? body : withFilingShortened(body))));

@@ -1,0 +1,131 @@
+import type { EventType } from '../../events/event-types.ts';
+import { premiumText, statusWord, textOf, timeText } from './words.ts';
+
+/** The body of an event, as far as messages show it. */
+export interface EventBody {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** An event in words, in the order in which a person reads it. Texts are as they came, not escaped. */
+export interface Message {
+  /** What has happened, such as `Rejected`. */
+  readonly outcome: string;
+  readonly tone: 'good' | 'bad' | 'warn' | 'plain';
+  /** What it is about: insured, policy, state, premium; or an id. */
+  readonly subject: readonly string[];
+  /** The reason in the words of the partner service or the daemon; empty without one. */
+  readonly reason: string;
+  /** Account, id and what else helps to find it. */
+  readonly facts: readonly string[];
+  /** ISO 8601. */
+  readonly at: string;
+  /** Address of the page about it; null where it is not known. */
+  readonly link: string | null;
+}
+
+// Maximum characters of an address that Slack takes.
+const linkLengthMax = 3_000;
+
+/** Puts an event into words; `publicUrl` is the address of the page, null where it is not known. Pure. */
+export function toMessage(event: EventBody, publicUrl: string | null): Message {
+  const { data, timestamp } = event;
+  const about = textOf(data['filingId']) === '' ? ofOperation(event) : ofFiling(event);
+  return { ...about, at: timestamp, link: linkTo(data, publicUrl) };
+}
+
+type About = Omit<Message, 'at' | 'link'>;
+
+function ofFiling({ type, data }: EventBody): About {
+  const [status, before] = [textOf(data['status']), textOf(data['previousStatus'])];
+  const moved = before === '' || before === status || type === 'filing.snapshot' ? [] : [`was ${before}`];
+  const filing = (data['filing'] ?? {}) as Readonly<Record<string, unknown>>;
+  return {
+    outcome: status === '' ? type : outcomeOf(type, data, statusWord(status)),
+    tone: toneOf(type, status),
+    subject: subjectOf(filing, textOf(data['filingId'])),
+    reason: textOf(data['rejectionReason']),
+    facts: [`account ${textOf(data['account'])}`, textOf(data['filingId']), ...moved, ...sinceOf(data)],
+  };
+}
+
+function outcomeOf(type: string, data: EventBody['data'], word: string): string {
+  const changed = Array.isArray(data['changed']) ? (data['changed'] as unknown[]) : [];
+  switch (type as EventType | 'filing.snapshot') {
+    case 'filing.created':
+      return `${word} (new filing)`;
+    case 'filing.restored':
+      return `${word} (known to the service again)`;
+    case 'filing.removed':
+      return `Removed (was ${word})`;
+    case 'filing.reopened':
+      return `Reopened (${word})`;
+    case 'filing.snapshot':
+      return `${word} (as it stands)`;
+    case 'filing.stalled':
+      return `${word} for too long`;
+    default:
+      if (changed.includes('status')) return word;
+      return changed.includes('rejectionReason') ? `${word} (the reason changed)` : `${word} (again)`;
+  }
+}
+
+function toneOf(type: string, status: string): Message['tone'] {
+  if (status === 'REJECTED') return 'bad';
+  if (type === 'filing.stalled') return 'warn';
+  return status === 'COMPLETED' ? 'good' : 'plain';
+}
+
+function sinceOf({ stalled }: EventBody['data']): string[] {
+  if (typeof stalled !== 'object' || stalled === null) return [];
+  const { since, after } = stalled as { since?: unknown; after?: unknown };
+  return [`since ${timeText(textOf(since))}`, `limit ${textOf(after)}`];
+}
+
+// The names by which people know the filing, or else its id.
+function subjectOf(filing: Readonly<Record<string, unknown>>, id: string): string[] {
+  const policy = textOf(filing['policyNumber']);
+  const names = [textOf(filing['insuredsName']), policy === '' ? '' : `policy ${policy}`];
+  const state = (filing['filingState'] ?? {}) as { stateAbbr?: unknown };
+  const known = [...names, textOf(state.stateAbbr), premiumText(filing['premium'])];
+  const shown = known.filter((part) => part !== '');
+  return names.some((part) => part !== '') ? shown : [`filing ${id}`, ...shown];
+}
+
+function ofOperation({ type, data }: EventBody): About {
+  const reason = textOf(data['reason']) || textOf(data['lastError']);
+  const account = `account ${textOf(data['account'])}`;
+  const subscription = textOf(data['subscription']);
+  const { outcome, tone } = operational[type] ?? { outcome: type, tone: 'plain' };
+  const events = typeof data['events'] === 'number' ? [`${data['events']} events`] : [];
+  const url = textOf(data['url']);
+  return {
+    outcome,
+    tone,
+    subject: subscription === '' ? [account] : [url || subscription, ...events],
+    reason,
+    facts: subscription === '' ? [type] : [account, subscription],
+  };
+}
+
+const operational: Readonly<Record<string, Pick<About, 'outcome' | 'tone'>>> = {
+  ping: { outcome: 'Test: messages arrive', tone: 'good' },
+  'account.auth_failed': { outcome: 'The partner service refuses the key', tone: 'bad' },
+  'account.doubtful': { outcome: 'Changes are held back', tone: 'bad' },
+  'account.stale': { outcome: 'The filings can no longer be read', tone: 'bad' },
+  'account.recovered': { outcome: 'The filings are read again', tone: 'good' },
+  'subscription.disabled': { outcome: 'Subscription disabled', tone: 'bad' },
+  'subscription.fell_behind': { outcome: 'Subscription has lost events', tone: 'bad' },
+};
+
+function linkTo(data: EventBody['data'], publicUrl: string | null): string | null {
+  const [account, filing, subscription] = [data['account'], data['filingId'], data['subscription']].map(
+    textOf,
+  );
+  if (publicUrl === null || !account) return null;
+  const path = filing ? ['filing', filing] : subscription ? ['subscriptions', subscription] : [];
+  const segments = ['accounts', account, ...path].map((each) => encodeURIComponent(each.toWellFormed()));
+  const link = `${publicUrl}/#/${segments.join('/')}`;
+  return link.length > linkLengthMax ? null : link;
+}

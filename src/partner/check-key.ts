@@ -1,0 +1,83 @@
+import type { HostLookup } from '../names/host-lookup.ts';
+import { createPartnerClient } from './partner-client.ts';
+import { PartnerError } from './partner-error.ts';
+import { createRequestBudget } from './request-budget.ts';
+
+/** The outcome of asking a partner service whether it takes an account's key. */
+export interface KeyCheck {
+  readonly ok: boolean;
+  /** What came of it and what to do, for the operator; without the key. */
+  readonly detail: string;
+}
+
+/** Address and key of an account; `account` names it for the lookup of the host. */
+export interface CheckedKey {
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly partnerKey: string;
+}
+
+export interface KeyCheckDeps {
+  readonly lookup: HostLookup;
+  readonly timeoutMs: number;
+  readonly now: () => number;
+}
+
+/** Maximum milliseconds that a check takes, whatever the deadline of other requests is. */
+export const checkMsMax = 10_000;
+
+/** Asks `GET partner/me` once. Never rejects: whatever goes wrong is the outcome. */
+export async function checkKey(
+  { lookup, timeoutMs, now }: KeyCheckDeps,
+  { account, baseUrl, partnerKey }: CheckedKey,
+): Promise<KeyCheck> {
+  const budget = createRequestBudget({ maxRps: 1, concurrency: 1 });
+  const deadlineMs = Math.min(timeoutMs, checkMsMax);
+  const client = createPartnerClient({
+    account,
+    baseUrl,
+    partnerKey,
+    lookup,
+    timeoutMs: deadlineMs,
+    // Nothing is repeated.
+    budget: { ...budget, pace: () => ({ ...budget.pace(), share: 0 }) },
+    clock: { now },
+    random: () => 0,
+    onRequest: () => undefined,
+  });
+  try {
+    await client.checkAccount(AbortSignal.timeout(deadlineMs));
+    return { ok: true, detail: 'The partner service takes the key.' };
+  } catch (error) {
+    return {
+      ok: false,
+      detail: error instanceof PartnerError ? detailOf(error) : 'The check failed; the polls go on.',
+    };
+  }
+}
+
+const polls = 'The account is stored, and its polls go on trying.';
+
+/** A failed check in words; pure. */
+export function detailOf({ kind, status, message }: PartnerError): string {
+  switch (kind) {
+    case 'auth':
+      return status === 403
+        ? 'The partner service does not allow this key to read its account (403): check what the key may do.'
+        : `The partner service refuses the key (${status ?? 401}): give the right partnerKey.`;
+    case 'unexpected_status':
+      return `${message}: check baseUrl. ${baseUrlHint}`;
+    case 'invalid_response':
+      return `${message}: baseUrl leads to something else than the partner service's API. ${baseUrlHint}`;
+    case 'network':
+      return `The partner service cannot be reached (${message}): check baseUrl and the network. ${polls}`;
+    case 'timeout':
+    case 'aborted':
+      return `The partner service did not answer in time. ${polls}`;
+    case 'rate_limited':
+    case 'unavailable':
+      return `${message}: the partner service is in trouble, so the key could not be checked. ${polls}`;
+  }
+}
+
+const baseUrlHint = 'It ends in the version segment, such as https://partner.example.com/v1.';

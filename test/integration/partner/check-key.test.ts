@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createHostLookup } from '../../../src/names/host-lookup.ts';
+import { checkKey } from '../../../src/partner/check-key.ts';
+import { startHostilePartner, type HostilePartner } from '../../support/partner/hostile-partner.ts';
+
+let partner: HostilePartner;
+beforeAll(async () => {
+  partner = await startHostilePartner();
+});
+afterAll(() => partner[Symbol.asyncDispose]());
+
+const lookup = createHostLookup();
+
+async function check(baseUrl = partner.baseUrl, partnerKey = partner.key, timeoutMs = 5_000) {
+  const before = partner.requests.length;
+  const found = await checkKey({ lookup, timeoutMs, now: Date.now }, { account: 'a', baseUrl, partnerKey });
+  expect(found.detail).not.toContain(partner.key);
+  return { ...found, requests: partner.requests.length - before };
+}
+
+it('is ok where the service takes the key', async () => {
+  expect(await check()).toMatchObject({ ok: true, requests: 1 });
+});
+
+it('names a wrong key', async () => {
+  expect(await check(partner.baseUrl, 'another')).toMatchObject({
+    ok: false,
+    requests: 1,
+    detail: expect.stringMatching(/refuses the key \(401\): give the right partnerKey/),
+  });
+});
+
+it('names a base address without its version segment', async () => {
+  const { detail, requests } = await check(partner.baseUrl.replace('/v1', ''));
+  expect([detail, requests]).toEqual([
+    expect.stringMatching(/answered 404: check baseUrl.*version segment/),
+    1,
+  ]);
+});
+
+it.each<[string, HostilePartner['misbehave'], RegExp]>([
+  ['a page in HTML', () => ({ body: '<html>' }), /baseUrl leads to something else.*version segment/],
+  ['a service in trouble', () => ({ status: 503 }), /answered 503.*polls go on trying/],
+  ['a service that asks to slow down', () => ({ status: 429 }), /answered 429.*polls go on trying/],
+  ['a cut connection', () => ({ destroy: true }), /cannot be reached/],
+  ['no answer in time', () => ({ after: new Promise(() => undefined) }), /did not answer in time/],
+])('names %s, after one request', async (_, misbehave, detail) => {
+  partner.misbehave = misbehave;
+  const found = await check(partner.baseUrl, partner.key, 300);
+  partner.misbehave = () => undefined;
+  expect(found).toMatchObject({ ok: false, requests: 1, detail: expect.stringMatching(detail) });
+});
+
+it('names a host that cannot be reached', async () => {
+  const found = await check('http://127.0.0.1:1/v1');
+  expect(found).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/cannot be reached .*check baseUrl/),
+  });
+});

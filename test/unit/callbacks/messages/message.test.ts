@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { toMessage } from '../../../../src/callbacks/messages/message.ts';
+
+const at = '2026-11-21T10:00:03.120Z';
+const messageOf = (type: string, data: object, publicUrl: string | null = null) =>
+  toMessage({ type, timestamp: at, data: { account: 'acme', ...data } }, publicUrl);
+
+const filing = (status: string, more: object = {}) => ({
+  filingId: 'f 1',
+  status,
+  previousStatus: null,
+  changed: ['status'],
+  filing: { insuredsName: ' Later LLC ', policyNumber: 'SL-2', premium: 1200.5 },
+  ...more,
+});
+
+it.each<[string, object, string]>([
+  ['filing.created', filing('REJECTED'), 'Rejected (new filing)'],
+  ['filing.created', filing('UNPAID'), 'Unpaid (new filing)'],
+  ['filing.restored', filing('REJECTED', { changed: [] }), 'Rejected (known to the service again)'],
+  ['filing.removed', filing('PENDING', { changed: [] }), 'Removed (was Pending)'],
+  ['filing.reopened', filing('PENDING'), 'Reopened (Pending)'],
+  ['filing.snapshot', filing('REJECTED', { changed: [] }), 'Rejected (as it stands)'],
+  ['filing.stalled', filing('PENDING', { changed: [] }), 'Pending for too long'],
+  ['filing.rejected', filing('REJECTED'), 'Rejected'],
+  ['filing.rejected', filing('REJECTED', { changed: ['rejectionReason'] }), 'Rejected (the reason changed)'],
+  ['filing.completed', filing('COMPLETED', { changed: ['completedAt'] }), 'Completed (again)'],
+  ['filing.status_changed', filing('ON_HOLD'), 'ON_HOLD'],
+  ['filing.later', { filingId: 'f' }, 'filing.later'],
+  ['account.auth_failed', {}, 'The partner service refuses the key'],
+  ['account.doubtful', {}, 'Changes are held back'],
+  ['account.stale', {}, 'The filings can no longer be read'],
+  ['account.recovered', {}, 'The filings are read again'],
+  ['subscription.disabled', { subscription: 's' }, 'Subscription disabled'],
+  ['subscription.fell_behind', { subscription: 's' }, 'Subscription has lost events'],
+  ['ping', { subscription: 's' }, 'Test: messages arrive'],
+  ['account.later', {}, 'account.later'],
+])('%s with %j is said to be: %s', (type, data, outcome) => {
+  expect(messageOf(type, data).outcome).toBe(outcome);
+});
+
+it('names insured, policy, state and premium, or else the id', () => {
+  expect(messageOf('filing.paid', filing('PAID')).subject).toEqual(['Later LLC', 'policy SL-2', '$1,200.50']);
+  const unnamed = { filing: { insuredsName: 7, policyNumber: ['x'], filingState: 'TX', premium: '1' } };
+  expect(messageOf('filing.paid', filing('PAID', unnamed)).subject).toEqual(['filing f 1']);
+  expect(messageOf('filing.removed', filing('PAID', { filing: null })).subject).toEqual(['filing f 1']);
+  expect(messageOf('account.stale', { lastError: 'timeout' })).toMatchObject({
+    subject: ['account acme'],
+    reason: 'timeout',
+    facts: ['account.stale'],
+  });
+  const fellBehind = { subscription: 's', url: 'https://a.example', events: 3 };
+  expect(messageOf('subscription.fell_behind', fellBehind).subject).toEqual([
+    'https://a.example',
+    '3 events',
+  ]);
+});
+
+it('says since when a filing has stayed, and what the limit is', () => {
+  const stalled = { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' };
+  const { facts } = messageOf('filing.stalled', filing('PENDING', { previousStatus: 'PENDING', stalled }));
+  expect(facts).toEqual(['account acme', 'f 1', 'since 2026-11-11 10:00 UTC', 'limit P10D']);
+});
+
+it('links to the page of the filing, the subscription or the account', () => {
+  const url = 'https://a.example/hooks';
+  expect(messageOf('filing.paid', filing('PAID'), url).link).toBe(`${url}/#/accounts/acme/filing/f%201`);
+  expect(messageOf('ping', { subscription: 's' }, url).link).toBe(`${url}/#/accounts/acme/subscriptions/s`);
+  expect(messageOf('account.stale', {}, url).link).toBe(`${url}/#/accounts/acme`);
+  expect(messageOf('account.stale', {}).link).toBeNull();
+  expect(messageOf('filing.paid', { filingId: 'x'.repeat(4_000) }, url).link).toBeNull();
+});
