@@ -114,5 +114,5 @@ function Dropped({ changed: { dropped = [], secret }, to }) {
       html`<p role="status"><strong>This secret is shown only now.</strong></p>
         <${SecretField} label="New signing secret" value=${secret} />`
     }
-    <p><a href=${to}>Open the subscription</a></p>`;
+    <div class="buttons"><a class="button" href=${to}>Open the subscription</a></div>`;
 }

@@ -93,7 +93,9 @@ function Made({ account, subscription: { id, secret } }) {
       </p>
     <//>
     <${SecretField} label="Signing secret" value=${secret} />
-    <p><a href=${href('accounts', account, 'subscriptions', id)}>Open the subscription</a></p>`;
+    <div class="buttons">
+      <a class="button" href=${href('accounts', account, 'subscriptions', id)}>Open the subscription</a>
+    </div>`;
 }
 
 // A key for each request, so that one whose answer was lost can be sent again without a second subscription.
