@@ -75,6 +75,7 @@ async function askKeys(): Promise<unknown[]> {
     note: add,
     progress: () => undefined,
     readInput: async () => Buffer.from(''),
+    confirm: async () => null,
   });
   return [code, ...texts.join('\n').split('\n')];
 }

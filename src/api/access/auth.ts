@@ -28,7 +28,9 @@ declare module 'fastify' {
   }
 }
 
-/** The caller of a request: the operator, or the holder of a token of one account; from the page in a session. */
+/**
+ * The caller of a request: the operator, or the holder of a token of one account; from the page in a session.
+ */
 export type Caller = (
   { readonly kind: 'operator' } | { readonly kind: 'account'; readonly token: AccountToken }
 ) & {
@@ -36,8 +38,8 @@ export type Caller = (
 };
 
 /**
- * Checks the token or the link with which a request signs in, under the limits for all other tokens, and makes
- * its holder the caller of the request. Throws the Problem.
+ * Checks the token or the link with which a request signs in, under the limits for all other tokens, and
+ * makes its holder the caller of the request. Throws the Problem.
  */
 export type SignIn = (request: FastifyRequest, text: string, kind: 'token' | 'link') => Promise<Caller>;
 
@@ -89,8 +91,8 @@ type AuthDeps = Pick<
 >;
 
 /**
- * Passes only requests whose token or session permits them, before the body is read. Where a request has both,
- * the token counts.
+ * Passes only requests whose token or session permits them, before the body is read. Where a request has
+ * both, the token counts.
  */
 export function addAuth(app: Api, deps: AuthDeps): SignIn {
   const operatorDigest = digest(deps.apiToken);

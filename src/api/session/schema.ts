@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { answer, bodyProblems, nullable, oneOf, problems, record, timeOrNull } from '../shared/schema.ts';
 
-/** What the credentials of a request open. */
+/** The account and the rights that the credentials of a request open. */
 export const sessionSchema = record(
   {
     kind: oneOf(['operator', 'account'], { description: 'Whose credentials they are.' }),

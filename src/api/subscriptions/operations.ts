@@ -1,14 +1,43 @@
 import { Type } from 'typebox';
-import { accountParams, answer, bodyProblems, pageQuery, problems, record } from '../shared/schema.ts';
+import {
+  accountParams,
+  answer,
+  bodyProblems,
+  pageQuery,
+  problems,
+  record,
+  timeOrNull,
+} from '../shared/schema.ts';
 import {
   idempotencyHeaders,
-  rotationInputSchema,
-  rotationSchema,
+  secretSchema,
   subscriptionInputSchema,
   subscriptionListSchema,
   subscriptionParams,
   subscriptionPatchSchema,
 } from './schema.ts';
+
+/** Body of POST …/rotate-secret. */
+const rotationInputSchema = record({
+  secret: Type.Optional(secretSchema),
+  graceMs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 604_800_000,
+      default: 86_400_000,
+      description: 'How long callbacks are signed with the former secret as well.',
+    }),
+  ),
+});
+
+/** Response of POST …/rotate-secret. */
+const rotationSchema = record(
+  {
+    secret: Type.String({ description: 'Shown only now.' }),
+    previousExpiresAt: timeOrNull('Until then callbacks also carry the signature of the former secret.'),
+  },
+  { description: 'The new secret.' },
+);
 
 const inAccount = Type.Object(accountParams);
 

@@ -20,6 +20,7 @@ import { requireSubscription } from './find.ts';
 import { accountNotFound, subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 import { hideUrlPath } from './hidden-url.ts';
+import { readWarnings } from './warnings/read-warnings.ts';
 import { leaveBehind, type LeftBehind } from './leave-behind.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription } from './input.ts';
 import { everything, replaySearchMs, startReplay } from './start-replay.ts';
@@ -62,7 +63,8 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       if (isBehind) await wakeSoon(deps, subscription, logger);
       void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
       const waiting = isBehind ? await waitingFromEarliest(deps, subscription) : 0;
-      return registeredView(subscription, waiting, body.enabled ?? true);
+      const warnings = await readWarnings(deps, subscription);
+      return { ...registeredView(subscription, waiting, body.enabled ?? true), warnings };
     },
   );
 
@@ -108,7 +110,8 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       });
       await wakeSoon(deps, updated.subscription, logger);
       const shown = await view(deps, await beginFrom(deps, updated, body.from));
-      return changedView(shown, dropped, newSecret);
+      const warnings = body.states === undefined ? [] : await readWarnings(deps, updated.subscription);
+      return { ...changedView(shown, dropped, newSecret), warnings };
     },
   );
 

@@ -92,7 +92,7 @@ const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` 
 const beginnings = ['now', 'earliest'] as const;
 
 /** A signing secret in requests. */
-const secretSchema = Type.String({
+export const secretSchema = Type.String({
   pattern: secretPattern,
   description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
   examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
@@ -198,9 +198,18 @@ const shown = {
 /** A subscription as the API shows it; never with a secret. */
 export const subscriptionSchema = record(shown, { $id: 'Subscription' });
 
+const warningsSchema = Type.Array(Type.String(), {
+  description:
+    'Settings of this request that are permitted and probably not meant, such as a state that nothing of the account has.',
+});
+
 /** Response of POST …/subscriptions. */
 export const registeredSchema = record(
-  { ...shown, secret: Type.String({ description: 'Shown only now; callbacks are signed with it.' }) },
+  {
+    ...shown,
+    secret: Type.String({ description: 'Shown only now; callbacks are signed with it.' }),
+    warnings: warningsSchema,
+  },
   { $id: 'RegisteredSubscription' },
 );
 
@@ -208,6 +217,7 @@ export const registeredSchema = record(
 export const changedSchema = record(
   {
     ...shown,
+    warnings: warningsSchema,
     dropped: Type.Optional(
       Type.Array(oneOf(['headers', 'secret']), {
         description:
@@ -227,26 +237,4 @@ export const changedSchema = record(
 export const subscriptionListSchema = listOf(
   Type.Unsafe({ $ref: 'Subscription#' }),
   'Subscriptions, oldest first.',
-);
-
-/** Body of POST …/rotate-secret. */
-export const rotationInputSchema = record({
-  secret: Type.Optional(secretSchema),
-  graceMs: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 604_800_000,
-      default: 86_400_000,
-      description: 'How long callbacks are signed with the former secret as well.',
-    }),
-  ),
-});
-
-/** Response of POST …/rotate-secret. */
-export const rotationSchema = record(
-  {
-    secret: Type.String({ description: 'Shown only now.' }),
-    previousExpiresAt: timeOrNull('Until then callbacks also carry the signature of the former secret.'),
-  },
-  { description: 'The new secret.' },
 );

@@ -21,7 +21,7 @@ const tokenParams = Type.Object({
 });
 
 /** Body of POST …/tokens; without a body the token has every default. */
-const tokenInputSchema = record({
+export const tokenInputSchema = record({
   name: Type.Optional(
     Type.String({
       minLength: 1,
@@ -60,7 +60,13 @@ export const tokenSchema = record(shown, { $id: 'Token' });
 
 /** Response of POST …/tokens. */
 export const newTokenSchema = record(
-  { ...shown, token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }) },
+  {
+    ...shown,
+    token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }),
+    warnings: Type.Array(Type.String(), {
+      description: 'Settings that were left out although a token should have them.',
+    }),
+  },
   { $id: 'NewToken' },
 );
 

@@ -76,7 +76,7 @@ export function takeLink() {
 }
 
 /**
- * What to do with a link where a session may be open; pure. `stay`: the session already shows as much;
+ * The use of a link where a session may be open; pure. `stay`: the session already shows as much;
  * `ask`: it shows something else, which would end.
  * @param {string} secret
  * @param {Session | null} session

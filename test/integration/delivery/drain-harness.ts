@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { CallbackClient } from '../../../src/callbacks/callback-client.ts';
+import type { Stores } from '../../../src/daemon/parts/stores.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
 import type { Part } from '../../../src/daemon/stop-parts.ts';
@@ -48,6 +49,7 @@ export interface Harness extends AsyncDisposable {
   readonly redis: RedisClient;
   readonly subscriptions: SubscriptionStore;
   readonly log: EventLog;
+  readonly stores: Stores;
   readonly delivery: DeliveryStore;
   readonly queue: DrainQueue;
   readonly callbacks: CallbackClient;
@@ -145,6 +147,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     redis: client,
     subscriptions,
     log,
+    stores,
     delivery,
     queue: drainQueue,
     callbacks,

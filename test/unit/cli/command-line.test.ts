@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Command, Context } from '../../../src/cli/command.ts';
 import { commands } from '../../../src/cli/commands.ts';
-import { progressBar } from '../../../src/cli/commands/replay.ts';
+import { progressBar } from '../../../src/cli/commands/subscriptions/replay.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
 import { formatTable } from '../../../src/cli/table.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -16,6 +16,7 @@ async function run(words: string, known: readonly Command[] = commands, env: Rec
     note: (text) => void notes.push(text),
     progress: () => undefined,
     readInput: async () => Buffer.from(''),
+    confirm: async () => null,
   };
   const exitCode = await runCommand(words.split(' '), known, context);
   return { exitCode, out: out.join('\n'), notes: notes.join('\n') };

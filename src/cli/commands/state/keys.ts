@@ -1,16 +1,18 @@
-import { apiOptions, readOpenPath } from '../api-client.ts';
-import { CliError, exitCodes } from '../cli-error.ts';
-import { atMost, type Command } from '../command.ts';
-import { formatTable } from '../table.ts';
+import { apiOptions, readOpenPath } from '../../daemon/api-client.ts';
+import { CliError, exitCodes } from '../../cli-error.ts';
+import { atMost, type Command } from '../../command.ts';
+import { formatTable } from '../../table.ts';
 
 interface SealingKey {
   readonly key: string;
   readonly secrets: number;
+  /** Whether secrets are sealed with it now. */
+  readonly first: boolean;
 }
 
 /**
- * `keys`: the number of stored secrets that each key of ENCRYPTION_KEY seals; a key with none is free. Ends
- * with 1 while more than one is in use.
+ * `keys`: the number of stored secrets that each key of ENCRYPTION_KEY seals. The first one seals; another
+ * with none is free. Ends with 1 while a former one is in use.
  */
 export const keys: Command = {
   name: 'keys',
@@ -25,10 +27,8 @@ export const keys: Command = {
       throw new CliError('unavailable', 'The metrics at this address do not mention keys: check --url.');
     }
     context.out(input.flag('json') ? JSON.stringify(found, null, 2) : formatTable(columns, found));
-    if (found.filter(isInUse).length <= 1) return exitCodes.ok;
-    context.note(
-      'More than one key is in use: every minute, secrets of the former keys are sealed with the first one.',
-    );
+    if (!found.some((key) => !key.first && isInUse(key))) return exitCodes.ok;
+    context.note('A former key is in use: every minute, its secrets are sealed with the first one.');
     return exitCodes.no;
   },
 };
@@ -36,8 +36,13 @@ export const keys: Command = {
 const columns = [
   { heading: 'KEY', text: ({ key }: SealingKey) => key },
   { heading: 'SECRETS', text: ({ secrets }: SealingKey) => secrets },
-  { heading: 'STATE', text: (key: SealingKey) => (isInUse(key) ? 'in use' : 'free') },
+  { heading: 'STATE', text: stateOf },
 ];
+
+function stateOf(key: SealingKey): string {
+  if (key.first) return 'first: seals';
+  return isInUse(key) ? 'in use' : 'free';
+}
 
 function isInUse({ secrets }: SealingKey): boolean {
   return secrets > 0;
@@ -46,5 +51,6 @@ function isInUse({ secrets }: SealingKey): boolean {
 /** The keys in a page of metrics. */
 function readKeys(metrics: string): SealingKey[] {
   const lines = metrics.matchAll(/^filing_webhooks_sealed_secrets\{key="([\w-]+)"\} (\d+)$/gm);
-  return [...lines].map(([, key = '', secrets]) => ({ key, secrets: Number(secrets) }));
+  const first = /^filing_webhooks_sealing_key\{key="([\w-]+)"\} 1$/m.exec(metrics)?.[1];
+  return [...lines].map(([, key = '', secrets]) => ({ key, secrets: Number(secrets), first: key === first }));
 }
