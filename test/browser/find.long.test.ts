@@ -90,7 +90,7 @@ describe('the search on every page', () => {
 
   test('is not opened by a slash that is typed into a field; g and r lead to the board', async () => {
     await using tab = await stage.visit('#/accounts/default/filings');
-    const field = tab.page.getByRole('searchbox', { name: 'Policy number, insured or id' }).last();
+    const field = tab.page.getByRole('searchbox', { name: 'Policy number, insured or id', exact: true });
     await field.fill('');
     await field.press('/');
     expect(await field.inputValue()).toBe('/');
