@@ -17,7 +17,7 @@ import { href } from '../../router.js';
 /** @import { AttemptDetails } from '../../data/delivery-types.d.ts' */
 /** @import { Resource } from '../../data/use-resource.js' */
 
-// What an attempt sent and got does not change, but later attempts may come.
+// An attempt does not change, but later attempts may come.
 const refreshMs = 10_000;
 const onceMs = 600_000;
 

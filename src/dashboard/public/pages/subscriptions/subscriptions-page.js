@@ -10,7 +10,7 @@ import { html } from '../../parts/html.js';
 import { Failure, Heading, Loading, Text, When } from '../../parts/parts.js';
 import { Table } from '../../parts/table.js';
 import { href } from '../../router.js';
-import { StateBadge } from '../../subscriptions/state-badge.js';
+import { StateBadge } from '../../subscriptions/state-advice.js';
 
 /** @import { Attempt, Page, Subscription } from '../../data/api-types.d.ts' */
 /** @import { List, Resource } from '../../data/use-resource.js' */
