@@ -63,7 +63,10 @@ const folders: Readonly<Record<string, Folder>> = {
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
   'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/present': { may: [...below, 'events'], own: ['detection'] },
   'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/seen': { may: below, own: ['detection'] },
+  'filings/lists': { may: [...below, 'events', 'partner'], own: ['detection', 'newest', 'repair', 'seen'] },
   'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/list': { may: polling, own: [], pure: true },
@@ -87,6 +90,7 @@ const folders: Readonly<Record<string, Folder>> = {
   },
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
+  'delivery/snapshot': { may: delivery, own: ['schedule', 'store', 'replay', '*.ts'] },
   records: {
     may: [
       ...below,

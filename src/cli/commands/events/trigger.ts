@@ -19,7 +19,7 @@ interface Change {
 }
 
 /** Types that the command does not offer. */
-type NotTriggered = 'filing.status_changed' | 'filing.restored' | 'filing.stalled';
+type NotTriggered = 'filing.status_changed' | 'filing.restored' | 'filing.snapshot' | 'filing.stalled';
 
 /** By event type; null = the filing is removed. */
 const changes: Readonly<Record<Exclude<FilingEventType, NotTriggered>, Change | null>> = {
