@@ -59,7 +59,7 @@ function Details({ account, attempt }) {
     ${mayWrite && html`<${SendAgain} account=${account} attempt=${attempt} />`}
     <section aria-labelledby="who">
       <h2 id="who">Who has this event</h2>
-      <${EventDeliveries} account=${account} eventId=${attempt.eventId} />
+      <${EventDeliveries} account=${account} eventId=${attempt.eventId} filingId=${attempt.filingId} />
     </section>
     <${Exchange} attempt=${attempt} />
     <section aria-labelledby="others">

@@ -104,7 +104,7 @@ function cellsOf(subscription, state, note) {
 function cardOf([name, state, events, format, pending, lately, nextRetry, lastSuccess]) {
   return html`<div class="card-line"><span>${name}</span> <span>${state}</span></div>
     <div>${events} <span class="card-quiet">${format}</span></div>
-    <div class="card-line">${lately}</div>
+    <div class="row">${lately}</div>
     <div class="card-quiet">${pending} pending, next retry ${nextRetry}, last success ${lastSuccess}</div>`;
 }
 
