@@ -1,5 +1,6 @@
 import type { Account, AccountStore } from '../accounts/account-store.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { StayReads } from '../filings/newest/stay-reads.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { Metrics } from './metrics.ts';
 import { isKnownStatus, knownStatuses } from '../partner/filing-statuses.ts';
@@ -23,6 +24,7 @@ export interface GaugesDeps extends SubscriptionGaugesDeps {
   readonly accounts: Pick<AccountStore, 'list'>;
   readonly snapshot: Pick<SnapshotStore, 'counts'>;
   readonly polling: Pick<PollingStore, 'read'>;
+  readonly stays: Pick<StayReads, 'oldest'>;
   readonly now: () => number;
 }
 
@@ -57,7 +59,7 @@ export async function collectGauges(deps: GaugesDeps, metrics: Metrics): Promise
 }
 
 async function collectAccounts(
-  { snapshot, polling, now }: GaugesDeps,
+  { snapshot, polling, stays, now }: GaugesDeps,
   accounts: readonly Account[],
   metrics: Metrics,
 ): Promise<void> {
@@ -65,15 +67,40 @@ async function collectAccounts(
     ...account,
     counts: boundedCounts(await snapshot.counts(account.account)),
     marks: await polling.read(account.account),
+    oldest: await stays.oldest(account.account),
   }));
-  for (const gauge of [metrics.filings, metrics.lastCompletePoll, metrics.accountHealth]) gauge.reset();
-  for (const { account, pollIntervalMs, createdAt, counts, marks } of found) {
+  for (const gauge of [
+    metrics.filings,
+    metrics.oldestFiling,
+    metrics.lastCompletePoll,
+    metrics.accountHealth,
+  ])
+    gauge.reset();
+  await keepCounters(metrics, accounts);
+  for (const { account, pollIntervalMs, createdAt, counts, marks, oldest } of found) {
+    for (const [status, since] of oldest)
+      metrics.oldestFiling.set({ account, status }, Math.max(0, now() - since) / 1000);
     const health = healthState(marks, pollIntervalMs, createdAt, now());
     for (const state of healthStates) metrics.accountHealth.set({ account, state }, state === health ? 1 : 0);
     for (const [status, count] of Object.entries(counts)) metrics.filings.set({ account, status }, count);
     if (marks.lastCompletePollAt > 0)
       metrics.lastCompletePoll.set({ account }, marks.lastCompletePollAt / 1000);
   }
+}
+
+// From the first scrape of an account, because rate() does not see the first increase of a new counter; and
+// not longer than the account.
+async function keepCounters({ filingEvents }: Metrics, accounts: readonly Account[]): Promise<void> {
+  const names = new Set(accounts.map(({ account }) => account));
+  const kept = new Set<string>();
+  for (const { labels } of (await filingEvents.get()).values) {
+    const account = String(labels.account);
+    if (names.has(account)) kept.add(`${account} ${labels.status}`);
+    else filingEvents.remove({ ...labels });
+  }
+  for (const account of names)
+    for (const status of knownStatuses)
+      if (!kept.has(`${account} ${status}`)) filingEvents.inc({ account, status }, 0);
 }
 
 async function collectSubscriptions(

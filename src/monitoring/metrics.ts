@@ -82,6 +82,17 @@ export function createMetrics() {
       ...common('last_complete_poll_timestamp_seconds', 'Start of the last poll that read all it had to.'),
       labelNames: ['account'],
     }),
+    oldestFiling: new Gauge({
+      ...common(
+        'oldest_filing_seconds',
+        'How long the filing that has been in a status for longest has been in it; missing without filings.',
+      ),
+      labelNames: ['account', 'status'],
+    }),
+    filingEvents: new Counter({
+      ...common('filing_events_total', 'Changes of filings recorded in the log, by the resulting status.'),
+      labelNames: ['account', 'status'],
+    }),
     events: new Counter({ ...common('events_total', 'Events recorded in the log.'), labelNames: ['type'] }),
     filingsTooLarge: new Counter(
       common('filings_too_large_total', 'Events recorded without their filing, which was too large.'),

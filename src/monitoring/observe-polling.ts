@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { PartnerConnectionsDeps } from '../polling/partner-connections.ts';
+import { isKnownStatus } from '../partner/filing-statuses.ts';
 import type { AccountPollerDeps, PollReport } from '../polling/pollers.ts';
 import type { PollJob } from '../polling/schedule/poll-queue.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -45,8 +46,10 @@ export function observePolling(deps: PollingObserverDeps): PollingObserver {
     },
 
     onEvents(account, events) {
-      for (const { id, type, filingId, omittedBytes } of events) {
+      for (const { id, type, filingId, status, omittedBytes } of events) {
         metrics.events.inc({ type });
+        const label = statusLabel(type, filingId, status);
+        if (label !== null) metrics.filingEvents.inc({ account, status: label });
         if (omittedBytes === undefined) continue;
         metrics.filingsTooLarge.inc();
         const line = { account, filing: filingId, event: id, bytes: omittedBytes, max: filingBytesMax };
@@ -60,6 +63,16 @@ export function observePolling(deps: PollingObserverDeps): PollingObserver {
       tracing.pollReported(report);
     },
   };
+}
+
+/**
+ * The label of a change of a filing by the status that it leads to: a known one, `other` or `removed`. Null
+ * for events that change no filing.
+ */
+export function statusLabel(type: string, filingId: string, status: string): string | null {
+  if (filingId === '' || type === 'filing.stalled') return null;
+  if (type === 'filing.removed') return 'removed';
+  return isKnownStatus(status) ? status : 'other';
 }
 
 /** Logs one wide line, and records the duration, of each poll that sent requests to the partner service. */

@@ -7,7 +7,7 @@ import { startStage, type DeliveryStage } from '../support/daemon/delivery-stage
 
 const redis = testRedis();
 const slow = { timeout: 20_000, interval: 50 };
-const formats = ['standard', 'cloudevents', 'slack'] as const;
+const formats = ['standard', 'cloudevents', 'slack', 'teams'] as const;
 const payloads = ['full', 'thin'] as const;
 const settings = formats.flatMap((format) => payloads.map((payload) => ({ format, payload })));
 let stage: DeliveryStage;
@@ -27,8 +27,8 @@ interface Told {
 }
 
 /**
- * The type and data of a verified callback, by the rules of its format; a message for Slack names its type
- * first.
+ * The type and data of a verified callback, by the rules of its format; a message for people begins with its
+ * headline.
  */
 const read: Readonly<Record<CallbackFormat, (callback: Callback) => Told>> = {
   standard: ({ raw }) => JSON.parse(raw) as Told,
@@ -39,9 +39,28 @@ const read: Readonly<Record<CallbackFormat, (callback: Callback) => Told>> = {
   },
   slack({ raw }) {
     const { text } = JSON.parse(raw) as { text: string };
-    return { type: /^\*(.+?)\*/.exec(text)?.[1] ?? '', data: {} };
+    return { type: typeOf(/^\*(.+?):\*/.exec(text)?.[1]), data: {} };
+  },
+  teams({ raw }) {
+    const { attachments } = JSON.parse(raw) as { attachments: { content: { fallbackText: string } }[] };
+    return { type: typeOf(/^(.+?): /.exec(attachments[0]?.content.fallbackText ?? '')?.[1]), data: {} };
   },
 };
+
+// The types of the events here by the headlines of messages.
+const headlines: Readonly<Record<string, string>> = {
+  Paid: 'filing.paid',
+  Pending: 'filing.pending',
+  'Paid (new filing)': 'filing.created',
+  'Test: messages arrive': 'ping',
+  Test: 'ping',
+};
+
+function typeOf(headline = ''): string {
+  return headlines[headline] ?? headline;
+}
+
+const isMessage = (format: CallbackFormat) => format === 'slack' || format === 'teams';
 
 test.each(settings)(
   'events and test calls arrive as $format, $payload, verified and with the headers asked for',
@@ -55,8 +74,8 @@ test.each(settings)(
     expect(tested).toMatchObject({ outcome: 'delivered', reason: null, statusCode: 200, response: 'noted' });
     const [event, ping] = receiver.accepted.map(read[format]);
     expect([event?.type, ping?.type]).toEqual([expect.stringMatching(/^filing\.(paid|pending)$/), 'ping']);
-    expect(event?.data).toMatchObject(format === 'slack' ? {} : { account: 'default', filingId: 'f0' });
-    const hasFiling = format !== 'slack' && payload === 'full';
+    expect(event?.data).toMatchObject(isMessage(format) ? {} : { account: 'default', filingId: 'f0' });
+    const hasFiling = !isMessage(format) && payload === 'full';
     expect('filing' in (event?.data ?? {})).toBe(hasFiling);
     const contentType = format === 'cloudevents' ? 'application/cloudevents+json' : 'application/json';
     for (const callback of receiver.accepted)
@@ -97,7 +116,7 @@ test('an event of a filing of 300 KB arrives without it in every format, and the
     expect(callback.raw.length).toBeLessThan(2_000);
     const { type, data } = read[format](callback);
     const told = { filingId: 'f_large', status: 'PAID', omitted: 'too_large' };
-    expect({ type, data }).toMatchObject({ type: 'filing.created', data: format === 'slack' ? {} : told });
+    expect({ type, data }).toMatchObject({ type: 'filing.created', data: isMessage(format) ? {} : told });
     expect(data).not.toHaveProperty('filing');
     expect(callback.raw).toContain('f_large');
   }

@@ -58,6 +58,11 @@ test('every metric is there after a change was delivered', async () => {
   expect(Object.fromEntries(samples)).toMatchObject({
     'filing_webhooks_events_total{type="filing.rejected"}': 1,
     'filing_webhooks_events_total{type="filing.paid"}': 0,
+    'filing_webhooks_filing_events_total{account="default",status="REJECTED"}': 1,
+    'filing_webhooks_filing_events_total{account="default",status="PENDING"}': 0,
+    'filing_webhooks_oldest_filing_seconds{account="default",status="REJECTED"}': expect.any(
+      Number,
+    ) as number,
     'filing_webhooks_deliveries_total{outcome="timeout"}': 0,
     filing_webhooks_delivery_duration_seconds_count: 1,
     filing_webhooks_detect_to_delivery_seconds_count: 1,

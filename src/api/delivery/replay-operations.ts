@@ -34,6 +34,7 @@ export const getSubscriptionReplay = {
   tags: ['Delivery'],
   operationId: 'getSubscriptionReplay',
   summary: 'How far a replay has got',
+  description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
   params: subscriptionReplayParams,
   response: { 200: answer('Replay', 'The progress of the replay.'), ...problems() },
 };
@@ -43,6 +44,7 @@ export const getReplay = {
   tags: ['Delivery'],
   operationId: 'getReplay',
   summary: 'How far a replay has got',
+  description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
   params: replayParams,
   response: { 200: answer('Replay', 'The progress of the replay.'), ...problems() },
 };
@@ -52,6 +54,7 @@ export const listReplays = {
   tags: ['Delivery'],
   operationId: 'listReplays',
   summary: 'List replays, newest first',
+  description: 'Running and ended replays with their conditions and their progress.',
   params: subscriptionParams,
   querystring: record(pageQuery),
   response: { 200: replayListSchema, ...problems(422) },

@@ -125,6 +125,7 @@ export const getEvent = {
   tags: ['Events'],
   operationId: 'getEvent',
   summary: 'Read an event',
+  description: 'As in the list of events: the body of its callbacks and its id.',
   params: eventParams,
   querystring: record(eventQuerySchema),
   response: { 200: answer('Event', 'The event, byte for byte as its callbacks have it.'), ...problems(422) },

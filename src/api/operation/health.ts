@@ -26,7 +26,8 @@ const getLiveness = {
   operationId: 'getLiveness',
   security: [],
   summary: 'Whether the process works; 503 means that a restart would help',
-  response: { 200: livenessSchema, 503: livenessSchema, default: anyProblem },
+  description: 'Needs no token and asks no other service: a daemon whose Redis is away lives on.',
+  response: { 200: livenessSchema, 503: livenessSchema, '4xx': anyProblem, default: anyProblem },
 };
 
 const getReadiness = {
@@ -34,6 +35,8 @@ const getReadiness = {
   operationId: 'getReadiness',
   security: [],
   summary: 'Whether the daemon keeps its promise right now; 503 says why not',
+  description:
+    'Needs no token. `reasons` names each fault that keeps events from being detected or delivered.',
   response: {
     200: readinessSchema,
     503: {
@@ -41,6 +44,7 @@ const getReadiness = {
       headers: { 'retry-after': { type: 'string', description: 'Seconds until it is worth asking again.' } },
       content: { 'application/json': { schema: readinessSchema } },
     },
+    '4xx': anyProblem,
     default: anyProblem,
   },
 };
@@ -50,6 +54,7 @@ const getMetrics = {
   operationId: 'getMetrics',
   security: [],
   summary: 'Metrics for Prometheus',
+  description: 'In the text format. One answer is made for all that ask within a second.',
   response: {
     200: { description: 'Metrics.', content: { 'text/plain': { schema: Type.String() } } },
     ...openProblems(),

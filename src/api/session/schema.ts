@@ -41,6 +41,7 @@ export const getSession = {
   tags: ['Session'],
   operationId: 'getSession',
   summary: 'What the token or session of this request opens',
+  description: 'The kind of access, its account, whether it may change anything, and its expiry.',
   response: { 200: answer('Session', 'What it opens.'), ...problems() },
 };
 

@@ -89,7 +89,7 @@ const format = oneOf(['standard', 'cloudevents', 'slack', 'teams'], {
 
 const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });
 
-const beginnings = ['now', 'earliest'] as const;
+const beginnings = ['now', 'earliest', 'state'] as const;
 
 /** A signing secret in requests. */
 export const secretSchema = Type.String({
@@ -121,7 +121,8 @@ export const subscriptionInputSchema = record({
   from: Type.Optional(
     oneOf(beginnings, {
       default: 'now',
-      description: '`earliest` first delivers all events that are still in the log.',
+      description:
+        '`earliest` first delivers all events that are still in the log; `state` first delivers each filing as it is, once, as `filing.snapshot`, and changes as they come.',
     }),
   ),
 });
@@ -133,7 +134,7 @@ export const subscriptionPatchSchema = record({
   from: Type.Optional(
     oneOf(beginnings, {
       description:
-        '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `now` takes nothing back.',
+        '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `state` delivers each filing as it is once more, whatever it was; `now` takes nothing back.',
     }),
   ),
   enabled: Type.Optional(enabled),

@@ -80,6 +80,8 @@ export const createToken = {
   tags: ['Tokens'],
   operationId: 'createToken',
   summary: 'Create a token for everything under this account',
+  description:
+    'Answers the text of the token once. A token of the account may make others, which end with it.',
   params: inAccount,
   body: tokenInputSchema,
   response: { 201: answer('NewToken', 'The token with its text.'), ...problems(...bodyProblems) },
@@ -90,6 +92,7 @@ export const listTokens = {
   tags: ['Tokens'],
   operationId: 'listTokens',
   summary: 'List tokens',
+  description: 'Oldest first, expired ones included, never with their text.',
   params: inAccount,
   querystring: record(pageQuery),
   response: { 200: tokenListSchema, ...problems(422) },
@@ -100,6 +103,7 @@ export const deleteToken = {
   tags: ['Tokens'],
   operationId: 'deleteToken',
   summary: 'Revoke a token and those that it made',
+  description: 'At once. With `children=keep` the tokens that it made stay.',
   params: tokenParams,
   querystring: record({
     children: Type.Optional(

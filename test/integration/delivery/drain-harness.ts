@@ -11,9 +11,11 @@ import type { DeliveryStore } from '../../../src/delivery/store/delivery-store.t
 import type { DrainQueue } from '../../../src/delivery/drain-queue.ts';
 import type { ReplayRequest } from '../../../src/delivery/replay/replay.ts';
 import type { Replayer } from '../../../src/delivery/replay/start-replay.ts';
+import { firstSnapshot } from '../../../src/delivery/snapshot/start-snapshot.ts';
 import type { SubscriptionWaker } from '../../../src/delivery/wake.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import type { EventLog } from '../../../src/events/event-log.ts';
+import type { SnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import type { Block, DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
@@ -56,6 +58,9 @@ export interface Harness extends AsyncDisposable {
   readonly waker: SubscriptionWaker;
   readonly drainer: SubscriptionDrainer;
   readonly replayer: Replayer;
+  readonly snapshot: SnapshotStore;
+  /** Begins to send a subscription each filing as it is. */
+  startSnapshot(id: string): Promise<string>;
   readonly reports: readonly AttemptReport[];
   /** Events that retention took, as they were reported. */
   readonly expired: readonly number[];
@@ -65,7 +70,7 @@ export interface Harness extends AsyncDisposable {
   readonly blocks: readonly Block[];
   readonly errors: readonly Error[];
   /** Registers a subscription, at the log's head unless told otherwise, and returns its id. */
-  subscribe(url: string, settings?: Partial<Subscription>, from?: 'now' | 'earliest'): Promise<string>;
+  subscribe(url: string, settings?: Partial<Subscription>, from?: Subscription['from']): Promise<string>;
   /** Appends the next event of each of these filings, in this order; returns their positions. */
   append(...filings: readonly string[]): Promise<number[]>;
   /** Appends, then wakes whoever wants it. */
@@ -160,6 +165,8 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
       list: async (of, id) => [...(await hooks.replayList(of, id))],
       cancel: hooks.replayCancel,
     },
+    snapshot: product.parts.stores.snapshot,
+    startSnapshot: (id) => hooks.snapshot(account, id),
     reports,
     expired,
     disabled,
@@ -169,7 +176,9 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     state: stateOf,
     async subscribe(url, settings = {}, from = 'now') {
       const subscription = newSubscription(account, url, { ...settings, from });
-      await subscriptions.create(subscription, null);
+      const known = await product.parts.stores.snapshot.known(account);
+      const snapshot = from === 'state' ? firstSnapshot(known, now()) : null;
+      await subscriptions.create(subscription, null, { snapshot });
       return subscription.id;
     },
     async publish(...filings) {

@@ -42,5 +42,8 @@ test.skipIf(noPromtool)(
 );
 
 function asGrafanaSends(query: string): string {
-  return query.replaceAll('$__rate_interval', '1m').replaceAll('$account', '.*');
+  return query
+    .replaceAll('$__rate_interval', '1m')
+    .replaceAll('$__interval', '1m')
+    .replaceAll('$account', '.*');
 }

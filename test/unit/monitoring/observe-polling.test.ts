@@ -80,3 +80,28 @@ test('a poll runs within its span and gives what it gave', async () => {
   expect(await poll(job, new AbortController().signal)).toBe(false);
   expect(calls).toEqual(['span of acme']);
 });
+
+test('changes of filings are counted by account and the status that they lead to', async () => {
+  const event = {
+    id: 'evt_1',
+    type: 'filing.created',
+    filingId: 'f',
+    state: '',
+    status: 'REJECTED',
+    position: 1,
+  };
+  observer.onEvents('acme', [
+    event,
+    { ...event, type: 'filing.rejected' },
+    { ...event, type: 'filing.status_changed', status: 'ON_HOLD' },
+    { ...event, type: 'filing.removed' },
+    { ...event, type: 'filing.stalled' },
+    { ...event, type: 'account.stale', filingId: '', status: '' },
+  ]);
+  const counted = (await text('filing_events_total')).split('\n').filter((line) => line.startsWith('filing'));
+  expect(counted).toEqual([
+    'filing_webhooks_filing_events_total{account="acme",status="REJECTED"} 2',
+    'filing_webhooks_filing_events_total{account="acme",status="other"} 1',
+    'filing_webhooks_filing_events_total{account="acme",status="removed"} 1',
+  ]);
+});

@@ -28,7 +28,7 @@ export const outcomes = {
   http_error: [
     'HTTP error',
     'The endpoint answered with an error.',
-    'The response below and the log of the receiver say why. The event is retried by itself.',
+    'The response below and the log of the receiver say why.',
   ],
   timeout: [
     'Timeout',
@@ -112,10 +112,7 @@ const byStatus = [
     (status) => status >= 400 && status < 500,
     'The receiver does not accept this request. The response below and its log say why.',
   ],
-  [
-    (status) => status >= 500,
-    'The receiver failed. See its log; deliveries are retried by themselves until it works again.',
-  ],
+  [(status) => status >= 500, 'The receiver failed: its log says why.'],
 ];
 
 /**

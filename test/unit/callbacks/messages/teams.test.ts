@@ -1,11 +1,15 @@
-import adaptiveCards from 'adaptivecards/dist/adaptivecards.js';
+import { createRequire } from 'node:module';
+import type * as AdaptiveCards from 'adaptivecards';
 import { expect, it } from 'vitest';
 import { formatBody } from '../../../../src/callbacks/body-formats.ts';
 import { toMessage } from '../../../../src/callbacks/messages/message.ts';
 import { toTeamsMessage } from '../../../../src/callbacks/messages/teams.ts';
 import { eventExamples } from '../../../support/event-examples.ts';
 
-const { AdaptiveCard, SerializationContext, Versions } = adaptiveCards;
+// Node cannot import the modules of the package as they are.
+const { AdaptiveCard, SerializationContext, Versions } = createRequire(import.meta.url)(
+  'adaptivecards/dist/adaptivecards.js',
+) as typeof AdaptiveCards;
 
 interface Card {
   readonly body: readonly object[];

@@ -57,11 +57,11 @@ function Details({ account, attempt }) {
     </p>
     <${AttemptFacts} account=${account} attempt=${attempt} />
     ${mayWrite && html`<${SendAgain} account=${account} attempt=${attempt} />`}
-    <${Exchange} attempt=${attempt} />
     <section aria-labelledby="who">
       <h2 id="who">Who has this event</h2>
       <${EventDeliveries} account=${account} eventId=${attempt.eventId} />
     </section>
+    <${Exchange} attempt=${attempt} />
     <section aria-labelledby="others">
       <h2 id="others">Attempts of this event at this endpoint</h2>
       <${Others} account=${account} attempt=${attempt} />
