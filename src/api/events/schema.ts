@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { accountParams, answer, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
 import { typesPattern } from '../shared/patterns.ts';
 import { instantSchema } from '../shared/instant.ts';
-import { eventPatterns } from '../../events/event-types.ts';
 
 const filters = {
   types: Type.Optional(
