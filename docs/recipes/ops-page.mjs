@@ -59,7 +59,7 @@ async function follow() {
 }
 
 function show({ timestamp, type, data }) {
-  const text = [timestamp, type, data.filing?.insuredsName, data.filingId, data.rejectionReason]
+  const text = [timestamp, type, data.status, data.filing?.insuredsName, data.filingId, data.rejectionReason]
     .filter(Boolean)
     .join(' · ');
   const line = `data: ${text.replaceAll(/\s+/g, ' ')}\n\n`;

@@ -1,4 +1,4 @@
-// Turns callbacks into alerts: a rejected filing fires, and is resolved when the filing leaves REJECTED. Alerts go to the Alertmanager at
+// Turns callbacks into alerts: a filing that is REJECTED fires, also when it is so at first sight, and is resolved when it leaves REJECTED. Alerts go to the Alertmanager at
 // ALERTMANAGER_URL, or to PagerDuty with the integration key PAGERDUTY_KEY. WEBHOOK_SECRET is the subscription's; PORT the port to listen on.
 // npm install standardwebhooks; subscribe it to filing.*
 import { createServer } from 'node:http';
@@ -25,10 +25,12 @@ async function take(request) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const { type, timestamp, data } = webhook.verify(Buffer.concat(chunks), request.headers);
-  const isRejected = type === 'filing.rejected';
-  if (!isRejected && data.previousStatus !== 'REJECTED') return 204;
+  const isRejected = data.status === 'REJECTED' && type !== 'filing.removed';
   const filing = JSON.stringify([data.account, data.filingId]);
-  if (data.sequence <= (latest.get(filing) ?? 0)) return 204;
+  const wasRejected = data.previousStatus === 'REJECTED' || latest.has(filing);
+  if (!isRejected && !wasRejected) return 204;
+  // A snapshot of a filing without events has the sequence 0.
+  if (data.sequence <= (latest.get(filing) ?? -1)) return 204;
   const sent = ALERTMANAGER_URL
     ? await tellAlertmanager(isRejected, timestamp, data)
     : await tellPagerDuty(isRejected, data);
@@ -39,23 +41,23 @@ async function take(request) {
 }
 
 // Alertmanager forgets alerts that nobody repeats, so a rejection is given a week.
-function tellAlertmanager(isRejected, timestamp, { account, filingId, rejectionReason, filing }) {
+function tellAlertmanager(isRejected, timestamp, { account, filingId, rejectionReason, filing, details }) {
   const alert = {
     labels: { alertname: 'FilingRejected', severity: 'warning', account, filing: filingId },
-    annotations: { summary: summary(filingId, filing), description: rejectionReason ?? '' },
+    annotations: { summary: summary(filingId, filing ?? details), description: rejectionReason ?? '' },
     startsAt: timestamp,
     endsAt: isRejected ? new Date(Date.parse(timestamp) + 7 * 86_400_000).toISOString() : timestamp,
   };
   return post(`${ALERTMANAGER_URL}/api/v2/alerts`, [alert]);
 }
 
-function tellPagerDuty(isRejected, { account, filingId, rejectionReason, filing }) {
+function tellPagerDuty(isRejected, { account, filingId, rejectionReason, filing, details }) {
   return post(pagerDutyUrl, {
     routing_key: PAGERDUTY_KEY,
     event_action: isRejected ? 'trigger' : 'resolve',
     dedup_key: `filing-rejected/${account}/${filingId}`,
     payload: {
-      summary: `${summary(filingId, filing)}: ${rejectionReason ?? ''}`.slice(0, 1024),
+      summary: `${summary(filingId, filing ?? details)}: ${rejectionReason ?? ''}`.slice(0, 1024),
       source: account,
       severity: 'warning',
     },

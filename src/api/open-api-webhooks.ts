@@ -56,10 +56,22 @@ const filingFields = {
     }),
   ),
   omitted: Type.Optional(
-    oneOf(['too_large'], {
+    oneOf(['too_large', 'not_kept'], {
       description:
-        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut.',
+        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, only in filing.snapshot) the log no longer holds the last event of the filing.',
     }),
+  ),
+  details: Type.Optional(
+    nullable(
+      record({
+        policyNumber: nullable(Type.String()),
+        insuredsName: nullable(Type.String()),
+        stateAbbr: nullable(Type.String()),
+        filingType: nullable(Type.String()),
+        premium: nullable(Type.Number()),
+      }),
+      { description: 'Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.' },
+    ),
   ),
 };
 

@@ -101,7 +101,7 @@ const fast = { timeout: 10_000, interval: 50 };
 
 test('rejections to Slack: a message that names the filing and the reason', async () => {
   const slack = await startService();
-  await subscribe({ url: `${slack.url}/services/T/B/X`, format: 'slack', eventTypes: ['filing.rejected'] });
+  await subscribe({ ...(await bodyOf('Rejections to Slack')), url: `${slack.url}/services/T/B/X` });
   await sandbox.set('f_slack', {
     status: 'REJECTED',
     rejectionReason: 'No seal <!channel>',
@@ -111,6 +111,42 @@ test('rejections to Slack: a message that names the filing and the reason', asyn
   const message = JSON.stringify(slack.bodies[0]);
   expect(message).toContain('Blue &amp; Co');
   expect(message).not.toContain('<!channel>');
+});
+
+test('what is REJECTED at first sight reaches Slack, and fires an alert that is resolved later', async () => {
+  const [slack, alertmanager] = [await startService(), await startService()];
+  const url = await startRecipe('pager.mjs', { ALERTMANAGER_URL: alertmanager.url, WEBHOOK_SECRET: secret });
+  await subscribe({ ...(await bodyOf('Rejections to Slack')), url: slack.url });
+  await subscribe({ url });
+  await sandbox.set('f_born', { status: 'REJECTED', rejectionReason: 'Born rejected' });
+  await sandbox.set('f_born_paid', { status: 'PAID' });
+  await vi.waitFor(
+    () => expect([slack.bodies, alertmanager.bodies].map(({ length }) => length)).toEqual([1, 1]),
+    fast,
+  );
+  expect(JSON.stringify(slack.bodies)).toContain('Born rejected');
+  const [[fired]] = alertmanager.bodies as [[Alert]];
+  expect(fired).toMatchObject({
+    labels: { filing: 'f_born' },
+    annotations: { description: 'Born rejected' },
+  });
+  await sandbox.set('f_born', { status: 'PENDING' });
+  await vi.waitFor(() => expect(alertmanager.bodies).toHaveLength(2), fast);
+  const [, [resolved]] = alertmanager.bodies as [[Alert], [Alert]];
+  expect(Date.parse(resolved.endsAt)).toBeLessThanOrEqual(Date.now());
+  expect(slack.bodies).toHaveLength(1);
+});
+
+test('what is REJECTED already alerts a pager that begins with what is', async () => {
+  await sandbox.set('f_known', { status: 'REJECTED', rejectionReason: 'Before anybody listened' });
+  await settled('f_known', 'REJECTED');
+  const alertmanager = await startService();
+  const url = await startRecipe('pager.mjs', { ALERTMANAGER_URL: alertmanager.url, WEBHOOK_SECRET: secret });
+  await subscribe({ url, from: 'state' });
+  await vi.waitFor(() => {
+    const alerts = (alertmanager.bodies as [Alert][]).map(([{ labels }]) => labels['filing']);
+    expect(alerts).toContain('f_known');
+  }, fast);
 });
 
 test('rejections to Alertmanager: one that is down is told again, and what leaves REJECTED is resolved', async () => {

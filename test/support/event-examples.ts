@@ -2,7 +2,7 @@ import { buildHealthEvent, type HealthChange } from '../../src/polling/health.ts
 import { buildDisabledEvent, buildFellBehindEvent } from '../../src/delivery/operational-events.ts';
 import { createSubscriptionDrainer } from '../../src/delivery/drain/drainer.ts';
 import type { SubscriptionDrainerDeps } from '../../src/delivery/drain/drainer.ts';
-import { buildFilingEvent, type NewEvent } from '../../src/events/event.ts';
+import { buildFilingEvent, buildSnapshotEvent, type NewEvent } from '../../src/events/event.ts';
 import {
   detectChange,
   detectRemoval,
@@ -10,6 +10,7 @@ import {
   type Detection,
   type ReadFiling,
 } from '../../src/filings/detection/detect-change.ts';
+import { toDetails } from '../../src/filings/detection/filing-details.ts';
 import type { FilingState } from '../../src/filings/detection/filing-state.ts';
 import type { ReadSpan } from '../../src/partner/read-span.ts';
 import type { PollingMarks } from '../../src/polling/store/marks.ts';
@@ -111,6 +112,19 @@ function stalledEvent(before: FilingState, at: string): Example {
   return eventOf(detectStall(before, limit, window), before, before, window, 15_000);
 }
 
+function snapshotEvent(): Example {
+  const state = { ...known(0, read('REJECTED', { rejectionReason: 'Affidavit is not signed' })) };
+  const readAt = Date.parse('2026-11-21T10:00:03.120Z');
+  return buildSnapshotEvent({
+    ...ids,
+    generation: 'g',
+    subscription: 'sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506',
+    state: { ...state, readFrom: readAt - 103, readAt },
+    details: toDetails(documentOf(state)),
+    document: null,
+  });
+}
+
 const firstDone = '2026-11-23T15:04:51.000Z';
 const secondDone = '2026-11-25T09:30:02.000Z';
 const reason = 'Affidavit is not signed';
@@ -154,6 +168,7 @@ const filingEvents: Readonly<Record<string, Example>> = {
     { ...known(3, read('PENDING')), since: Date.parse('2026-11-21T13:41:18.103Z') },
     '2026-12-01T13:41:33.000Z',
   ),
+  snapshot: snapshotEvent(),
 };
 
 /** Subscription of the examples, in a format and with a payload. */

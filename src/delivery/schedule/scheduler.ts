@@ -226,7 +226,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     releasedAt: () => releasedAt,
     nextDueAt(now) {
       if (now < health.pausedUntil) return health.pausedUntil;
-      const replayed = replay?.cancelled === true ? null : (replay?.lanes.nextDueAt(replay.isBlocked) ?? resumesAt);
+      const replayed =
+        replay?.cancelled === true ? null : (replay?.lanes.nextDueAt(replay.isBlocked) ?? resumesAt);
       const due = [start.lanes.nextDueAt(), replayed].filter((at) => at !== null);
       return due.length === 0 ? null : Math.min(...due);
     },

@@ -53,6 +53,6 @@ test('reads what was stored with its headers in clear, and seals them with the n
 });
 
 test('refuses what a newer version has stored, and says what to do', async () => {
-  await client.hset(keys.account('other').subscriptions, 'sub_3', JSON.stringify({ v: 3, secrets: [] }));
+  await client.hset(keys.account('other').subscriptions, 'sub_3', JSON.stringify({ v: 4, secrets: [] }));
   await expect(store.get('other', 'sub_3')).rejects.toThrow('run the newer filing-webhooks');
 });
