@@ -98,7 +98,7 @@ function wrongType({ part }: Checked, schema: Described, unit: string): string {
   if (types.includes('integer')) return `must be ${words}${range(schema, unit)}`;
   const example = schema.examples?.[0] ?? schema.default;
   if (example === undefined || types.includes('boolean')) return `must be ${words}`;
-  return `must be ${words}, e.g. ${part === 'querystring' ? String(example) : JSON.stringify(example)}`;
+  return `must be ${words}, e.g. ${part === 'querystring' && typeof example === 'string' ? example : JSON.stringify(example)}`;
 }
 
 function range({ minimum, maximum }: Described, unit: string): string {
