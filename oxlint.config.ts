@@ -37,6 +37,17 @@ const below = ['redis', 'json', 'memory'];
 const polling = [...below, 'names', 'waiting', 'filings', 'events', 'partner', 'accounts'];
 const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'waiting'];
 
+const cli = [
+  'config',
+  'words',
+  'daemon/stop-on-signals.ts',
+  'callbacks/sign.ts',
+  'subscriptions/signing-secret.ts',
+  'subscriptions/subscription.ts',
+  'events/event-types.ts',
+  'demo',
+];
+
 // Files of the sandbox that all of its folders share.
 const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'random.ts', 'sandbox-app.ts'];
 
@@ -63,7 +74,10 @@ const folders: Readonly<Record<string, Folder>> = {
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
   'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/present': { may: [...below, 'events'], own: ['detection'] },
   'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/seen': { may: below, own: ['detection'] },
+  'filings/lists': { may: [...below, 'events', 'partner'], own: ['detection', 'newest', 'repair', 'seen'] },
   'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/list': { may: polling, own: [], pure: true },
@@ -87,6 +101,8 @@ const folders: Readonly<Record<string, Folder>> = {
   },
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
+  'delivery/snapshot': { may: delivery, own: ['schedule', 'store', 'replay', '*.ts'] },
+  'delivery/attempts': { may: delivery, own: ['schedule', 'store', 'replay'] },
   records: {
     may: [
       ...below,
@@ -115,17 +131,8 @@ const folders: Readonly<Record<string, Folder>> = {
   'sandbox/server': { may: ['json/validation-problems.ts'], own: [...sandbox, 'filings'], has: fastify },
   'sandbox/faults': { may: [], own: [...sandbox, 'filings', 'server'], has: fastify },
   'sandbox/lists': { may: [], own: [...sandbox, 'filings', 'server', 'faults'] },
-  cli: {
-    may: [
-      'config',
-      'words',
-      'daemon/stop-on-signals.ts',
-      'callbacks/sign.ts',
-      'subscriptions/signing-secret.ts',
-      'events/event-types.ts',
-      'demo',
-    ],
-  },
+  cli: { may: cli },
+  'cli/commands': { may: cli },
   demo: { may: ['config', 'daemon', 'redis', 'sandbox'] },
   daemon: { may: ['**'] },
 };

@@ -15,4 +15,4 @@ const stop = stopOnSignals();
 // The rest takes a second to load, on a busy machine several; what is wrong with the configuration is said
 // before.
 const { runDaemon } = await import('./daemon/run-daemon.ts');
-process.exit(await runDaemon(loaded.config, stop));
+process.exit(await runDaemon(loaded, stop));

@@ -22,6 +22,8 @@ import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
 import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './shared/problem.ts';
+import { record } from './shared/schema.ts';
+import { addProblemRoutes } from './problems/routes.ts';
 import { addQueueRoutes } from './operation/queues.ts';
 import { addRejectionRoutes } from './rejections/routes.ts';
 import { addReplayRoutes } from './delivery/replay-routes.ts';
@@ -33,6 +35,7 @@ import { addLinkRoutes } from './tokens/link-routes.ts';
 import { addTokenRoutes } from './tokens/routes.ts';
 
 const nestingMax = 20;
+const noQuery = record({});
 
 /**
  * The API as a Fastify instance that does not listen yet: `listen` or `inject` it. `close` ends the event
@@ -64,12 +67,17 @@ export const securityHeaders = {
 async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promise<void> {
   addHealthRoutes(app, deps);
   await addDocsRoutes(app);
+  addProblemRoutes(app);
   if (deps.dashboard === undefined) addRootRoute(app);
   else await app.register(deps.dashboard);
   refuseOtherMethods(app, routes, '');
 }
 
 function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
+  // A query that is ignored would be taken for one that has an effect, such as `?dryRun=true`.
+  app.addHook('onRoute', (route) => {
+    if (route.config?.refusesMethod !== true) route.schema = { querystring: noQuery, ...route.schema };
+  });
   app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
   chargeResponses(app);
   limitDearRequests(app, { ...defaultLimits, ...deps.limits });
@@ -111,9 +119,10 @@ function refuseDeepBody(body: unknown): void {
 // A route without a body would silently ignore one, such as `{"mode":"sweep"}` where the mode belongs in the
 // query.
 function refuseBody(body: unknown): void {
-  const isList = typeof body === 'string' || Array.isArray(body);
-  if (isList && body.length > 0) throw invalidRequest([{ path: '', message: 'This request takes no body' }]);
-  if (isList || typeof body !== 'object' || body === null) return;
+  if (body === undefined) return;
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw invalidRequest([{ path: '', message: 'This request takes no body' }]);
+  const message = 'is not known: this request takes no body';
   const fields = Object.keys(body);
-  if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message: 'is not known' })));
+  if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message })));
 }

@@ -128,6 +128,11 @@ export interface ApiHooks {
     subscription: string,
     request: ReplayRequest,
   ): Promise<{ id: string; matched: number }>;
+  /**
+   * Begins to send the filings as they are, each once; returns the id of the replay that does. An unfinished
+   * one goes on. Throws ReplayRefusedError.
+   */
+  snapshot(account: string, subscription: string): Promise<string>;
   /** Null when there is no such replay. */
   replayProgress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
   /** Number of events that `replay` would deliver again. Throws ReplayRefusedError. */

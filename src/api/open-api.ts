@@ -43,7 +43,9 @@ const sharedSchemas: readonly TSchema[] = [
 const description = `Watches the filings of partner accounts and sends a webhook when a filing's status changes.
 
 Lists answer \`items\` and \`nextCursor\`; pass that as \`cursor\` until it is null. Errors are RFC 9457 problem details with a stable \`code\`.
-Unknown fields and query parameters are refused. While Redis is away, everything answers 503 with \`Retry-After\`.`;
+Their \`type\` leads to a page that explains the code. Under /v1, unknown fields and query parameters are refused; health, metrics and
+pages ignore a query. While Redis is away, everything under /v1 answers 503 with \`Retry-After\`, as does /health/ready; /health/live,
+/metrics, this document and the pages go on.`;
 
 const tags = [
   {
@@ -64,6 +66,7 @@ const tags = [
 /** Collects the routes added from now on into the OpenAPI 3.1 document of `/openapi.json`. */
 export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>): Promise<void> {
   for (const schema of sharedSchemas) app.addSchema(schema);
+  const optional = recordOptionalBodies(app);
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -88,8 +91,15 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
       },
       webhooks: describeWebhooks(),
     } as object,
-    transformObject: (made) =>
-      'openapiObject' in made ? finishDocument(made.openapiObject) : made.swaggerObject,
+    transformObject: (made) => {
+      if (!('openapiObject' in made)) return made.swaggerObject;
+      const paths = (made.openapiObject.paths ?? {}) as Paths;
+      for (const [path, method] of optional) {
+        const body = paths[path]?.[method]?.requestBody;
+        if (body !== undefined) body.required = false;
+      }
+      return finishDocument(made.openapiObject);
+    },
     hideUntagged: true,
     convertConstToEnum: false,
     refResolver: {
@@ -97,4 +107,16 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
         typeof json['$id'] === 'string' ? json['$id'] : `def-${i}`,
     },
   });
+}
+
+type Paths = Record<string, Record<string, { requestBody?: { required?: boolean } }>>;
+
+// The paths and methods, as the document writes them, of the routes where no body is the same as `{}`.
+function recordOptionalBodies(app: Api): readonly (readonly [path: string, method: string])[] {
+  const found: (readonly [string, string])[] = [];
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.bodyOptional !== true) return;
+    for (const one of [method].flat()) found.push([url.replaceAll(/:(\w+)/g, '{$1}'), one.toLowerCase()]);
+  });
+  return found;
 }

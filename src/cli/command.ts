@@ -32,12 +32,16 @@ export interface Context {
   progress(text: string): void;
   /** Standard input to its end. */
   readInput(): Promise<Buffer>;
+  /** The answer of the user to a question with yes or no; null where no terminal is there to ask at. */
+  confirm(question: string): Promise<boolean | null>;
 }
 
 /** One command of the command line. */
 export interface Command {
   /** The words that select the command. */
   readonly name: string;
+  /** The form of its argument, where another word would be a misspelt command. */
+  readonly argument?: RegExp;
   readonly summary: string;
   /** The arguments without options, as the usage shows them; empty for none. */
   readonly usage: string;
@@ -63,11 +67,64 @@ export function atMost({ positionals }: Input, max: number): void {
     throw new CliError('usage', `There is no argument "${surplus}": --help shows the usage.`);
 }
 
+/** A time with its zone in ISO 8601, or null. Throws CliError for others. */
+export function timeOf(input: Input, option: string): string | null {
+  const text = input.text(option);
+  if (text !== null && !/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text))
+    throw new CliError('usage', `--${option} must be a time with its zone, such as 2026-11-21T10:00:00Z.`);
+  return text;
+}
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds of a span such as `90s`, `30m`, `12h` or `7d`, or null. Throws CliError for others. */
+export function spanOf(input: Input, option: string): number | null {
+  const text = input.text(option);
+  if (text === null) return null;
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count === undefined || Number(count) === 0)
+    throw new CliError('usage', `--${option} must be a span such as 30m, 12h or 7d.`);
+  return Number(count) * unitMs[unit as keyof typeof unitMs];
+}
+
+/**
+ * Resolves where the user agrees, or has said so beforehand with `--yes`. Throws CliError where they do not, and
+ * where no terminal is there to ask at.
+ */
+export async function agree(input: Input, context: Context, question: string): Promise<void> {
+  if (input.flag('yes')) return;
+  const answer = await context.confirm(question);
+  if (answer === true) return;
+  throw answer === null
+    ? new CliError('usage', `${question} Say so with --yes: there is no terminal to ask at.`)
+    : new CliError('no', 'Nothing was done.');
+}
+
+/** The option of commands that ask first. */
+export const yesOption = { yes: { text: 'do not ask' } } satisfies Record<string, Option>;
+
 /** An http or https address. Throws CliError for others; `from` names the option. */
 export function urlFrom(text: string, from: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
     throw new CliError('usage', `${from} must be an address such as http://127.0.0.1:3000.`);
+  return url.href;
+}
+
+/**
+ * The address of a receiver: as `urlFrom`, and also a port (`8080`, `:8080/hooks`) of this machine or a host
+ * without `http://`, as other command lines take them.
+ */
+export function receiverUrl(text: string, from: string): string {
+  if (/^:?\d{1,5}(\/|$)/.test(text)) return urlFrom(`http://127.0.0.1:${text.replace(/^:/, '')}`, from);
+  const hasHost = /^(localhost|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+)(:\d{1,5})?(\/|$)/i.test(text);
+  if (hasHost) return urlFrom(`http://${text}`, from);
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new CliError(
+      'usage',
+      `${from} must be an address such as 8080, localhost:8080/hooks or http://127.0.0.1:8080/hooks.`,
+    );
   return url.href;
 }
 

@@ -1,19 +1,52 @@
 import type { Command } from './command.ts';
-import { eventsTail } from './commands/events-tail.ts';
-import { keys } from './commands/keys.ts';
-import { listen } from './commands/listen.ts';
-import { replay } from './commands/replay.ts';
-import { subscriptions } from './commands/subscriptions.ts';
-import { trigger } from './commands/trigger.ts';
-import { verify } from './commands/verify.ts';
+import { accounts, addAccount, removeAccount, showAccount } from './commands/accounts/accounts.ts';
+import { createLink, createToken, revokeToken, tokens } from './commands/accounts/tokens.ts';
+import { listen } from './commands/events/listen.ts';
+import { eventsTail } from './commands/events/tail.ts';
+import { trigger } from './commands/events/trigger.ts';
+import { verify } from './commands/events/verify.ts';
+import { attempts } from './commands/state/attempts.ts';
+import { filings } from './commands/state/filings.ts';
+import { keys } from './commands/state/keys.ts';
+import { status } from './commands/state/status.ts';
+import {
+  deleteSubscription,
+  disableSubscription,
+  enableSubscription,
+  rotateSecret,
+  testSubscription,
+} from './commands/subscriptions/change.ts';
+import { createSubscription, updateSubscription } from './commands/subscriptions/create.ts';
+import { listSubscriptions, showSubscription, subscriptions } from './commands/subscriptions/list.ts';
+import { replay } from './commands/subscriptions/replay.ts';
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
+  status,
   listen,
   trigger,
   subscriptions,
-  eventsTail,
+  listSubscriptions,
+  showSubscription,
+  createSubscription,
+  updateSubscription,
+  deleteSubscription,
+  enableSubscription,
+  disableSubscription,
+  testSubscription,
+  rotateSecret,
   replay,
+  attempts,
+  filings,
+  eventsTail,
   verify,
+  accounts,
+  showAccount,
+  addAccount,
+  removeAccount,
+  tokens,
+  createToken,
+  revokeToken,
+  createLink,
   keys,
 ];

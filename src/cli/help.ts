@@ -20,9 +20,18 @@ export function overview(commands: readonly Command[]): string {
     'The daemon: FILING_WEBHOOKS_URL (default http://127.0.0.1:3000) and FILING_WEBHOOKS_TOKEN or API_TOKEN, from the',
     'environment, the .env where filing-webhooks is installed, or a file that --env-file names.',
     '',
-    'Exit codes: 0 done, 1 the answer is no (not genuine, replay with failures, no such thing), 64 the command is not right,',
+    'Exit codes: 0 done, 1 the answer is no (not genuine, replay with failures, something is wrong, no such thing), 64 the command is wrong,',
     '66 a file cannot be read, 69 the daemon or the sandbox does not answer, 77 the token was refused.',
   ].join('\n');
+}
+
+/** The commands that begin with the same word; of a single one its usage. */
+export function helpOfGroup(group: readonly Command[]): string {
+  const [first, ...others] = group;
+  if (first !== undefined && others.length === 0) return helpOf(first);
+  const rows = group.map(({ name, usage, summary }) => [`${name} ${usage}`.trim(), summary] as const);
+  const width = Math.max(...rows.map(([words]) => words.length));
+  return ['Commands', ...rows.map(([words, summary]) => `  ${words.padEnd(width)}  ${summary}`)].join('\n');
 }
 
 /** The usage of one command. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
+import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
 import { readEnvironment } from '../config/config.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
@@ -37,6 +38,18 @@ const context: Context = {
   readInput() {
     if (process.stdin.isTTY) process.stderr.write('Reading the body from the terminal; Ctrl-D ends it.\n');
     return buffer(addAbortSignal(stop.signal, process.stdin));
+  },
+  async confirm(question) {
+    if (!process.stdin.isTTY || !isWatched) return null;
+    endProgress();
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return /^y(es)?$/i.test(
+        (await terminal.question(`${question} [y/N] `, { signal: stop.signal })).trim(),
+      );
+    } finally {
+      terminal.close();
+    }
   },
 };
 

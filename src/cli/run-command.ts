@@ -4,7 +4,9 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { readEnvironment } from '../config/config.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Command, Context, Input } from './command.ts';
-import { commonOptions, helpOf, overview } from './help.ts';
+import { meant } from '../words/near-name.ts';
+import { findCommand, groupOf } from './find-command.ts';
+import { commonOptions, helpOf, helpOfGroup, overview } from './help.ts';
 
 /**
  * Runs the command that the words name and resolves to the exit code. Failures are written to standard error
@@ -19,8 +21,11 @@ export async function runCommand(
   if (['help', '--help', '-h'].includes(first)) return show(context, helpFor(words.slice(1), commands));
   if (['--version', '-v'].includes(first)) return show(context, packageJson.version);
   try {
-    const { command, rest } = findCommand(words, commands);
-    if (rest.includes('--help') || rest.includes('-h')) return show(context, helpOf(command));
+    const found = findCommand(words, commands);
+    if (found.kind === 'group') return show(context, helpOfGroup(found.group));
+    const { command, rest } = found;
+    if (rest.includes('--help') || rest.includes('-h'))
+      return show(context, helpFor([command.name], commands));
     const input = readInput(command, rest);
     return await command.run(input, withFile(context, input.text('env-file')));
   } catch (error) {
@@ -45,22 +50,9 @@ function show(context: Context, text: string): number {
 
 function helpFor(words: readonly string[], commands: readonly Command[]): string {
   const command = commands.find(({ name }) => name === words.join(' '));
-  return command === undefined ? overview(commands) : helpOf(command);
-}
-
-function findCommand(
-  words: readonly string[],
-  commands: readonly Command[],
-): { command: Command; rest: readonly string[] } {
-  for (const command of commands) {
-    const length = command.name.split(' ').length;
-    if (words.slice(0, length).join(' ') === command.name) return { command, rest: words.slice(length) };
-  }
-  const names = commands.map(({ name }) => name).join(', ');
-  throw new CliError(
-    'usage',
-    `There is no command "${words[0] ?? ''}"; there are ${names}. Try filing-webhooks --help.`,
-  );
+  const group = words.length === 1 ? groupOf(words[0] ?? '', commands) : [];
+  if (command === undefined) return group.length > 0 ? helpOfGroup(group) : overview(commands);
+  return group.length > 1 ? `${helpOf(command)}\n\n${helpOfGroup(group)}` : helpOf(command);
 }
 
 function readInput(command: Command, words: readonly string[]): Input {
@@ -91,6 +83,11 @@ function parse(command: Command, words: readonly string[]) {
     return parseArgs({ args: [...words], options, allowPositionals: true });
   } catch (error) {
     const [what = ''] = (error as Error).message.split('. ', 1);
-    throw new CliError('usage', `${what}: see filing-webhooks ${command.name} --help.`);
+    const [, wrong] = /^Unknown option '--([\w-]+)'/.exec(what) ?? [];
+    const hint = wrong === undefined ? '' : meant(wrong, Object.keys(options)).replace('mean ', 'mean --');
+    throw new CliError(
+      'usage',
+      `${what}${hint === '' ? ':' : hint} See filing-webhooks ${command.name} --help.`,
+    );
   }
 }

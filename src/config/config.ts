@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { LogLevel, Role } from './value-parsers.ts';
+import { nearName } from '../words/near-name.ts';
 import { variables } from './variables.ts';
 import type { Variable } from './variables.ts';
 import type { DoubtLimits } from '../polling/doubt/doubt-policy.ts';
@@ -65,9 +66,15 @@ export type Config = {
 /** Environment variables, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A variable that the daemon does not read, and the one that is probably meant. */
+export interface MisspeltVariable {
+  readonly name: string;
+  readonly meant: string;
+}
+
 /** The configuration, or all its problems, one line each. No line contains a given value. */
 export type ConfigResult =
-  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: true; readonly config: Config; readonly misspelt: readonly MisspeltVariable[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 type Name = keyof typeof variables;
@@ -83,13 +90,16 @@ type Values = {
 
 /**
  * Reads all variables of `env` and reports every problem at once; pure. An empty variable counts as not set,
- * space around a value is dropped, and unknown variables are ignored.
+ * space around a value is dropped, and unknown variables are ignored. `misspelt` names those of them that
+ * differ from a known one by a few characters.
  */
 export function loadConfig(env: Environment): ConfigResult {
   const { values, problems } = readVariables(env);
   const missingHalf = findMissingHalf(env);
   if (missingHalf !== null) problems.push(missingHalf);
-  return problems.length === 0 ? { ok: true, config: arrange(values) } : { ok: false, problems };
+  return problems.length === 0
+    ? { ok: true, config: arrange(values), misspelt: findMisspelt(env) }
+    : { ok: false, problems };
 }
 
 /** `process.env`, completed from `file` (a `.env`) where that exists; `process.env` takes precedence. */
@@ -129,6 +139,24 @@ function findMissingHalf(env: Environment): string | null {
   const [hasUrl, hasKey] = [textOf(env, url) !== null, textOf(env, key) !== null];
   if (hasUrl === hasKey) return null;
   return `${hasUrl ? key : url} is not set although ${hasUrl ? url : key} is; set both, or neither and create accounts over the API`;
+}
+
+// A process has tens of variables; one with thousands is not looked through.
+const lookedThroughMax = 1_000;
+// Maximum characters in which a misspelt variable differs.
+const differingMax = 2;
+// Minimum characters of a variable that others may be taken for: HOST and PORT are near too many words.
+const shortestCompared = 5;
+
+function findMisspelt(env: Environment): MisspeltVariable[] {
+  const known = Object.keys(variables);
+  return Object.keys(env)
+    .slice(0, lookedThroughMax)
+    .filter((name) => !Object.hasOwn(variables, name) && textOf(env, name) !== null)
+    .flatMap((name) => {
+      const meant = nearName(name, known, differingMax);
+      return meant === null || meant.length < shortestCompared ? [] : [{ name, meant }];
+    });
 }
 
 function arrange(values: Values): Config {

@@ -37,7 +37,9 @@ export function createPatientStart(logger: Logger, signal: AbortSignal | undefin
     const why = error instanceof MissingRedisError ? error.reason : error.message;
     const problem = explainMissing(why);
     reason = `The daemon waits for Redis. ${problem}`;
-    logger.warn({ redis, variable: 'REDIS_URL', reason: why, problem }, 'redis.waiting');
+    const waiting =
+      redis === undefined ? problem : `waiting for Redis at ${redis}; set REDIS_URL. ${problem}`;
+    logger.warn({ redis, variable: 'REDIS_URL', reason: why, problem: waiting }, 'redis.waiting');
   }
 
   async function untilReady(connections: RedisConnections, end: AbortSignal): Promise<void> {

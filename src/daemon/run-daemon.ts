@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Config } from '../config/config.ts';
+import type { Config, ConfigResult } from '../config/config.ts';
 import { UnsafeRedisError } from './parts/open-store.ts';
 import { startDaemon } from './daemon.ts';
 import { createLogStream } from '../monitoring/log-stream.ts';
@@ -16,14 +16,17 @@ const exitCodes = { stopped: 0, crashed: 1, unavailable: 69, badConfiguration: 7
 // Milliseconds that a start has to end after a stop; then it is abandoned, as in a crash.
 const startEndsMs = 1_500;
 
+type Loaded = Extract<ConfigResult, { readonly ok: true }>;
+
 /**
  * Runs the daemon until `stop` aborts; an uncaught exception aborts `stop` too. Resolves to the exit code of
  * the process, which is 0 also for a stop before the start was over.
  */
-export async function runDaemon(config: Config, stop: AbortController): Promise<number> {
+export async function runDaemon({ config, misspelt }: Loaded, stop: AbortController): Promise<number> {
   const lines = createLogStream(process.stdout, ...(process.stdout.isTTY ? [await prettyLine()] : []));
   process.once('exit', lines.flush);
   const logger = pino({ level: config.logLevel }, lines);
+  for (const { name, meant } of misspelt) logger.warn({ variable: name, meant }, 'config.unknown_variable');
   const exitCode = await runWith(config, stop, logger);
   await lines.end();
   return exitCode;

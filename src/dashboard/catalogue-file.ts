@@ -18,9 +18,11 @@ export async function catalogueFile(): Promise<Asset> {
   const statuses = Object.fromEntries(
     filingStatuses.map(({ status, event }) => [status, eventTypes[event].tone]),
   );
+  const limited = filingStatuses.filter(({ indexed }) => indexed).map(({ status }) => status);
   const text =
     `export const eventTones = ${JSON.stringify(events)};\n` +
     `export const eventMeanings = ${JSON.stringify(when)};\n` +
-    `export const statusTones = ${JSON.stringify(statuses)};\n`;
+    `export const statusTones = ${JSON.stringify(statuses)};\n` +
+    `export const limitedStatuses = ${JSON.stringify(limited)};\n`;
   return createAsset(`/assets/${name}`, mediaType(name) ?? '', text);
 }

@@ -5,8 +5,8 @@ import { readPageFiles } from './page-files.ts';
 import { readVendorFiles } from './vendor-files.ts';
 
 /**
- * The page may run, style and fetch only files of the daemon: nothing inline, nothing external, in no frame but
- * those of the configured origins.
+ * The page may run, style and fetch only files of the daemon: nothing inline, nothing external, in no frame
+ * but those of the configured origins.
  */
 const policy = (frameAncestors: readonly string[]) => [
   "default-src 'none'",
@@ -27,9 +27,9 @@ const headers = (frameAncestors: readonly string[]) => ({
 });
 
 /**
- * The page at `/` and its files under `/assets/`. It needs no token and holds no data; it reads everything from
- * the API with its user's session. `frameAncestors` are origins whose pages may show it in a frame. All files are read once, when the plugin is registered;
- * registering fails if a library is missing.
+ * The page at `/` and its files under `/assets/`. It needs no token and holds no data; it reads everything
+ * from the API with its user's session. `frameAncestors` are origins whose pages may show it in a frame. All
+ * files are read once, when the plugin is registered; registering fails if a library is missing.
  */
 export function createDashboard(frameAncestors: readonly string[] = []): FastifyPluginAsync {
   return async (app) => {

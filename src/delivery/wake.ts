@@ -83,7 +83,7 @@ function needsDrain(state: DeliveryState, head: number, now: number): boolean {
   if (!state.enabled || isBlocking(state.blocked, now)) return false;
   if (aheadMsOf(state.settledAt, now) > 0) return true;
   if (pause === 'pausing') return false;
-  const unread = subscriptionLag(state, head) - state.parked > 0;
+  const unread = subscriptionLag({ ...state, parked: 0, snapshots: 0 }, head) > 0;
   const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;
   return unread || state.release || due || state.replaying > 0 || pause === 'impossible';
 }

@@ -73,8 +73,8 @@ export function createEgressPolicy(options: { readonly allowCidrs: readonly stri
 }
 
 /**
- * What a refused address is, in two or three words; it follows from the address alone. IPv4-mapped addresses
- * are refused although a range may be open.
+ * The kind of a refused address, in two or three words; it follows from the address alone. IPv4-mapped
+ * addresses are refused although a range may be open.
  */
 export function describeAddress(text: string): string {
   const address = parseAddress(text);

@@ -19,8 +19,9 @@ const tooLong = `it is longer than ${callbackUrlLengthMax} characters`;
 const opened = 'the operator opens it with DELIVERY_ALLOW_CIDRS';
 
 /**
- * A callback URL in its final form, or what is wrong with it, for the subscriber. What `checkCallbackUrl` says
- * follows from the text of the URL and the settings alone: it is nothing new to the one who wrote it.
+ * A callback URL in its final form, or what is wrong with it, for the subscriber. The problem that
+ * `checkCallbackUrl` names follows from the text of the URL and the settings alone: it is nothing new to its
+ * author.
  */
 export type UrlCheck =
   { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly problem: string };
@@ -74,8 +75,8 @@ function refuse(problem: string): UrlCheck {
 }
 
 /**
- * What is wrong with the text, before it is parsed. The parser silently drops tabs and newlines, trims control
- * characters and turns backslashes into slashes; it would also take `https:host` and `https:///host`.
+ * What is wrong with the text, before it is parsed. The parser silently drops tabs and newlines, trims
+ * control characters and turns backslashes into slashes; it would also take `https:host` and `https:///host`.
  */
 function spellingProblem(text: string, allowHttp: boolean): string | null {
   if (/\s/u.test(text)) return 'it contains whitespace';
@@ -107,8 +108,8 @@ const refusedHighPorts = new Set([
 ]);
 
 /**
- * The problem with a port, given as `URL.port` ("" is the scheme's own). Below 1024, 80 and 443 are permitted;
- * above, all ports but those of well-known services that are not web applications.
+ * The problem with a port, given as `URL.port` ("" is the scheme's own). Below 1024, 80 and 443 are
+ * permitted; above, all ports but those of well-known services that are not web applications.
  */
 function portProblem(port: string): string | null {
   const number = Number(port);

@@ -57,6 +57,11 @@ export const eventTypes = {
     data: 'filing',
     tone: 'plain',
   },
+  'filing.snapshot': {
+    when: 'A subscription with `from: "state"` begins: the filing as it is, once for each. It is in no log.',
+    data: 'filing',
+    tone: 'plain',
+  },
   'filing.stalled': {
     when: "A filing has been in its status for longer than the account's `stalledAfter` allows; once per stay and limit.",
     data: 'stalled',
@@ -116,8 +121,13 @@ export function statusAfter(type: string): string {
   return statuses.get(type) ?? '';
 }
 
+/** The type of the events with which a subscription begins that asks for what is. */
+export const snapshotType = 'filing.snapshot';
+
 /** The types of which there are events in the log. */
-export const loggedEventTypes: readonly EventType[] = names.filter((name) => name !== 'ping');
+export const loggedEventTypes: readonly EventType[] = names.filter(
+  (name) => name !== 'ping' && name !== snapshotType,
+);
 
 /** The pattern that stands for every type of which there are events in the log. */
 export const everyType = '*';
@@ -127,6 +137,9 @@ export const eventPrefixes = [...new Set(names.filter((name) => name.includes('.
 
 /** The patterns that a subscription may ask for: every type by its name, every `prefix.*`, and `*`. */
 export const eventPatterns: readonly string[] = [everyType, ...eventPrefixes, ...names];
+
+/** The patterns that messages offer. A `ping` may be asked for, but comes with test calls only. */
+export const offeredPatterns: readonly string[] = eventPatterns.filter((name) => name !== 'ping');
 
 function prefixOf(name: string): string {
   return `${name.slice(0, name.indexOf('.'))}.*`;

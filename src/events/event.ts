@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { snapshotType } from './event-types.ts';
 
 /** An event ready for the log. Its body is signed and sent, byte for byte, on every attempt and replay. */
 export interface NewEvent {
@@ -100,6 +101,62 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     status: after.status,
     body: JSON.stringify({ type: change.type, timestamp: isoTime(change.notAfter), data }),
     ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
+  };
+}
+
+/** A filing as it is, for one subscription that begins with what is. */
+export interface FilingSnapshot {
+  readonly account: string;
+  readonly generation: string;
+  readonly subscription: string;
+  readonly filingId: string;
+  readonly state: Omit<Side, 'removed'> & {
+    readonly sequence: number;
+    /** Start and end of the read that led to the state, milliseconds on Redis's clock. */
+    readonly readFrom: number;
+    readonly readAt: number;
+  };
+  /** The fields of the filing that are kept, by which people recognise it; null where none are. */
+  readonly details: { readonly stateAbbr: string | null } | null;
+  /** The filing as its last event carried it; null where it is not kept. */
+  readonly document: Readonly<Record<string, unknown>> | null;
+}
+
+/**
+ * Builds the `filing.snapshot` of a filing for one subscription. The same state gives the same id. Where the
+ * document is not kept, the body has `omitted` in its place, and `details` where there are any.
+ */
+export function buildSnapshotEvent(
+  { account, generation, subscription, filingId, state, details, document }: FilingSnapshot,
+  filingBytesMax = Infinity,
+): NewEvent {
+  const { status, sequence, rejectionReason, completedAt, readFrom, readAt } = state;
+  const type = snapshotType;
+  const isKept = document !== null && bytesOf(document) <= filingBytesMax;
+  const rest = {
+    account,
+    filingId,
+    status,
+    previousStatus: null,
+    rejectionReason,
+    completedAt,
+    sequence,
+    changed: [],
+    observed: { notBefore: isoTime(readFrom), notAfter: isoTime(readAt) },
+    inferred: false,
+  };
+  const isCut = Buffer.byteLength(JSON.stringify(rest)) > otherBytesMax;
+  const data = {
+    ...(isCut ? cutTexts(rest) : rest),
+    ...(isKept ? { filing: document } : { omitted: 'not_kept', details }),
+  };
+  return {
+    id: contentId([account, generation, filingId, sequence, 'snapshot', subscription]),
+    type,
+    filingId,
+    state: stateAbbreviation(document) || (details?.stateAbbr ?? ''),
+    status,
+    body: JSON.stringify({ type, timestamp: isoTime(readAt), data }),
   };
 }
 

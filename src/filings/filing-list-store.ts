@@ -81,8 +81,9 @@ const chunkSize = 200;
 const matchedSize = 5_000;
 // Number of filings that Redis compares at the cost of reading one.
 const matchedForOne = 50;
-// Maximum number of chunks that are read for a page.
+// Maximum number of chunks that are read for a page, and of those that Redis compares with a pattern.
 const chunksMax = 10;
+const matchedChunksMax = 40;
 // Maximum number of times that an order which turns out to be wrong is made anew for a page.
 const ordersMax = 2;
 
@@ -157,7 +158,8 @@ export function createFilingListStore(
     const found: KnownFiling[] = [];
     let place: ScanPlace | null = start;
     let read = 0;
-    for (let chunks = 0; place !== null && chunks < chunksMax && found.length < limit; chunks += 1) {
+    const most = scanned.glob === null ? chunksMax : matchedChunksMax;
+    for (let chunks = 0; place !== null && chunks < most && found.length < limit; chunks += 1) {
       // Each chunk's place comes from the chunk before.
       const step: Awaited<ReturnType<typeof readPart>> = await readPart(
         account,

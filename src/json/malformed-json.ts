@@ -27,7 +27,7 @@ const wanted: Readonly<Record<Step, string>> = {
  */
 export function findJsonFault(text: string): JsonFault | null {
   const open: ('{' | '[')[] = [];
-  let step: Step = 'value';
+  let step = 'value' as Step;
   let at = skip(text, 0);
   for (;;) {
     const char = text[at];

@@ -24,8 +24,8 @@ export const isMissing = 'is required';
 /**
  * The wrong values that a check has found, each field once: later findings about a field are about the same
  * mistake or about the other branches of a union. `explain` may put a finding into other words; undefined
- * leaves it as it is. `at` is the place of the value; an unknown field's is that of its object, and `name` its
- * own.
+ * leaves it as it is. `at` is the place of the value; an unknown field's is that of its object, and `name`
+ * its own.
  */
 export function fieldErrors(
   violations: readonly SchemaViolation[],

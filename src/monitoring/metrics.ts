@@ -121,6 +121,10 @@ export function createMetrics() {
       ...common('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.'),
       labelNames: ['key'],
     }),
+    sealingKey: new Gauge({
+      ...common('sealing_key', '1 for the first key of ENCRYPTION_KEY, which seals secrets now.'),
+      labelNames: ['key'],
+    }),
     unboundSecrets: new Gauge(
       common('unbound_secrets', 'Secrets in Redis whose seal is not bound to its place.'),
     ),

@@ -18,6 +18,7 @@ export const numericFields = [
   'releasedAt',
   'settledAt',
   'replaying',
+  'snapshots',
 ] as const satisfies (keyof DeliveryState)[];
 
 /** Fields of that hash that are JSON. */
@@ -56,6 +57,7 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>, key
     releasedAt: number('releasedAt'),
     settledAt: number('settledAt'),
     replaying: number('replaying'),
+    snapshots: number('snapshots'),
     blocked: parseBlock(fields['blocked'], key),
   };
 }

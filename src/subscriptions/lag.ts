@@ -1,12 +1,9 @@
 import { setImmediate as othersFirst } from 'node:timers/promises';
 import type { EventLog } from '../events/event-log.ts';
 import { createEventMatcher, type Wishes } from './matches-event.ts';
-import { subscriptionLag, type DeliveryState } from './subscription.ts';
+import { snapshotsLeft, subscriptionLag, type Delivered } from './subscription.ts';
 import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
 import { createCursor } from './cursor.ts';
-
-/** The progress of a subscription on which its lag depends. */
-type Delivered = Pick<DeliveryState, 'cursor' | 'done' | 'parked'>;
 
 /** The fields of a subscription on which its lag depends. */
 export interface Lagging {
@@ -45,7 +42,7 @@ export function createLagReader({ log, outline }: LagsDeps): ReadLags {
       lags.push(
         isFar
           ? subscriptionLag(delivery, head)
-          : delivery.parked + countWaiting(filter, delivery, entries, head),
+          : delivery.parked + snapshotsLeft(delivery) + countWaiting(filter, delivery, entries, head),
       );
       if (matched < matchedAtOnce) continue;
       matched = 0;
@@ -59,6 +56,8 @@ function cursorIfNear({ cursor }: Delivered, head: number): number {
   return head - cursor > entriesLookedAt ? head : cursor;
 }
 
+const noneWaiting = { parked: 0, snapshots: 0 };
+
 function countWaiting(
   filter: Lagging['filter'],
   delivery: Delivered,
@@ -69,6 +68,6 @@ function countWaiting(
   if (head <= delivery.cursor) return 0;
   const cursor = createCursor(delivery.cursor, delivery.done);
   const unread = entries.filter(({ position }) => position <= head && !cursor.isDone(position));
-  const expired = Math.max(0, subscriptionLag(delivery, head) - delivery.parked - unread.length);
+  const expired = Math.max(0, subscriptionLag({ ...delivery, ...noneWaiting }, head) - unread.length);
   return expired + unread.filter(createEventMatcher(filter)).length;
 }

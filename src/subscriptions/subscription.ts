@@ -23,8 +23,11 @@ export interface Subscription {
   readonly headers: Readonly<Record<string, string>>;
   readonly format: CallbackFormat;
   readonly payload: CallbackPayload;
-  /** Start in the log: its head or its oldest event. Older versions did not store it. */
-  readonly from?: 'now' | 'earliest';
+  /**
+   * Start in the log: its head, its oldest event, or its head with a snapshot of each filing before. Older
+   * versions did not store it.
+   */
+  readonly from?: 'now' | 'earliest' | 'state';
   readonly secrets: readonly SigningSecret[];
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -101,8 +104,10 @@ export interface DeliveryState {
    * after Redis's clock was ahead; see `correctedHealth`.
    */
   readonly settledAt: number;
-  /** Number of unfinished replays. */
+  /** Number of unfinished replays, a snapshot included. */
   readonly replaying: number;
+  /** Number of filings whose snapshot is still to be sent, while a snapshot is unfinished. */
+  readonly snapshots: number;
   /** Null while only the endpoint can keep events from being delivered. */
   readonly blocked: Block | null;
 }
@@ -135,9 +140,18 @@ function callText({ url, headers, secrets, format, payload }: Subscription): str
 /**
  * Number of events that the subscription has not got yet, including events that it may turn out not to want.
  */
-export function subscriptionLag(
-  delivery: Pick<DeliveryState, 'cursor' | 'done' | 'parked'>,
-  head: number,
-): number {
-  return Math.max(0, head - delivery.cursor - countDone(delivery.done)) + delivery.parked;
+export function subscriptionLag(delivery: Delivered, head: number): number {
+  const unread = Math.max(0, head - delivery.cursor - countDone(delivery.done));
+  return unread + delivery.parked + snapshotsLeft(delivery);
+}
+
+/** The progress of a subscription on which its lag depends. */
+export type Delivered = Pick<DeliveryState, 'cursor' | 'done' | 'parked' | 'replaying' | 'snapshots'>;
+
+/** Number of filings whose snapshot is still to be sent. */
+export function snapshotsLeft({
+  replaying,
+  snapshots,
+}: Pick<DeliveryState, 'replaying' | 'snapshots'>): number {
+  return replaying > 0 ? snapshots : 0;
 }

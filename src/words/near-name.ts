@@ -8,14 +8,14 @@ const shownMax = 40;
 const partMin = 3;
 
 /**
- * The known name that a text is likely meant to be, null if none is near; pure. Case, dashes, underscores and
- * dots do not count. A name is near when at most a third of its characters differ, three at most. A text of
+ * The known name that a text is likely meant to be, null if none is near. Case, dashes, underscores and dots
+ * do not count. A name is near when at most a third of its characters differ, and `differingMax`. A text of
  * more than 64 characters is near nothing, so the time is bounded whatever the text is.
  */
-export function nearName(text: string, known: Iterable<string>): string | null {
+export function nearName(text: string, known: Iterable<string>, differingMax = 3): string | null {
   if (text.length > comparedMax) return null;
   const plain = plainly(text);
-  const room = Math.min(3, Math.floor(plain.length / 3));
+  const room = Math.min(differingMax, Math.floor(plain.length / 3));
   let best: { readonly name: string; readonly differing: number } | null = null;
   for (const name of known) {
     const differing = distance(plain, plainly(name));
@@ -24,7 +24,10 @@ export function nearName(text: string, known: Iterable<string>): string | null {
   return best?.name ?? null;
 }
 
-/** As `nearName`, and otherwise the first known name that contains the text as a part: `types` in `eventTypes`. */
+/**
+ * As `nearName`, and otherwise the first known name that contains the text as a part: `types` in
+ * `eventTypes`.
+ */
 export function likelyName(text: string, known: readonly string[]): string | null {
   const near = nearName(text, known);
   if (near !== null || text.length > comparedMax) return near;
@@ -33,26 +36,26 @@ export function likelyName(text: string, known: readonly string[]): string | nul
 }
 
 /**
- * What is wrong with a word that is none of the known ones, for whoever wrote it; pure. `noun` says what the
+ * The message about a word that is none of the known ones. `noun` says what the
  * known ones are: `"filing.rejectd" is no event type; did you mean filing.rejected? Known: …`.
  */
 export function unknownWord(text: string, noun: string, known: readonly string[]): string {
   return `${quoted(text)} is no ${noun}${suggestion(text, known)}`;
 }
 
-/** The end of a message about an unknown name: what may be meant, and the known ones; pure. */
+/** The end of a message about an unknown name: what may be meant, and the known ones. */
 export function suggestion(text: string, known: readonly string[]): string {
   const hint = meant(text, known);
   return `${hint === '' ? '.' : hint} Known: ${known.join(', ')}`;
 }
 
-/** `; did you mean …?`, empty where no known name is likely meant; pure. */
+/** `; did you mean …?`, empty where no known name is likely meant. */
 export function meant(text: string, known: readonly string[]): string {
   const likely = likelyName(text, known);
   return likely === null ? '' : `; did you mean ${likely}?`;
 }
 
-/** A text in quotes on one line, cut off after forty characters; pure. */
+/** A text in quotes on one line, cut off after forty characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > shownMax ? `${text.slice(0, shownMax)}…` : text);
 }

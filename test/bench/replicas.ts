@@ -12,6 +12,7 @@ const event = {
   type: 'ping',
   filingId: '',
   state: '',
+  status: '',
   body: 'a'.repeat(1_000),
 } as const;
 

@@ -21,13 +21,17 @@ beforeAll(async () => {
     insuredsName: 'Seen Inc.',
   });
   pages = [
-    ['accounts', '#/', '.card .notice'],
+    ['accounts', '#/', '[aria-label="Accounts"] .notice'],
     ['account', '#/accounts/default', '.plot canvas'],
     ['changes', '#/accounts/default/changes', '.feed li'],
-    ['filings', '#/accounts/default/filings/COMPLETED', 'tbody tr'],
+    ['filings', '#/accounts/default/filings?status=COMPLETED', '[aria-label="Filings"] a'],
+    ['found', '#/accounts/default/filings?q=seen&state=tx', '[role="search"]'],
+    ['search', '#/search/seen', '[aria-label="Filings of default"] a'],
+    ['unknown', '#/accounts/refused', '.counts.unknown'],
+    ['rejections', '#/rejections', '[aria-label="Rejected filings"] .age'],
     ['filing', '#/accounts/default/filing/f_seen', '.timeline li'],
     ['queues', '#/queues', 'tbody tr'],
-    ['subscriptions', '#/accounts/default/subscriptions', 'tbody tr'],
+    ['subscriptions', '#/accounts/default/subscriptions', '[aria-label="Subscriptions"] a'],
     ['subscription', `#/accounts/default/subscriptions/${id}`, '[aria-label^="Dead letters"]'],
     ['nowhere', '#/nowhere', 'h1'],
   ];
@@ -42,6 +46,10 @@ async function widthsTooSmall({ page }: WatchedPage): Promise<number[]> {
   const tooSmall: number[] = [];
   for (const width of [320, 700, 970, size.width]) {
     await page.setViewportSize({ ...size, width });
+    // Tables find out about their room after the next frame.
+    await page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))',
+    );
     const isWider = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
     if (await page.evaluate(isWider)) tooSmall.push(width);
   }
@@ -92,7 +100,8 @@ describe('with the keyboard alone', () => {
     await tab.page.keyboard.press('Enter');
     expect(await tab.page.evaluate('document.activeElement.id')).toBe('main');
     await tab.page.getByRole('link', { name: 'default' }).waitFor();
-    await tab.page.keyboard.press('Tab');
+    for (let presses = 0; presses < 12 && (await focused()) !== 'default'; presses += 1)
+      await tab.page.keyboard.press('Tab');
     expect(await focused()).toBe('default');
     await tab.page.keyboard.press('Enter');
     await expect.poll(() => tab.page.title()).toBe('default · filing-webhooks');

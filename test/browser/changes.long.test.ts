@@ -20,15 +20,15 @@ describe('changes', () => {
   test('finds by words in any order and by type', async () => {
     await using tab = await stage.visit(changes);
     await entries(tab).first().waitFor();
-    await tab.page.getByLabel('Search').fill('differs LIFE');
+    await tab.page.getByLabel('Contains').fill('differs LIFE');
     await expect.poll(() => entries(tab).count()).toBe(1);
-    await tab.page.getByLabel('Search').fill('');
+    await tab.page.getByLabel('Contains').fill('');
     const offered = await tab.page.getByLabel('Type').getByRole('option').allInnerTexts();
     expect(offered).toEqual(['All types', ...loggedEventTypes]);
     await tab.page.getByLabel('Type').selectOption('filing.pending');
     await expect.poll(() => entries(tab).count()).toBe(1);
-    await tab.page.getByLabel('Search').fill('no such thing');
-    await tab.page.getByText('None of the changes shown matches').waitFor();
+    await tab.page.getByLabel('Contains').fill('no such thing');
+    await tab.page.getByText('No change matches these filters').waitFor();
     expect(tab.problems).toEqual([]);
   });
 
@@ -37,7 +37,7 @@ describe('changes', () => {
     await tab.page.getByText('Live', { exact: true }).waitFor();
     await tab.page.getByRole('button', { name: 'Pause' }).click();
     await stage.settle('f_quiet', { status: 'PAID' });
-    const button = tab.page.getByRole('button', { name: 'Go on (1 waiting)' });
+    const button = tab.page.getByRole('button', { name: 'Resume (1 waiting)' });
     await button.waitFor();
     expect(await tab.page.getByText('f_quiet').count()).toBe(0);
     await button.click();
@@ -49,13 +49,13 @@ describe('changes', () => {
     await tab.page.getByText('Live', { exact: true }).waitFor();
     await stage.restartDaemon(async () => {
       await stage.sandbox.set('f_gone', { status: 'PAID', insuredsName: 'While You Were Away' });
-      await tab.page.getByText('It does not answer.').waitFor();
+      await tab.page.getByText('The daemon does not answer.').waitFor();
     });
     await expect
       .poll(() => entries(tab).getByText('While You Were Away').count(), { timeout: 20_000 })
       .toBe(1);
     await tab.page.getByText('Live', { exact: true }).waitFor();
-    await tab.page.getByText('It does not answer.').waitFor({ state: 'detached' });
+    await tab.page.getByText('The daemon does not answer.').waitFor({ state: 'detached' });
     expect(tab.problems).toEqual([]);
   });
 

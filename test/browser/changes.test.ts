@@ -29,7 +29,8 @@ describe('changes', () => {
 
   test('leads to a filing, whose timeline tells all that happened to it', async () => {
     await using tab = await stage.visit(changes);
-    await tab.page.getByLabel('Search').fill('Premium differs');
+    await tab.page.getByLabel('Contains').fill('Premium differs');
+    await expect.poll(() => entries(tab).count()).toBe(1);
     await entries(tab).getByRole('link', { name: 'Long Life Ltd.' }).click();
     await tab.page.getByRole('heading', { name: 'Long Life Ltd.', level: 1 }).waitFor();
     const steps = tab.page.locator('.timeline > li');

@@ -128,6 +128,34 @@ test('the answers of an endpoint and the description of a subscription are text'
   await expectHarmless(tab);
 });
 
+test('it is text on the page of an attempt', async () => {
+  await using tab = await stage.visit(`#/accounts/default/subscriptions/${subscription}`);
+  await tab.page
+    .getByRole('link', { name: /, attempt 1 of filing/ })
+    .first()
+    .click();
+  await tab.page.getByRole('region', { name: 'Request' }).waitFor();
+  await expect.poll(() => shows(tab, corpus['image'] ?? ''), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => shows(tab, corpus['svg'] ?? ''), { timeout: 10_000 }).toBe(true);
+  await tab.picture('hostile-attempt');
+  await expectHarmless(tab);
+});
+
+test('it is text in the forms, among the tokens and in their dialogs', async () => {
+  const name = `${corpus['override']} ${corpus['image']}`;
+  await stage.daemon.api.ok('POST', '/v1/accounts/default/tokens', { name, readOnly: true });
+  await using tab = await stage.visit('#/accounts/default/tokens');
+  await expect.poll(() => shows(tab, name)).toBe(true);
+  await tab.page.getByRole('button', { name: 'Revoke …' }).click();
+  await tab.page.getByRole('dialog').waitFor();
+  await expectHarmless(tab);
+  await tab.show(`#/accounts/default/subscriptions/${subscription}/edit`);
+  await tab.page.getByLabel('Endpoint URL').waitFor();
+  await expect.poll(() => shows(tab, corpus['image'] ?? '')).toBe(true);
+  await tab.picture('hostile-edit');
+  await expectHarmless(tab);
+});
+
 test('a hash made to do harm leads nowhere', async () => {
   await using tab = await stage.visit('#/accounts/default');
   for (const hash of [

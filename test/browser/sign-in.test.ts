@@ -11,9 +11,13 @@ describe('signing in', () => {
   test('says that a wrong token is wrong, and takes the right one then', async () => {
     await using tab = await stage.open();
     await tab.page.getByLabel('Token').fill('not-the-token-of-anybody');
+    await tab.page.getByRole('button', { name: 'Show' }).click();
+    expect(await tab.page.getByLabel('Token').getAttribute('type')).toBe('text');
+    await tab.page.getByLabel('Token').focus();
     await tab.page.keyboard.press('Enter');
     await tab.page.getByRole('alert').getByText('This token is not valid').waitFor();
     expect(await tab.page.evaluate('document.activeElement.id')).toBe('token');
+    await tab.picture('sign-in-wrong');
     await tab.signIn();
     await tab.page.getByRole('heading', { name: 'Accounts' }).waitFor();
     expect(tab.problems).toEqual([]);

@@ -57,6 +57,8 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /metrics': { expected: everybody(200) },
   'GET /openapi.json': { expected: everybody(200) },
   'GET /docs': { expected: everybody(301) },
+  'GET /problems': { expected: everybody(200) },
+  'GET /problems/:code': { expected: everybody(404) },
   'GET /docs/': { expected: everybody(200) },
   'GET /docs/js/scalar.js': { expected: everybody(200) },
   'GET /assets/main.js': { expected: everybody(200) },

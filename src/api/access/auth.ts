@@ -8,6 +8,7 @@ import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
+import { unauthorized } from '../shared/unauthorized.ts';
 import { modeOfRequest, sessionText } from './session-cookie.ts';
 
 declare module 'fastify' {
@@ -27,7 +28,9 @@ declare module 'fastify' {
   }
 }
 
-/** The caller of a request: the operator, or the holder of a token of one account; from the page in a session. */
+/**
+ * The caller of a request: the operator, or the holder of a token of one account; from the page in a session.
+ */
 export type Caller = (
   { readonly kind: 'operator' } | { readonly kind: 'account'; readonly token: AccountToken }
 ) & {
@@ -35,8 +38,8 @@ export type Caller = (
 };
 
 /**
- * Checks the token or the link with which a request signs in, under the limits for all other tokens, and makes
- * its holder the caller of the request. Throws the Problem.
+ * Checks the token or the link with which a request signs in, under the limits for all other tokens, and
+ * makes its holder the caller of the request. Throws the Problem.
  */
 export type SignIn = (request: FastifyRequest, text: string, kind: 'token' | 'link') => Promise<Caller>;
 
@@ -59,7 +62,10 @@ export function refusal(caller: Caller, access: Access): Problem | null {
     return new Problem('not_found', 'There is nothing here for this token; /docs lists all paths.');
   }
   if (access.changes && caller.token.readOnly) {
-    return new Problem('read_only_token', 'Use a token that was made without readOnly.');
+    return new Problem(
+      'read_only_token',
+      'This token may only read: use one that was made without readOnly.',
+    );
   }
   return null;
 }
@@ -85,8 +91,8 @@ type AuthDeps = Pick<
 >;
 
 /**
- * Passes only requests whose token or session permits them, before the body is read. Where a request has both,
- * the token counts.
+ * Passes only requests whose token or session permits them, before the body is read. Where a request has
+ * both, the token counts.
  */
 export function addAuth(app: Api, deps: AuthDeps): SignIn {
   const operatorDigest = digest(deps.apiToken);
@@ -134,7 +140,7 @@ export function addAuth(app: Api, deps: AuthDeps): SignIn {
       session === null
         ? await check(request, token !== null && isLinkText(token) ? null : token, callerWith)
         : await check(request, session, callerIn);
-    if (caller === null) throw unauthorized(authorization !== undefined);
+    if (caller === null) throw unauthorized(authorization, session !== null);
     return { caller, session };
   }
 
@@ -212,8 +218,10 @@ export function callerLabel(request: FastifyRequest): string {
 
 function accessOf(request: FastifyRequest): Access {
   const { account = null } = request.params as { account?: string };
-  const { operatorOnly = false, anyToken = false } = request.routeOptions.config;
-  return { operatorOnly, anyToken, account, changes: changesSomething(request.method) };
+  const { operatorOnly = false, anyToken = false, refusesMethod } = request.routeOptions.config;
+  // A method that the path never takes is refused as such, whatever the token may do.
+  const changes = refusesMethod !== true && changesSomething(request.method);
+  return { operatorOnly, anyToken, account, changes };
 }
 
 // Failures are only logged: a Redis that refuses writes must not prevent reads.
@@ -230,19 +238,6 @@ async function rememberUse(
   } catch (error) {
     request.log.debug({ error: String(error) }, 'token.use_not_noted');
   }
-}
-
-/** The problem of a request without a valid token; `given` says whether it had one at all. */
-export function unauthorized(given: boolean): Problem {
-  // RFC 6750 §3.1: no error code for a request without any credentials.
-  const challenge = `Bearer realm="filing-webhooks"${given ? ', error="invalid_token"' : ''}`;
-  return new Problem(
-    'unauthorized',
-    'Send "Authorization: Bearer <token>" with the operator token or an account token.',
-    {
-      headers: { 'www-authenticate': challenge },
-    },
-  );
 }
 
 function digest(text: string): Buffer {

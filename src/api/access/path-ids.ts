@@ -1,9 +1,9 @@
 import { accountNamePattern } from '../../accounts/account-store.ts';
 import type { Api } from '../server/api-instance.ts';
 import {
-  accountNotFound,
   attemptNotFound,
   eventNotFound,
+  noAccountName,
   replayNotFound,
   subscriptionNotFound,
   tokenNotFound,
@@ -32,7 +32,7 @@ export interface PathIds {
  * service's: they may be any text, and are part of no key.
  */
 export function refusedIds(route: string, { account, id, replay, attempt, event }: PathIds): Problem | null {
-  if (account !== undefined && !accountName.test(account)) return accountNotFound();
+  if (account !== undefined && !accountName.test(account)) return noAccountName();
   const [form, notFound] = route.includes('/tokens/')
     ? [tokenId, tokenNotFound]
     : [subscriptionId, subscriptionNotFound];

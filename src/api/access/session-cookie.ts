@@ -82,8 +82,10 @@ export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply,
 }
 
 function attributes(mode: PageMode, secure: boolean) {
-  const ofMode = mode === 'frame' ? { sameSite: 'none', partitioned: true } : { sameSite: 'strict' };
-  return { path: '/', httpOnly: true, secure, ...ofMode } as const;
+  const common = { path: '/', httpOnly: true, secure };
+  return mode === 'frame'
+    ? ({ ...common, sameSite: 'none', partitioned: true } as const)
+    : ({ ...common, sameSite: 'strict' } as const);
 }
 
 // Browsers do not tell the ports of a host apart, so the name does: two daemons of one host do not sign each
@@ -93,7 +95,8 @@ function nameOf({ port }: FastifyRequest, mode: PageMode, secure: boolean): stri
   return `${secure ? '__Host-' : ''}filing-webhooks${mode === 'frame' ? '-frame' : ''}${place}`;
 }
 
-// A proxy that is not trusted hides that the browser speaks https; the origin that the browser sends does not.
+// A proxy that is not trusted hides that the browser speaks https; the origin that the browser sends does
+// not.
 function isSecure({ protocol, headers, host }: FastifyRequest, publicUrl: string | null): boolean {
   const known = publicUrl === null ? null : URL.parse(publicUrl);
   return (

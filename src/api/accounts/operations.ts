@@ -18,6 +18,7 @@ export const listAccounts = {
   tags: ['Accounts'],
   operationId: 'listAccounts',
   summary: 'List accounts',
+  description: 'By name. A page holds settings, counts and health of each account, never its key.',
   querystring: record(pageQuery),
   response: { 200: accountListSchema, ...problems(422) },
 };
@@ -57,6 +58,8 @@ export const getAccount = {
   tags: ['Accounts'],
   operationId: 'getAccount',
   summary: 'Settings, counts and health of an account',
+  description:
+    'Counts and health are as of the last complete poll; before the first one nothing is known, and the counts are zero.',
   params: inAccount,
   response: { 200: answer('Account', 'The account.'), ...problems() },
 };
@@ -66,6 +69,7 @@ export const getCounts = {
   tags: ['Accounts'],
   operationId: 'getCounts',
   summary: 'Filings by status over the past hours or days',
+  description: 'Points are kept for a week.',
   params: inAccount,
   querystring: countsQuerySchema,
   response: { 200: countsAnswerSchema, ...problems(422) },
@@ -101,6 +105,8 @@ export const pollAccount = {
   tags: ['Accounts'],
   operationId: 'pollAccount',
   summary: 'Poll an account now',
+  description:
+    'The poll is queued, and one that runs already counts for it. `lastCompletePollAt` in the health of the account shows when it was done.',
   params: inAccount,
   querystring: pollQuerySchema,
   response: { 202: pollAnswerSchema, ...problems(403, 422) },

@@ -16,6 +16,7 @@ export const listAttempts = {
   tags: ['Delivery'],
   operationId: 'listAttempts',
   summary: 'List attempts to deliver, newest first',
+  description: 'Test calls are not among them. A read-only token sees them without responses.',
   params: subscriptionParams,
   querystring: attemptsQuerySchema,
   response: { 200: attemptListSchema, ...problems(422) },
@@ -26,6 +27,8 @@ export const listAccountAttempts = {
   tags: ['Delivery'],
   operationId: 'listAccountAttempts',
   summary: 'List attempts of all subscriptions, newest first',
+  description:
+    'Filters are combined. With a filter a page may hold fewer attempts than `limit`, or none, and still have a next one.',
   params: ofAccountParams,
   querystring: accountAttemptsQuerySchema,
   response: { 200: attemptListSchema, ...problems(422) },
@@ -36,6 +39,8 @@ export const getAttempt = {
   tags: ['Delivery'],
   operationId: 'getAttempt',
   summary: 'Read an attempt with its request and its response',
+  description:
+    'The request is written once more from the event, as long as that is in the log. Values of custom headers are masked.',
   params: attemptParams,
   response: {
     200: answer('AttemptDetail', 'The attempt, and those of the same event for the same subscription.'),
@@ -48,6 +53,7 @@ export const listDeliveries = {
   tags: ['Delivery'],
   operationId: 'listDeliveries',
   summary: 'Who has an event, and who not yet',
+  description: 'One item for each subscription of the account, also for those that do not select the event.',
   params: eventParams,
   querystring: record({ ...pageQuery, ...eventQuerySchema }),
   response: { 200: eventDeliveryListSchema, ...problems(422) },
@@ -58,6 +64,8 @@ export const listDeadLetters = {
   tags: ['Delivery'],
   operationId: 'listDeadLetters',
   summary: 'List events that were given up, newest first',
+  description:
+    'An event is given up when its attempts are used up, when it was trimmed before delivery, or when it cannot be read. POST …/replay delivers it again.',
   params: subscriptionParams,
   querystring: record(pageQuery),
   response: { 200: deadLetterListSchema, ...problems(422) },

@@ -1,3 +1,4 @@
+import { replaysKept } from '../../delivery/replay/replay-store.ts';
 import { answer, bodyProblems, pageQuery, problems, record } from '../shared/schema.ts';
 import { subscriptionParams } from '../subscriptions/schema.ts';
 import {
@@ -17,7 +18,7 @@ export const replayEvents = {
   description:
     'Without conditions everything still in the log that the subscription asks for is delivered again. The same request asked again ' +
     'before it has finished is the same replay, so it may be repeated when the answer was lost. Progress is under ' +
-    '…/replays/{id}, below the subscription as well as below the account.',
+    `…/replays/{id}, below the subscription as well as below the account; of each subscription the latest ${replaysKept} are kept.`,
   params: subscriptionParams,
   querystring: replayQuerySchema,
   body: replayInputSchema,
@@ -33,6 +34,7 @@ export const getSubscriptionReplay = {
   tags: ['Delivery'],
   operationId: 'getSubscriptionReplay',
   summary: 'How far a replay has got',
+  description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
   params: subscriptionReplayParams,
   response: { 200: answer('Replay', 'The progress of the replay.'), ...problems() },
 };
@@ -42,6 +44,7 @@ export const getReplay = {
   tags: ['Delivery'],
   operationId: 'getReplay',
   summary: 'How far a replay has got',
+  description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
   params: replayParams,
   response: { 200: answer('Replay', 'The progress of the replay.'), ...problems() },
 };
@@ -51,6 +54,7 @@ export const listReplays = {
   tags: ['Delivery'],
   operationId: 'listReplays',
   summary: 'List replays, newest first',
+  description: 'Running and ended replays with their conditions and their progress.',
   params: subscriptionParams,
   querystring: record(pageQuery),
   response: { 200: replayListSchema, ...problems(422) },

@@ -1,12 +1,15 @@
 import { Type } from 'typebox';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
+import { eventIdPattern } from '../shared/patterns.ts';
 import { instantSchema } from '../shared/instant.ts';
 import { eventTypesSchema } from '../subscriptions/schema.ts';
 
 /** Body of POST …/replay. */
 export const replayInputSchema = record({
   after: Type.Optional(instantSchema('Events recorded at this time or later.')),
-  before: Type.Optional(instantSchema('Events recorded earlier than this time.')),
+  before: Type.Optional(
+    instantSchema('Events recorded earlier than this time, which is later than `after`.'),
+  ),
   eventTypes: Type.Optional(eventTypesSchema),
   filingId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, description: 'Events of this filing.' }),
@@ -15,7 +18,7 @@ export const replayInputSchema = record({
     Type.Boolean({ default: false, description: 'Only events that were given up.' }),
   ),
   eventIds: Type.Optional(
-    Type.Array(Type.String({ pattern: '^evt_[0-9A-Za-z]{1,64}$' }), {
+    Type.Array(Type.String({ pattern: eventIdPattern }), {
       minItems: 1,
       maxItems: 100,
       uniqueItems: true,
@@ -56,7 +59,11 @@ const replay = {
 };
 
 /** Response of POST …/replay. */
-export const replayStartedSchema = record(replay, { description: 'Begun.' });
+export const replayStartedSchema = {
+  description: 'Begun.',
+  headers: { location: { type: 'string', description: 'Where its progress is.' } },
+  content: { 'application/json': { schema: record(replay) } },
+};
 
 const noCondition = 'null for no such condition.';
 

@@ -1,17 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import type { LogEntry } from '../../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
+import { positionBefore } from '../../events/search/position-at.ts';
 import { chargeRows } from '../access/cost.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
+import { instantMs } from '../shared/instant.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { pageLimit } from '../shared/schema.ts';
 import type { ApiDeps } from '../deps.ts';
 import { checkpointCursor, decodeCheckpoint, eventsJson } from './json.ts';
 import { scanEvents, scanNewestEvents } from './scan.ts';
-import type { EventFilter, ScannedLog } from './scan.ts';
+import type { EventFilter, LogStretch, ScannedLog } from './scan.ts';
 import { listEvents } from './schema.ts';
-import { parseTypes } from './schema.ts';
+import { parseTypes } from '../shared/patterns.ts';
 
 /** The log of an account's events. */
 export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
@@ -21,7 +23,8 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
     const { limit = pageLimit, cursor, types, filingId, order } = request.query;
     const from = decodeCheckpoint(order === 'newest' ? 'newest-events' : 'events', cursor);
     if (request.method === 'HEAD') return headersOnly(reply);
-    const filter = { types: parseTypes(types), filingId: filingId ?? null };
+    const { between, read: looked } = await stretchOf(log, account, request.query);
+    const filter = { types: parseTypes(types), filingId: filingId ?? null, between };
     const list = order === 'newest' ? listNewest : listOldest;
     const { entries, nextCursor, resumeCursor, read } = await list(
       { log, sections },
@@ -30,13 +33,28 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
       filter,
       limit,
     );
-    chargeRows(request, read);
+    chargeRows(request, looked + read);
     const tail = JSON.stringify({ nextCursor, resumeCursor }).slice(1);
     void reply.type('application/json; charset=utf-8');
     return reply.send(
       Buffer.concat([Buffer.from('{"items":['), ...eventsJson(entries), Buffer.from(`],${tail}`)]),
     );
   });
+}
+
+// The positions of the time that a request asks for.
+async function stretchOf(
+  log: ScannedLog['log'],
+  account: string,
+  query: { readonly after?: string | undefined; readonly before?: string | undefined },
+): Promise<{ between: LogStretch; read: number }> {
+  const [after, before] = [instantMs(query.after), instantMs(query.before)];
+  const from = after === null ? null : await positionBefore(log, account, after);
+  const to = before === null ? null : await positionBefore(log, account, before);
+  return {
+    between: { after: from?.checkpoint ?? logBeginning, upTo: to?.checkpoint ?? null },
+    read: (from?.read ?? 0) + (to?.read ?? 0),
+  };
 }
 
 // A search by type may pass over thousands of events for each one that it finds.

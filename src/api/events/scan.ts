@@ -9,7 +9,17 @@ import { scanTypes } from './type-scan.ts';
 export interface EventFilter {
   readonly types: readonly string[] | null;
   readonly filingId: string | null;
+  /** The positions between which they stand: after the first, up to the last. Missing = the whole log. */
+  readonly between?: LogStretch;
 }
+
+/** A stretch of a log: after one checkpoint, up to another one; null = to its end. */
+export interface LogStretch {
+  readonly after: Checkpoint;
+  readonly upTo: Checkpoint | null;
+}
+
+const wholeLog: LogStretch = { after: logBeginning, upTo: null };
 
 /** Events of the log, and the position up to which it was searched. */
 export interface EventScan {
@@ -35,7 +45,7 @@ const pageBytesMax = 8 * 1024 * 1024;
 
 /** Whether an event passes the filter; pure. */
 export function matchesFilter(
-  { types, filingId }: EventFilter,
+  { types, filingId }: Pick<EventFilter, 'types' | 'filingId'>,
   entry: Pick<LogEntry, 'type' | 'filingId'>,
 ): boolean {
   if (filingId !== null && entry.filingId !== filingId) return false;
@@ -54,21 +64,25 @@ export async function scanEvents(
   filter: EventFilter,
   limit: number,
 ): Promise<EventScan> {
-  const after = cursor.position === 0 ? cursor : await log.commonWith(account, cursor);
-  const { filingId, types } = filter;
+  const start = cursor.position === 0 ? cursor : await log.commonWith(account, cursor);
+  const { filingId, types, between = wholeLog } = filter;
+  const after = start.position < between.after.position ? between.after : start;
+  const last = between.upTo?.position ?? Infinity;
   if (filingId === null && types !== null) {
-    const range = { patterns: types, after, before: null };
+    const range = { patterns: types, after, before: null, last };
     return load(log, account, fitPage(await scanTypes({ log, sections }, account, range, limit), limit));
   }
   if (filingId === null) {
-    const read = (position: number, count: number) => log.outlineAfter(account, position, count);
+    const read = async (position: number, count: number) =>
+      (await log.outlineAfter(account, position, count)).filter((entry) => entry.position <= last);
     return load(log, account, await scan(read, after, limit));
   }
   const head = await log.head(account);
+  const end = between.upTo !== null && between.upTo.position < head.position ? between.upTo : head;
   const positions = await log.positionsOf(account, filingId);
-  const behind = positions.filter((position) => position > after.position);
+  const behind = positions.filter((position) => position > after.position && position <= last);
   const found = await findAt(log, account, behind, filter, limit, after);
-  const position = found.more || head.position < found.position.position ? found.position : head;
+  const position = found.more || end.position < found.position.position ? found.position : end;
   return load(log, account, { ...found, position });
 }
 
@@ -80,18 +94,24 @@ export async function scanNewestEvents(
   filter: EventFilter,
   limit: number,
 ): Promise<EventScan> {
-  const before = await newestBefore(log, account, cursor);
-  const { filingId, types } = filter;
+  const { filingId, types, between = wholeLog } = filter;
+  const newest = await newestBefore(log, account, cursor);
+  const { after, upTo } = between;
+  const before =
+    upTo !== null && upTo.position < newest.position ? { position: upTo.position + 1, timeline: '' } : newest;
   if (filingId === null && types !== null) {
-    const range = { patterns: types, after: logBeginning, before };
+    const range = { patterns: types, after, before, last: Infinity };
     return load(log, account, fitPage(await scanTypes({ log, sections }, account, range, limit), limit));
   }
   if (filingId === null) {
-    const read = (position: number, count: number) => log.outlineBefore(account, position, count);
+    const read = async (position: number, count: number) =>
+      (await log.outlineBefore(account, position, count)).filter((entry) => entry.position > after.position);
     return load(log, account, await scan(read, before, limit));
   }
   const positions = await log.positionsOf(account, filingId);
-  const older = positions.filter((position) => position < before.position).toReversed();
+  const older = positions
+    .filter((position) => position < before.position && position > after.position)
+    .toReversed();
   return load(log, account, await findAt(log, account, older, filter, limit, before));
 }
 

@@ -1,18 +1,16 @@
 import { Type } from 'typebox';
 import { accountParams, answer, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
-import { eventPatterns } from '../../events/event-types.ts';
+import { typesPattern } from '../shared/patterns.ts';
+import { instantSchema } from '../shared/instant.ts';
 
 const filters = {
   types: Type.Optional(
-    Type.Refine(
-      Type.String({
-        maxLength: 2048,
-        description: 'Only these types: exact names or `prefix.*`, with commas between.',
-        examples: ['filing.completed,filing.rejected'],
-      }),
-      (text) => typesProblem(text) === null,
-      (text) => typesProblem(text) ?? '',
-    ),
+    Type.String({
+      maxLength: 2048,
+      pattern: typesPattern,
+      description: 'Only these types: exact names or `prefix.*`, with commas between.',
+      examples: ['filing.completed,filing.rejected'],
+    }),
   ),
   filingId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this filing.' }),
@@ -23,6 +21,8 @@ const filters = {
 const eventsQuerySchema = record({
   ...pageQuery,
   ...filters,
+  after: Type.Optional(instantSchema('Only events recorded at this time or later.')),
+  before: Type.Optional(instantSchema('Only events recorded earlier than this time.')),
   order: Type.Optional(
     oneOf(['oldest', 'newest'], {
       default: 'oldest',
@@ -125,6 +125,7 @@ export const getEvent = {
   tags: ['Events'],
   operationId: 'getEvent',
   summary: 'Read an event',
+  description: 'As in the list of events: the body of its callbacks and its id.',
   params: eventParams,
   querystring: record(eventQuerySchema),
   response: { 200: answer('Event', 'The event, byte for byte as its callbacks have it.'), ...problems(422) },
@@ -142,14 +143,3 @@ export const streamEvents = {
   headers: streamHeaders,
   response: { 200: eventStream, ...problems(422, 429) },
 };
-
-/** The patterns of a `types` filter; null without one. */
-export function parseTypes(types: string | undefined): string[] | null {
-  return types === undefined ? null : types.split(',').map((type) => type.trim());
-}
-
-function typesProblem(text: unknown): string | null {
-  if (typeof text !== 'string') return null;
-  const unknown = parseTypes(text)?.filter((type) => !eventPatterns.includes(type)) ?? [];
-  return unknown.length === 0 ? null : `must consist of ${eventPatterns.join(', ')}`;
-}

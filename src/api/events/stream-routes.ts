@@ -14,7 +14,7 @@ import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
 import { matchesFilter } from './scan.ts';
 import type { EventFilter } from './scan.ts';
 import { streamEvents } from './schema.ts';
-import { parseTypes } from './schema.ts';
+import { parseTypes } from '../shared/patterns.ts';
 import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';
 import { Problem } from '../shared/problem.ts';

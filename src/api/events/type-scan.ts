@@ -25,6 +25,16 @@ interface Range {
 // Maximum number of events that are read in Redis for one page, besides those of the page.
 const readMax = 2_000;
 
+/** The events that a scan looks for: newest first where `before` is given. */
+export interface ScannedRange {
+  /** Types, exact or `prefix.*`. */
+  readonly patterns: readonly string[];
+  readonly after: Checkpoint;
+  readonly before: Checkpoint | null;
+  /** The last position that is wanted; Infinity for any. */
+  readonly last: number;
+}
+
 /**
  * Up to `limit` + 1 events of these types (exact, or `prefix.*`) within a range of positions. What is known
  * of the log's sections decides which of them are read, and at most 2 000 events are read: so it may find
@@ -33,13 +43,12 @@ const readMax = 2_000;
 export async function scanTypes(
   { log, sections }: { readonly log: EventLog; readonly sections: LogSections },
   account: string,
-  { patterns, after, before }: { patterns: readonly string[]; after: Checkpoint; before: Checkpoint | null },
+  { patterns, after, before, last: lastWanted }: ScannedRange,
   limit: number,
 ): Promise<TypeScan> {
   const searched = await sections.search(account);
   const [oldest] = await log.outlineAfter(account, after.position, 1);
-  const last =
-    before === null ? searched.head.position : Math.min(before.position - 1, searched.head.position);
+  const last = Math.min(lastWanted, (before?.position ?? Infinity) - 1, searched.head.position);
   const from = before ?? after;
   if (oldest === undefined || oldest.position > last)
     return { found: [], position: from, more: false, read: 1 };

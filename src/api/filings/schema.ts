@@ -199,6 +199,7 @@ export const getFiling = {
   tags: ['Filings'],
   operationId: 'getFiling',
   summary: 'A filing as last seen, and its events',
+  description: 'The events are the latest ones that the log still holds, oldest first.',
   params: filingParams,
   response: { 200: filingWithEventsSchema, ...problems() },
 };

@@ -41,6 +41,7 @@ export const unmarkSeen = {
   tags: ['Filings'],
   operationId: 'unmarkFilingSeen',
   summary: 'Take the note back that somebody has seen a rejection',
+  description: 'The filing counts as not seen again. Succeeds without a note, too.',
   params: filingParams,
   response: { 204: { type: 'null', description: 'It counts as unseen.' }, ...problems(403) },
 };

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { markAnswer } from '../../http/answer-kind.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
-import { record } from '../shared/schema.ts';
+import { openProblems, record } from '../shared/schema.ts';
 
 // Milliseconds for the response about readiness; supervisors often allow two seconds.
 const readinessMs = 1_800;
@@ -17,12 +17,17 @@ const verdict = { description: 'The verdict.' };
 const readinessSchema = record({ ready: Type.Boolean(), reasons: reasonsSchema }, verdict);
 const livenessSchema = record({ live: Type.Boolean(), reasons: reasonsSchema }, verdict);
 
+const { default: anyProblem } = openProblems() as { default: object };
+// Seconds until a probe may ask again.
+const retryAfter = '5';
+
 const getLiveness = {
   tags: ['Operation'],
   operationId: 'getLiveness',
   security: [],
   summary: 'Whether the process works; 503 means that a restart would help',
-  response: { 200: livenessSchema, 503: livenessSchema },
+  description: 'Needs no token and asks no other service: a daemon whose Redis is away lives on.',
+  response: { 200: livenessSchema, 503: livenessSchema, '4xx': anyProblem, default: anyProblem },
 };
 
 const getReadiness = {
@@ -30,7 +35,18 @@ const getReadiness = {
   operationId: 'getReadiness',
   security: [],
   summary: 'Whether the daemon keeps its promise right now; 503 says why not',
-  response: { 200: readinessSchema, 503: readinessSchema },
+  description:
+    'Needs no token. `reasons` names each fault that keeps events from being detected or delivered.',
+  response: {
+    200: readinessSchema,
+    503: {
+      description: 'The verdict; `reasons` say what is wrong.',
+      headers: { 'retry-after': { type: 'string', description: 'Seconds until it is worth asking again.' } },
+      content: { 'application/json': { schema: readinessSchema } },
+    },
+    '4xx': anyProblem,
+    default: anyProblem,
+  },
 };
 
 const getMetrics = {
@@ -38,7 +54,11 @@ const getMetrics = {
   operationId: 'getMetrics',
   security: [],
   summary: 'Metrics for Prometheus',
-  response: { 200: { description: 'Metrics.', content: { 'text/plain': { schema: Type.String() } } } },
+  description: 'In the text format. One answer is made for all that ask within a second.',
+  response: {
+    200: { description: 'Metrics.', content: { 'text/plain': { schema: Type.String() } } },
+    ...openProblems(),
+  },
 };
 
 /** Liveness, readiness and metrics in Prometheus' text format; they need no token. */
@@ -60,6 +80,7 @@ export function addHealthRoutes(
   app.get('/health/ready', { schema: getReadiness }, async (_request, reply) => {
     const { ready, reasons } = await inTime(readiness);
     void reply.code(ready ? 200 : 503);
+    if (!ready) void reply.header('retry-after', retryAfter);
     return { ready, reasons: [...reasons] };
   });
 

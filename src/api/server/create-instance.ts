@@ -7,6 +7,7 @@ import { addCallerDecorator, callerLabel, callerOf } from '../access/auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { careForConnections } from '../connections/care-for-connections.ts';
 import { endLateInTurns } from '../connections/late-requests.ts';
+import { malformedJson } from './malformed-json.ts';
 import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
 import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
 import { httpTimes } from './http-times.ts';
@@ -81,7 +82,11 @@ function acceptOnlyJson(app: Api): void {
     }
     // Many clients declare JSON on a POST or DELETE without a body.
     if (body === '') done(null, undefined);
-    else void parseJson(request, body as string, done);
+    else
+      void parseJson(request, body as string, (error, value) => {
+        const fault = error === null ? null : malformedJson(body as string);
+        done(fault ?? error, value);
+      });
   });
 }
 

@@ -37,11 +37,11 @@ const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map
 
 /**
  * The problem that a client gets for an error. An unexpected error becomes an `internal_error` that shows
- * nothing internal.
+ * nothing internal. `ofRead` says that the request changes nothing.
  */
-export function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown, ofRead = false): Problem {
   if (error instanceof Problem) return error;
-  if (isStoreFailure(error)) return storeUnavailable();
+  if (isStoreFailure(error)) return storeUnavailable(ofRead);
   if (error instanceof AccountQuotaError) return quotaExceeded(error);
   // The messages of these errors say what to do and hold no stored data.
   if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
@@ -61,7 +61,7 @@ export function toProblem(error: unknown): Problem {
 
 /** Responds to a failure, also to one that the framework finds before it knows the route. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = error === request.raw.errored ? cutOff() : toProblem(error);
+  const problem = error === request.raw.errored ? cutOff() : toProblem(error, isRead(request));
   if (problem.statusCode >= 500 && error !== problem) logFailure(error, request);
   void reply
     .code(problem.statusCode)
@@ -73,7 +73,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 /** Responds to a path without a route. */
 export function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.split('?', 1)[0]?.slice(0, 200);
-  sendError(new Problem('not_found', `There is no ${path}; /docs lists all paths.`), request, reply);
+  const hint = path?.endsWith('/') === true ? 'leave out the slash at its end, or see' : 'see';
+  sendError(new Problem('not_found', `There is no ${path}; ${hint} /docs for all paths.`), request, reply);
 }
 
 /** Answers a connection from which no request could be read, and closes it. */
@@ -119,9 +120,14 @@ function cutOff(): Problem {
   return new Problem('request_timeout', 'The connection ended before the request did.');
 }
 
-function storeUnavailable(): Problem {
-  const detail =
-    'Redis does not answer or refuses writes. It is not known whether a change was made; try again.';
+function isRead({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function storeUnavailable(ofRead: boolean): Problem {
+  const detail = ofRead
+    ? 'Redis does not answer, so this could not be read; try again.'
+    : 'Redis does not answer or refuses writes. It is not known whether a change was made; try again.';
   return new Problem('store_unavailable', detail, retryHeaders('store_unavailable'));
 }
 

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { SchemaViolation } from '../../json/validation-problems.ts';
 import { meant, suggestion, unknownWord } from '../../words/near-name.ts';
+import { timeWords } from '../shared/instant.ts';
 import { patternWords } from '../shared/patterns.ts';
 
 /** The keywords of a schema of which messages speak. */
@@ -70,14 +71,11 @@ export function explain(
     case 'format':
       return params['format'] === 'date-time' ? timeWords : undefined;
     case 'pattern':
-      return patternWords.get(String(params['pattern']));
+      return wrongText(valueAt(checked.value, at), String(params['pattern']));
     default:
       return undefined;
   }
 }
-
-/** What a time in a request must be. */
-export const timeWords = 'must be a time with its zone, such as 2026-11-21T10:00:00Z';
 
 function unknownField(
   { part }: Checked,
@@ -105,6 +103,10 @@ function wrongType({ part }: Checked, schema: Described, unit: string): string {
 
 function range({ minimum, maximum }: Described, unit: string): string {
   return minimum === undefined || maximum === undefined ? unit : ` from ${minimum} to ${maximum}${unit}`;
+}
+
+function wrongText(value: unknown, pattern: string): string | undefined {
+  return typeof value === 'string' ? patternWords.get(pattern)?.(value) : undefined;
 }
 
 function wrongWord(value: unknown, at: readonly string[], allowed: unknown): string | undefined {

@@ -20,10 +20,10 @@ export function createStartingAnswers({ reason, metrics }: StartingDeps): Reques
   return (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];
     if (path === '/health/live') return sendJson(response, 200, { live: true, reasons: [] });
-    if (path === '/health/ready') return sendJson(response, 503, { ready: false, reasons: [reason()] });
     if (path === '/metrics') return void sendMetrics(response, metrics);
-    const problem = new Problem('starting', `${reason()} Nothing was done; try again.`);
     response.setHeader('retry-after', retryAfter);
+    if (path === '/health/ready') return sendJson(response, 503, { ready: false, reasons: [reason()] });
+    const problem = new Problem('starting', `${reason()} Nothing was done; try again.`);
     sendJson(response, problem.statusCode, problemBody(problem), problemType);
   };
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
+import { tokenGone } from '../shared/unauthorized.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
-import { callerOf, unauthorized, type Caller, type SignIn } from '../access/auth.ts';
+import { callerOf, type Caller, type SignIn } from '../access/auth.ts';
 import { chargeRows } from '../access/cost.ts';
 import {
   clearSessionCookie,
@@ -34,7 +35,7 @@ export function addSessionRoutes(
     const caller = await signIn(request, given, link === undefined ? 'token' : 'link');
     chargeRows(request, rowsOfSignIn);
     const made = await sessions.create(caller.kind === 'operator' ? null : caller.token, now());
-    if (made === null) throw unauthorized(true);
+    if (made === null) throw tokenGone();
     const asked = modeOfRequest(request, publicUrl) ?? 'page';
     const mode = asked === 'frame' && link !== undefined && frameAncestors.length > 0 ? 'frame' : 'page';
     await endFormer(request, mode);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { answer, bodyProblems, nullable, oneOf, problems, record, timeOrNull } from '../shared/schema.ts';
 
-/** What the credentials of a request open. */
+/** The account and the rights that the credentials of a request open. */
 export const sessionSchema = record(
   {
     kind: oneOf(['operator', 'account'], { description: 'Whose credentials they are.' }),
@@ -41,6 +41,7 @@ export const getSession = {
   tags: ['Session'],
   operationId: 'getSession',
   summary: 'What the token or session of this request opens',
+  description: 'The kind of access, its account, whether it may change anything, and its expiry.',
   response: { 200: answer('Session', 'What it opens.'), ...problems() },
 };
 

@@ -2,20 +2,37 @@ import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { nullable } from './schema.ts';
 
-const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+const pattern = /^(\d{4}-\d{2}-(\d{2})T\d{2}:\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Whether a text is a time with date, clock and offset (RFC 3339 §5.6) on a day that exists; pure. */
+/**
+ * Whether a text is a time with date, clock and offset (RFC 3339 §5.6) on a day that exists, in the years 0
+ * to 9999 of UTC; pure. It may be a leap second, at the end of a month in UTC.
+ */
 export function isInstant(text: string): boolean {
-  const [, year, month, day] = pattern.exec(text) ?? [];
-  if (day === undefined || Number.isNaN(Date.parse(text.toUpperCase()))) return false;
-  // Date.parse reads the 30th of February as a day in March.
-  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+  return toMs(text) !== null;
 }
 
-/** Milliseconds since the epoch of a text that `isInstant`; null without one; pure. */
+/**
+ * Milliseconds since the epoch of a text that `isInstant`; null without one; pure. A leap second is the first
+ * second of the next minute, as in POSIX.
+ */
 export function instantMs(text: string | null | undefined): number | null {
-  return text === null || text === undefined ? null : Date.parse(text.toUpperCase());
+  return text === null || text === undefined ? null : toMs(text);
 }
+
+function toMs(text: string): number | null {
+  const [, minute, day, second, fraction = '', offset] = pattern.exec(text.toUpperCase()) ?? [];
+  if (minute === undefined) return null;
+  const isLeap = second === '60';
+  const ms = Date.parse(`${minute}:${isLeap ? '59' : second}${fraction}${offset}`) + (isLeap ? 1_000 : 0);
+  // Date.parse reads the 30th of February as a day in March.
+  const isDay = new Date(`${minute.slice(0, 10)}T00:00Z`).getUTCDate() === Number(day);
+  if (Number.isNaN(ms) || !isDay || !/^\d{4}-/.test(new Date(ms).toISOString())) return null;
+  return isLeap && !/-01T00:00:00/.test(new Date(ms).toISOString()) ? null : ms;
+}
+
+/** The message about a time in a request that is none. */
+export const timeWords = 'must be a time with its zone, such as 2026-11-21T10:00:00Z';
 
 /** A time in a request. */
 export const instantSchema = (description: string) => onExistingDay(timeText(description));
@@ -31,6 +48,6 @@ function onExistingDay<T extends TSchema>(schema: T) {
   return Type.Refine(
     schema,
     (text) => typeof text !== 'string' || isInstant(text),
-    () => 'must be a time such as 2026-12-31T23:59:59Z (RFC 3339)',
+    () => timeWords,
   );
 }

@@ -1,11 +1,17 @@
+import { accountNameWords } from './patterns.ts';
 import { Problem } from './problem.ts';
 
 /** The problem of an account that does not exist. */
 export function accountNotFound(): Problem {
   return new Problem(
     'account_not_found',
-    'GET /v1/accounts lists the accounts; PUT on this path creates it.',
+    'GET /v1/accounts lists the accounts; PUT /v1/accounts/{account} creates this one.',
   );
+}
+
+/** The problem of an account whose name no account can have. */
+export function noAccountName(): Problem {
+  return new Problem('account_not_found', `No account has such a name: it is ${accountNameWords}.`);
 }
 
 /** The problem of a subscription that does not exist. */

@@ -1,9 +1,14 @@
 import { accountNamePattern } from '../../accounts/account-store.ts';
+import { eventPatterns, offeredPatterns } from '../../events/event-types.ts';
+import { unknownWord } from '../../words/near-name.ts';
+import { unknownState } from '../../words/state-names.ts';
 
-/** What the name of an account may be. */
+/** The form of an account's name, in words. */
 export const accountNameWords = '1 to 64 letters, digits, dots, - and _, the first a letter or digit';
 
-/** A signing secret: `whsec_` and the padded base64 of 24 to 64 bytes, exactly those that `parseSecret` takes. */
+/**
+ * A signing secret: `whsec_` and the padded base64 of 24 to 64 bytes, exactly those that `parseSecret` takes.
+ */
 export const secretPattern =
   '^whsec_(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{5}[AQgw]==)?$';
 
@@ -23,13 +28,40 @@ export const statePattern = '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$';
 export const linePattern =
   '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$';
 
-/** What a value must be that does not match a pattern of the API's schemas, by that pattern. */
-export const patternWords: ReadonlyMap<string, string> = new Map([
-  [accountNamePattern, `must be ${accountNameWords}`],
-  [secretPattern, 'must be whsec_ and the base64 of 24 to 64 bytes'],
-  [partnerKeyPattern, 'must be 1 to 512 printable ASCII characters without a space at either end'],
-  [idempotencyKeyPattern, 'must be 1 to 255 printable ASCII characters'],
-  [statusPattern, 'must not hold control characters'],
-  [linePattern, 'must be one line of text that is not blank'],
-  [statePattern, 'must be the abbreviation of a state, e.g. TX'],
+/** The id of a subscription. */
+export const subscriptionIdPattern = '^sub_[0-9A-Za-z]{1,64}$';
+
+/** The id of an event. */
+export const eventIdPattern = '^evt_[0-9A-Za-z]{1,64}$';
+
+const eachType = String.raw`\s*(?:${eventPatterns.map((name) => name.replaceAll(/[.*]/g, String.raw`\$&`)).join('|')})\s*`;
+
+/** Event types in a query, with commas between. */
+export const typesPattern = `^${eachType}(?:,${eachType})*$`;
+
+/** The patterns of a `types` filter in a query; null without one. */
+export function parseTypes(types: string | undefined): string[] | null {
+  return types === undefined ? null : types.split(',').map((type) => type.trim());
+}
+
+/** The message about a text that does not match a pattern of the API's schemas, by that pattern. */
+export const patternWords: ReadonlyMap<string, (text: string) => string> = new Map([
+  [accountNamePattern, () => `must be ${accountNameWords}`],
+  [secretPattern, () => 'must be whsec_ and the base64 of 24 to 64 bytes'],
+  [partnerKeyPattern, () => 'must be 1 to 512 printable ASCII characters without a space at either end'],
+  [idempotencyKeyPattern, () => 'must be 1 to 255 printable ASCII characters'],
+  [statusPattern, () => 'must not hold control characters'],
+  [linePattern, () => 'must be one line of text that is not blank'],
+  [
+    subscriptionIdPattern,
+    () => 'must be the id of a subscription, such as sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506',
+  ],
+  [eventIdPattern, () => 'must be the id of an event, such as evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
+  [statePattern, unknownState],
+  [typesPattern, unknownType],
 ]);
+
+function unknownType(text: string): string {
+  const unknown = parseTypes(text)?.find((type) => !eventPatterns.includes(type)) ?? '';
+  return unknownWord(unknown, 'event type', offeredPatterns);
+}

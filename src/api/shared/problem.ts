@@ -108,11 +108,14 @@ export function shorten(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
-/** The body of an error response (RFC 9457 §3). */
+/**
+ * The body of an error response (RFC 9457 §3). `type` is a reference relative to the address of the request,
+ * so it leads to the explanation whatever name the daemon is reached by.
+ */
 export function problemBody(problem: Problem) {
   const [status, title] = problemCodes[problem.code];
   return {
-    type: `urn:filing-webhooks:problem:${problem.code}`,
+    type: `/problems/${problem.code}`,
     title,
     status,
     code: problem.code,

@@ -70,7 +70,11 @@ export const accountParams = {
 /** Errors as RFC 9457 problem details, with a stable `code` to branch on. */
 export const problemSchema = record(
   {
-    type: Type.String({ description: 'URN of the code.' }),
+    type: Type.String({
+      format: 'uri-reference',
+      description: 'Where the code is explained, relative to the address of the request.',
+      examples: ['/problems/invalid_request'],
+    }),
     title: Type.String(),
     status: Type.Integer(),
     code: oneOf(Object.keys(problemCodes), { description: 'Stable; branch on this.' }),
@@ -111,10 +115,23 @@ type DocumentedStatus = keyof typeof statusTexts;
 
 /** The error responses of a route: these statuses, and the ones of every route. */
 export function problems(...statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
-  const all: readonly DocumentedStatus[] = [401, 404, 429, 503, 'default', ...statuses];
-  const content = { 'application/problem+json': { schema: { $ref: 'Problem#' } } };
-  return Object.fromEntries(all.map((status) => [status, { description: statusTexts[status], content }]));
+  const all: readonly DocumentedStatus[] = [401, 404, 422, 429, 503, 'default', ...statuses];
+  return Object.fromEntries(all.map((status) => [status, problemAnswer(status)]));
 }
+
+/** The error responses of a route without a token. */
+export function openProblems(...statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
+  const all: readonly DocumentedStatus[] = [429, 'default', ...statuses];
+  return Object.fromEntries(all.map((status) => [status, problemAnswer(status)]));
+}
+
+function problemAnswer(status: DocumentedStatus) {
+  const content = { 'application/problem+json': { schema: { $ref: 'Problem#' } } };
+  const headers = status === 429 || status === 503 ? { headers: { 'retry-after': retryAfter } } : {};
+  return { description: statusTexts[status], content, ...headers };
+}
+
+const retryAfter = { type: 'string', description: 'Seconds to wait, where waiting helps.' };
 
 /** The statuses of the errors that a route with a body adds. */
 export const bodyProblems = [400, 403, 413, 415, 422] as const;

@@ -4,6 +4,8 @@ import type { Static } from 'typebox';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
+import { snapshotType } from '../../events/event-types.ts';
+import { matchesType } from '../../subscriptions/matches-event.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps, UrlVerdict } from '../deps.ts';
@@ -102,6 +104,16 @@ export function applyPatch(
     ...(enabled === undefined ? {} : { enabled }),
     release: isCalledOtherwise(subscription, changed) || (enabled === true && !delivery.enabled),
   };
+}
+
+/** Refuses a subscription that begins with snapshots and does not ask for them. */
+export function requireSnapshots(
+  { eventTypes }: Pick<Subscription, 'eventTypes'>,
+  from: Subscription['from'],
+): void {
+  if (from !== 'state' || eventTypes.some((pattern) => matchesType(pattern, snapshotType))) return;
+  const message = `"state" begins with events of the type ${snapshotType}: add it to eventTypes, or ask for filing.*`;
+  throw invalidRequest([{ path: 'from', message }]);
 }
 
 /** The same text for the same request, whatever the order of its fields. */

@@ -1,14 +1,43 @@
 import { Type } from 'typebox';
-import { accountParams, answer, bodyProblems, pageQuery, problems, record } from '../shared/schema.ts';
+import {
+  accountParams,
+  answer,
+  bodyProblems,
+  pageQuery,
+  problems,
+  record,
+  timeOrNull,
+} from '../shared/schema.ts';
 import {
   idempotencyHeaders,
-  rotationInputSchema,
-  rotationSchema,
+  secretSchema,
   subscriptionInputSchema,
   subscriptionListSchema,
   subscriptionParams,
   subscriptionPatchSchema,
 } from './schema.ts';
+
+/** Body of POST …/rotate-secret. */
+const rotationInputSchema = record({
+  secret: Type.Optional(secretSchema),
+  graceMs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 604_800_000,
+      default: 86_400_000,
+      description: 'How long callbacks are signed with the former secret as well.',
+    }),
+  ),
+});
+
+/** Response of POST …/rotate-secret. */
+const rotationSchema = record(
+  {
+    secret: Type.String({ description: 'Shown only now.' }),
+    previousExpiresAt: timeOrNull('Until then callbacks also carry the signature of the former secret.'),
+  },
+  { description: 'The new secret.' },
+);
 
 const inAccount = Type.Object(accountParams);
 
@@ -17,6 +46,8 @@ export const createSubscription = {
   tags: ['Subscriptions'],
   operationId: 'createSubscription',
   summary: 'Register a subscription',
+  description:
+    'Answers the secret once. With an `Idempotency-Key` the request may be repeated when the answer was lost.',
   params: inAccount,
   headers: idempotencyHeaders,
   body: subscriptionInputSchema,
@@ -34,6 +65,7 @@ export const listSubscriptions = {
   tags: ['Subscriptions'],
   operationId: 'listSubscriptions',
   summary: 'List subscriptions',
+  description: "Oldest first, with the state of each one's delivery, and never with a secret.",
   params: inAccount,
   querystring: record(pageQuery),
   response: { 200: subscriptionListSchema, ...problems(422) },
@@ -44,6 +76,7 @@ export const getSubscription = {
   tags: ['Subscriptions'],
   operationId: 'getSubscription',
   summary: 'A subscription and the state of its delivery',
+  description: 'Never with a secret. `lag` counts the pending deliveries.',
   params: subscriptionParams,
   response: { 200: answer('Subscription', 'The subscription.'), ...problems() },
 };
@@ -71,6 +104,8 @@ export const deleteSubscription = {
   tags: ['Subscriptions'],
   operationId: 'deleteSubscription',
   summary: 'Remove a subscription with its attempts and dead letters',
+  description:
+    'At once and for ever: pending deliveries are dropped, and a callback that is on its way may still arrive.',
   params: subscriptionParams,
   response: { 204: { type: 'null', description: 'Removed.' }, ...problems(403) },
 };

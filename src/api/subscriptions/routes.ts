@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import { requestOfAll } from '../../delivery/replay/replay.ts';
+import { firstSnapshot } from '../../delivery/snapshot/start-snapshot.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
-import { registrationsMax, subscriptionsMax } from '../../subscriptions/store/subscription-store.ts';
 import type { ReadSubscription } from '../../subscriptions/store/stored-subscription.ts';
 import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
@@ -17,12 +18,13 @@ import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from './find.ts';
-import { accountNotFound, subscriptionNotFound } from '../shared/not-found.ts';
-import { Problem } from '../shared/problem.ts';
+import { subscriptionNotFound } from '../shared/not-found.ts';
 import { hideUrlPath } from './hidden-url.ts';
+import { readWarnings } from './warnings/read-warnings.ts';
 import { leaveBehind, type LeftBehind } from './leave-behind.ts';
-import { applyPatch, createInputCheck, fingerprint, newSubscription } from './input.ts';
-import { everything, replaySearchMs, startReplay } from './start-replay.ts';
+import { applyPatch, createInputCheck, fingerprint, newSubscription, requireSnapshots } from './input.ts';
+import { registrationProblem } from './setting-problems.ts';
+import { replaySearchMs, startReplay, startSnapshot } from './start-replay.ts';
 import { changedView, registeredView, subscriptionView } from './view.ts';
 import {
   createSubscription,
@@ -35,7 +37,7 @@ import {
 
 /** The subscriptions of an account. */
 export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
-  const { subscriptions, lags, now } = deps;
+  const { subscriptions, snapshot, lags, now } = deps;
   const checkInput = createInputCheck(deps);
 
   app.post(
@@ -47,22 +49,23 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     },
     async ({ params: { account }, body, headers, log: logger }, reply) => {
       const key = headers['idempotency-key'];
+      const asked = newSubscription(account, body, now());
+      requireSnapshots(asked, body.from);
+      const known = body.from === 'state' ? await snapshot.known(account) : 0;
       const result = await subscriptions.create(
-        newSubscription(account, body, now()),
+        asked,
         key === undefined ? null : { key, request: fingerprint(body) },
-        body.enabled,
+        { enabled: body.enabled, snapshot: body.from === 'state' ? firstSnapshot(known, now()) : null },
       );
-      if (result.kind === 'key_reused') throw keyReused();
-      if (result.kind === 'gone') throw accountNotFound();
-      if (result.kind === 'full') throw tooManySubscriptions();
-      if (result.kind === 'keys') throw tooManyKeys();
+      if (!('subscription' in result)) throw registrationProblem(result);
       const { subscription } = result;
       if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
-      const isBehind = subscription.from === 'earliest';
-      if (isBehind) await wakeSoon(deps, subscription, logger);
+      if (subscription.from !== 'now') await wakeSoon(deps, subscription, logger);
       void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
-      const waiting = isBehind ? await waitingFromEarliest(deps, subscription) : 0;
-      return registeredView(subscription, waiting, body.enabled ?? true);
+      const waiting =
+        subscription.from === 'earliest' ? await waitingFromEarliest(deps, subscription) : known;
+      const warnings = await readWarnings(deps, subscription);
+      return { ...registeredView(subscription, waiting, body.enabled ?? true), warnings };
     },
   );
 
@@ -104,11 +107,14 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       const updated = await change(deps, account, id, (found) => {
         const complete = leaveBehind(found, body, newSecret);
         ({ dropped } = complete);
-        return applyPatch(found, complete.patch, now());
+        const changed = applyPatch(found, complete.patch, now());
+        requireSnapshots(changed.subscription, body.from);
+        return changed;
       });
       await wakeSoon(deps, updated.subscription, logger);
       const shown = await view(deps, await beginFrom(deps, updated, body.from));
-      return changedView(shown, dropped, newSecret);
+      const warnings = body.states === undefined ? [] : await readWarnings(deps, updated.subscription);
+      return { ...changedView(shown, dropped, newSecret), warnings };
     },
   );
 
@@ -171,8 +177,9 @@ async function change(
 }
 
 /**
- * Moves the beginning of a subscription. A change from `now` to `earliest` replays the log. The field is
- * stored once the replay has begun, so a request repeated after a failure carries out the whole change.
+ * Moves the beginning of a subscription. A change to `earliest` replays the log, and `state` sends each
+ * filing as it is, whatever the beginning was. The field is stored once that has begun, so a request repeated
+ * after a failure carries out the whole change.
  */
 async function beginFrom(
   deps: ApiDeps,
@@ -180,8 +187,10 @@ async function beginFrom(
   from: Subscription['from'],
 ): Promise<SubscriptionRecord> {
   const { account, id, from: former = 'now' } = record.subscription;
-  if (from === undefined || from === former) return record;
-  if (from === 'earliest') await startReplay(deps, account, id, everything);
+  if (from === undefined) return record;
+  if (from === 'state') await startSnapshot(deps, account, id);
+  if (from === former) return record;
+  if (from === 'earliest') await startReplay(deps, account, id, requestOfAll);
   return change(deps, account, id, ({ subscription }) => ({
     subscription: { ...subscription, from },
     release: false,
@@ -217,25 +226,4 @@ async function wakeSoon(
   } catch (error) {
     logger.warn({ account, subscription: id, error: String(error) }, 'subscription.not_woken');
   }
-}
-
-function tooManySubscriptions(): Problem {
-  return new Problem(
-    'too_many_subscriptions',
-    `An account has at most ${subscriptionsMax} subscriptions: remove some.`,
-  );
-}
-
-function tooManyKeys(): Problem {
-  return new Problem(
-    'account_quota_exceeded',
-    `An account uses at most ${registrationsMax} idempotency keys in 24 hours: register without one, or wait.`,
-  );
-}
-
-function keyReused(): Problem {
-  return new Problem(
-    'idempotency_key_reused',
-    'Another request has used this Idempotency-Key within 24 hours. Use a new key for a new request.',
-  );
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { hiddenPath } from './hidden-url.ts';
 import { eventPatterns } from '../../events/event-types.ts';
+import { abbreviationOf, unknownState } from '../../words/state-names.ts';
 import { maskedHeader } from './setting-problems.ts';
 import { idempotencyKeyPattern, secretPattern, statePattern } from '../shared/patterns.ts';
 import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
@@ -39,8 +40,14 @@ export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
   examples: [['filing.*']],
 });
 
+const state = Type.Refine(
+  Type.String({ pattern: statePattern }),
+  (text) => abbreviationOf(text) === null,
+  unknownState,
+);
+
 const states = nullable(
-  Type.Array(Type.String({ pattern: statePattern }), {
+  Type.Array(state, {
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
@@ -82,10 +89,10 @@ const format = oneOf(['standard', 'cloudevents', 'slack', 'teams'], {
 
 const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });
 
-const beginnings = ['now', 'earliest'] as const;
+const beginnings = ['now', 'earliest', 'state'] as const;
 
 /** A signing secret in requests. */
-const secretSchema = Type.String({
+export const secretSchema = Type.String({
   pattern: secretPattern,
   description: '`whsec_` and the base64 of 24 to 64 random bytes (Standard Webhooks).',
   examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
@@ -114,7 +121,8 @@ export const subscriptionInputSchema = record({
   from: Type.Optional(
     oneOf(beginnings, {
       default: 'now',
-      description: '`earliest` first delivers all events that are still in the log.',
+      description:
+        '`earliest` first delivers all events that are still in the log; `state` first delivers each filing as it is, once, as `filing.snapshot`, and changes as they come.',
     }),
   ),
 });
@@ -126,7 +134,7 @@ export const subscriptionPatchSchema = record({
   from: Type.Optional(
     oneOf(beginnings, {
       description:
-        '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `now` takes nothing back.',
+        '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `state` delivers each filing as it is once more, whatever it was; `now` takes nothing back.',
     }),
   ),
   enabled: Type.Optional(enabled),
@@ -191,9 +199,18 @@ const shown = {
 /** A subscription as the API shows it; never with a secret. */
 export const subscriptionSchema = record(shown, { $id: 'Subscription' });
 
+const warningsSchema = Type.Array(Type.String(), {
+  description:
+    'Settings of this request that are permitted and probably not meant, such as a state that nothing of the account has.',
+});
+
 /** Response of POST …/subscriptions. */
 export const registeredSchema = record(
-  { ...shown, secret: Type.String({ description: 'Shown only now; callbacks are signed with it.' }) },
+  {
+    ...shown,
+    secret: Type.String({ description: 'Shown only now; callbacks are signed with it.' }),
+    warnings: warningsSchema,
+  },
   { $id: 'RegisteredSubscription' },
 );
 
@@ -201,6 +218,7 @@ export const registeredSchema = record(
 export const changedSchema = record(
   {
     ...shown,
+    warnings: warningsSchema,
     dropped: Type.Optional(
       Type.Array(oneOf(['headers', 'secret']), {
         description:
@@ -220,26 +238,4 @@ export const changedSchema = record(
 export const subscriptionListSchema = listOf(
   Type.Unsafe({ $ref: 'Subscription#' }),
   'Subscriptions, oldest first.',
-);
-
-/** Body of POST …/rotate-secret. */
-export const rotationInputSchema = record({
-  secret: Type.Optional(secretSchema),
-  graceMs: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 604_800_000,
-      default: 86_400_000,
-      description: 'How long callbacks are signed with the former secret as well.',
-    }),
-  ),
-});
-
-/** Response of POST …/rotate-secret. */
-export const rotationSchema = record(
-  {
-    secret: Type.String({ description: 'Shown only now.' }),
-    previousExpiresAt: timeOrNull('Until then callbacks also carry the signature of the former secret.'),
-  },
-  { description: 'The new secret.' },
 );

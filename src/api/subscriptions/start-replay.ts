@@ -1,18 +1,9 @@
-import type { ReplayRequest } from '../../delivery/replay/replay.ts';
+import { requestOfAll, type ReplayRequest } from '../../delivery/replay/replay.ts';
 import { ReplayRefusedError } from '../../delivery/replay/start-replay.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from './find.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
-
-/** The replay without conditions: all events that are still in the log. */
-export const everything: ReplayRequest = {
-  after: null,
-  before: null,
-  eventTypes: null,
-  filingId: null,
-  deadLettersOnly: false,
-};
 
 /** Milliseconds that the start of a replay may take: it searches up to half a million events of the log. */
 export const replaySearchMs = 60_000;
@@ -81,4 +72,17 @@ function unknownEvents(ids: readonly string[], { eventIds = [] }: ReplayRequest,
 function tooManyReplays(): Problem {
   const detail = 'Wait until a replay of this subscription has finished.';
   return new Problem('too_many_replays', detail, { headers: { 'retry-after': '60' } });
+}
+
+/** Starts to send each filing as it is. Throws a Problem as `startReplay` does. */
+export async function startSnapshot(
+  { hooks }: Pick<ApiDeps, 'hooks'>,
+  account: string,
+  id: string,
+): Promise<void> {
+  try {
+    await hooks.snapshot(account, id);
+  } catch (error) {
+    throw error instanceof ReplayRefusedError ? problemOf(error, requestOfAll) : error;
+  }
 }

@@ -53,7 +53,7 @@ export function registeredView(
   subscription: Subscription,
   waiting: number,
   enabled: boolean,
-): Static<typeof registeredSchema> {
+): Omit<Static<typeof registeredSchema>, 'warnings'> {
   const untouched = parseDeliveryState(enabled ? {} : { enabled: '0', disabledReason: byRequest });
   return {
     ...subscriptionView({ subscription, delivery: untouched, unreadable: null }, waiting),
@@ -66,7 +66,7 @@ export function changedView(
   shown: Static<typeof subscriptionSchema>,
   dropped: readonly LeftBehind[],
   newSecret: string | null,
-): Static<typeof changedSchema> {
+): Omit<Static<typeof changedSchema>, 'warnings'> {
   if (dropped.length === 0) return shown;
   const isNew = dropped.includes('secret') && newSecret !== null;
   return { ...shown, dropped: [...dropped], ...(isNew ? { secret: newSecret } : {}) };

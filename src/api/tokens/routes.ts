@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import { tokensMax, type AccountToken, type MadeToken } from '../../accounts/token-store.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { chargeRows } from '../access/cost.ts';
-import { callerOf, unauthorized } from '../access/auth.ts';
+import { callerOf } from '../access/auth.ts';
+import { tokenGone } from '../shared/unauthorized.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
@@ -11,7 +13,7 @@ import type { ApiDeps } from '../deps.ts';
 import { accountNotFound, tokenNotFound } from '../shared/not-found.ts';
 import { instantMs } from '../shared/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
-import { createToken, listTokens, deleteToken } from './schema.ts';
+import { createToken, listTokens, deleteToken, type tokenInputSchema } from './schema.ts';
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
@@ -24,7 +26,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     const settings = { name, readOnly, expiresAt: end, parent: maker?.id ?? null };
     const { token, text } = orRefusal(await tokens.create(account, settings, now()));
     void reply.code(201);
-    return { ...tokenView(token), token: text };
+    return { ...tokenView(token), token: text, warnings: warningsOf(request.body, token) };
   });
 
   app.get('/accounts/:account/tokens', { schema: listTokens }, async (request, reply) => {
@@ -63,7 +65,7 @@ export function makerOf(request: FastifyRequest): AccountToken | null {
 /** The token that was made; throws the Problem where none was. */
 export function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
   if (made.kind === 'gone') throw accountNotFound();
-  if (made.kind === 'revoked') throw unauthorized(true);
+  if (made.kind === 'revoked') throw tokenGone();
   if (made.kind === 'full')
     throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
   return made;
@@ -100,4 +102,16 @@ function tokenView({ id, name, readOnly, link, createdAt, expiresAt, lastUsedAt,
 
 function ageKey({ createdAt, id }: AccountToken): string {
   return `${String(createdAt).padStart(15, '0')} ${id}`;
+}
+
+/** Warnings about settings that were left out of the request for a token; pure. */
+function warningsOf(
+  { name, readOnly, expiresAt }: Static<typeof tokenInputSchema>,
+  token: AccountToken,
+): string[] {
+  return [
+    ...(name === undefined ? ['It has no name, so the list does not show its holder: give `name`.'] : []),
+    ...(readOnly === undefined ? ['It may change everything of the account: give `readOnly`.'] : []),
+    ...(expiresAt === undefined && token.expiresAt === null ? ['It never expires: give `expiresAt`.'] : []),
+  ];
 }

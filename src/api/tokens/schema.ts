@@ -21,7 +21,7 @@ const tokenParams = Type.Object({
 });
 
 /** Body of POST …/tokens; without a body the token has every default. */
-const tokenInputSchema = record({
+export const tokenInputSchema = record({
   name: Type.Optional(
     Type.String({
       minLength: 1,
@@ -34,7 +34,7 @@ const tokenInputSchema = record({
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
   expiresAt: Type.Optional(
     instantOrNullSchema(
-      "The token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
+      "In the future: the token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
     ),
   ),
 });
@@ -60,7 +60,13 @@ export const tokenSchema = record(shown, { $id: 'Token' });
 
 /** Response of POST …/tokens. */
 export const newTokenSchema = record(
-  { ...shown, token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }) },
+  {
+    ...shown,
+    token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }),
+    warnings: Type.Array(Type.String(), {
+      description: 'Settings that were left out although a token should have them.',
+    }),
+  },
   { $id: 'NewToken' },
 );
 
@@ -74,6 +80,8 @@ export const createToken = {
   tags: ['Tokens'],
   operationId: 'createToken',
   summary: 'Create a token for everything under this account',
+  description:
+    'Answers the text of the token once. A token of the account may make others, which end with it.',
   params: inAccount,
   body: tokenInputSchema,
   response: { 201: answer('NewToken', 'The token with its text.'), ...problems(...bodyProblems) },
@@ -84,6 +92,7 @@ export const listTokens = {
   tags: ['Tokens'],
   operationId: 'listTokens',
   summary: 'List tokens',
+  description: 'Oldest first, expired ones included, never with their text.',
   params: inAccount,
   querystring: record(pageQuery),
   response: { 200: tokenListSchema, ...problems(422) },
@@ -94,6 +103,7 @@ export const deleteToken = {
   tags: ['Tokens'],
   operationId: 'deleteToken',
   summary: 'Revoke a token and those that it made',
+  description: 'At once. With `children=keep` the tokens that it made stay.',
   params: tokenParams,
   querystring: record({
     children: Type.Optional(

@@ -2,6 +2,7 @@ import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
 import { checkKey } from '../../partner/check-key.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
+import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauge-collector.ts';
@@ -29,6 +30,12 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     ...stores,
     queue: drainQueue,
     countMax: overrides.replayCountMax ?? replayCountMax,
+    now: clock.now,
+  });
+  const snapshotter = createSnapshotter({
+    ...stores,
+    known: stores.snapshot.known,
+    queue: drainQueue,
     now: clock.now,
   });
   return {
@@ -74,6 +81,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       ping: drainer.ping,
       replay: replayer.start,
       replayProgress: replayer.progress,
+      snapshot: snapshotter.start,
       replayCount: replayer.count,
       replayList: replayer.list,
       replayCancel: replayer.cancel,

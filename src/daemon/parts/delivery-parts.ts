@@ -75,6 +75,7 @@ export function createDeliveryParts(
     replays: stores.replays,
     blocks: stores.blocks,
     log: stores.log,
+    filings: stores.present,
     sealer,
     client: callbacks,
     wallClock: Date.now,

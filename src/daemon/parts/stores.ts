@@ -15,6 +15,7 @@ import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createSeenStore } from '../../filings/seen/seen-store.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';
+import { createPresentFilings } from '../../filings/present/present-filings.ts';
 import { createStayReads } from '../../filings/newest/stay-reads.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
@@ -45,6 +46,7 @@ export function createStores(
     sessions: createSessionStore(redis, keys, config.apiToken),
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     filings: createFilingListStore(redis, keys, onUnreadable),
+    present: createPresentFilings(redis, keys, config.filingBytesMax),
     stays: createStayReads(redis, keys, onUnreadable),
     seen: createSeenStore(redis, keys),
     countHistory: createCountHistory(redis, keys),

@@ -175,7 +175,7 @@ if lost_replay_lanes or lost_replays then
   local first = unfinished[1]
   if first then
     local wanted, got = decode(redis.call('HGET', replays_key, first)), decode(redis.call('HGET', replays_key, first .. ':state'))
-    got.cursor, got.done, got.restsUntil, got.lanes = wanted.first - 1, '', 0, nil
+    got.cursor, got.done, got.restsUntil, got.lanes, got.snapshot = wanted.first - 1, '', 0, nil, nil
     redis.call('HSET', replays_key, first .. ':state', cjson.encode(got))
   end
 end

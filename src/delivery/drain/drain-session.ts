@@ -8,7 +8,7 @@ import type { ReplayStore } from '../replay/replay-store.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
 import { createScheduler, type SchedulerRules } from '../schedule/scheduler.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
-import type { Work } from '../schedule/track.ts';
+import { createSnapshotReader, type FilingsNow } from '../snapshot/snapshot-source.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { Claim, CurrentSettings } from '../store/replies.ts';
 import type { Settlement } from '../store/settle-arguments.ts';
@@ -16,6 +16,7 @@ import type { SubscriptionWaker } from '../wake.ts';
 import type { LanesOfDrain } from './lane-cache.ts';
 import { createLogReader } from './log-reader.ts';
 import { createResultBatches } from './result-batches.ts';
+import { createSend } from './send-work.ts';
 import { concludeBatch, expiredOf, operationalNotices } from './settlement.ts';
 import type { AttemptReport, BatchResult, SendResult } from './settlement.ts';
 import { createStateChanges } from './state-changes.ts';
@@ -30,6 +31,7 @@ export interface SessionDeps extends SchedulerRules {
   readonly store: DeliveryStore;
   readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
+  readonly filings: FilingsNow;
   /** Opens a subscription from its settings as stored. Equal settings give the same sender. */
   readonly open: (account: string, id: string, settings: string) => ReadySubscription;
   /** Milliseconds on Redis's clock. */
@@ -105,9 +107,13 @@ export function openSession(
   const wantsAgain = (entry: LogEntry) => wants(entry) && isThrough(entry);
   const reading = { log, account, scheduler, batch: entriesAtOnce(deps), now };
   const reader = createLogReader({ ...reading, cursor, wants }, { position, timeline });
-  const replaying = { ...reading, replays: deps.replays, subscription: id, wants: wantsAgain };
+  const readTo = () => reader.known().position;
+  const own = { ...reading, subscription: id };
+  const readSnapshot = createSnapshotReader({ ...own, filings: deps.filings, wants, readTo });
+  const replaying = { ...own, replays: deps.replays, wants: wantsAgain, readSnapshot };
   const replays = createReplaySource(replaying, claim.replays, replay);
-  const state = createStateChanges(cursor, lanes, scheduler, reader);
+  const send = createSend({ log, account, replays, wants, inEffect: () => inEffect });
+  const state = createStateChanges(cursor, lanes, scheduler, reader, replays);
   const { laneOf } = scheduler;
 
   if (claim.delivery.release) retryNow();
@@ -144,14 +150,6 @@ export function openSession(
       dirty = true;
     } else if (expectedAt > 0) scheduler.resume(expectedAt, at);
     settledAt = at;
-  }
-
-  async function send(work: Work): Promise<SendResult> {
-    const entry = work.entry ?? (await log.readAt(account, [work.position])).entries[0] ?? null;
-    if (entry === null) return { kind: 'expired', work };
-    if (!wants(entry)) return { kind: 'unwanted', work };
-    const { subscription, send: post } = inEffect;
-    return { kind: 'sent', work, entry, subscription, sent: await post(entry) };
   }
 
   async function readOn(): Promise<Stop | null> {

@@ -3,9 +3,9 @@ import type { Sent } from '../../callbacks/send-callback.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from '../operational-events.ts';
-import type { ReplayCounts } from '../replay/replay-source.ts';
+import type { ReplayCounts } from '../replay/replay-reader.ts';
 import { disablingReason, type EndpointHealth } from '../schedule/endpoint-health.ts';
-import type { Lane } from '../schedule/lanes.ts';
+import type { Lane, Wait } from '../schedule/lanes.ts';
 import type { Work } from '../schedule/track.ts';
 import {
   nextAttemptAfter,
@@ -49,8 +49,16 @@ interface UnsentResult {
   readonly work: Work;
 }
 
+/** A snapshot that was started and has to wait for events of its filing. */
+interface WaitingResult {
+  readonly kind: 'waits';
+  readonly work: Work;
+  /** Milliseconds on Redis's clock. */
+  readonly until: number;
+}
+
 /** The result of an event in flight. */
-export type SendResult = SentResult | UnsentResult;
+export type SendResult = SentResult | UnsentResult | WaitingResult;
 
 /** The state from which a batch of results is judged. */
 export interface BatchState {
@@ -151,16 +159,26 @@ function concludeSent(
   };
 }
 
-function concludeUnsent({ work, kind }: UnsentResult, health: EndpointHealth, now: number): ResultOfOne {
+function concludeUnsent(
+  result: UnsentResult | WaitingResult,
+  health: EndpointHealth,
+  now: number,
+): ResultOfOne {
+  const { work, kind } = result;
   const { position, filingId, attempt, track } = work;
   const isLost = kind === 'expired' && track === 'live';
+  const fate = kind === 'waits' ? waitUntil(result.until) : 'done';
   return {
     work,
-    verdict: verdictOnUnsent('done', health),
+    verdict: verdictOnUnsent(fate, health),
     report: null,
     deadLetter: isLost ? toExpiredLetter({ position, filingId, attempts: attempt - 1 }, 1, now) : null,
     recovered: null,
   };
+}
+
+function waitUntil(dueAt: number): Wait {
+  return { dueAt, charged: false, eventAtFault: false, unsent: true };
 }
 
 /** The operational events to append for a subscription: it fell behind, or is disabled under this version. */

@@ -1,4 +1,5 @@
 import type { Cursor } from '../../subscriptions/cursor.ts';
+import type { ReplaySource } from '../replay/replay-source.ts';
 import type { Lanes } from '../schedule/lanes.ts';
 import type { SendScheduler } from '../schedule/scheduler.ts';
 import type { EndpointFields, ProgressFields, Settlement } from '../store/settle-arguments.ts';
@@ -18,6 +19,7 @@ export function createStateChanges(
   lanes: Lanes,
   scheduler: SendScheduler,
   reader: LogReader,
+  replays: Pick<ReplaySource, 'snapshotsLeft'>,
 ): StateChanges {
   let progress: ProgressFields | null = null;
   let endpoint: EndpointFields | null = null;
@@ -26,7 +28,8 @@ export function createStateChanges(
       const former = { progress, endpoint };
       const position = cursor.position();
       const timeline = reader.timelineAt(position);
-      progress = { cursor: position, timeline, done: cursor.done(), parked: lanes.parked() };
+      const snapshots = replays.snapshotsLeft();
+      progress = { cursor: position, timeline, done: cursor.done(), parked: lanes.parked(), snapshots };
       endpoint = {
         ...scheduler.health(),
         nextAttemptAt: scheduler.nextDueAt(at) ?? 0,

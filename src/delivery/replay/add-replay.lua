@@ -4,6 +4,7 @@
 -- ARGV  1 subscription id  2 replay id  3 its request as text  4 replay (JSON)  5 state (JSON)
 --       6 '1' = there is nothing to do  7 maximum number of replays kept
 --       8 the cursor up to which its events were chosen  9 its timeline  10 maximum bytes of an account
+--       11 number of filings of a snapshot ('' = none)
 -- Reply the id of the replay added, or of the unfinished one; 0 when there is no such subscription; 1 when
 --       all replays kept are unfinished; 2 when the log is not the one that the events were chosen from;
 --       'quota <bytes stored>' when the account would store too much, whichever finished replays it forgot.
@@ -47,6 +48,7 @@ if ARGV[6] == '1' then return ARGV[2] end
 running[#running + 1] = ARGV[2]
 redis.call('HSET', KEYS[3], 'running', table.concat(running, ' '))
 redis.call('HSET', KEYS[2], 'replaying', #running)
+if ARGV[11] ~= '' then redis.call('HSET', KEYS[2], 'snapshots', ARGV[11]) end
 -- A drain that runs now notices the replay by the change of version.
 redis.call('HINCRBY', KEYS[2], 'version', 1)
 return ARGV[2]

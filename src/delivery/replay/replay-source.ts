@@ -1,23 +1,13 @@
 import type { EventLog, LogEntry } from '../../events/event-log.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
-import { createLanes, type Lane, type Lanes } from '../schedule/lanes.ts';
+import { createLanes, type Lane } from '../schedule/lanes.ts';
 import type { SendScheduler } from '../schedule/scheduler.ts';
 import { correctedLane } from '../schedule/stepped-clock.ts';
+import type { Work } from '../schedule/track.ts';
 import type { ReplayChanges } from '../store/settle-arguments.ts';
 import { isAskedFor, isAtRest, type ReplayState } from './replay.ts';
+import type { Made, OpenReplay, ReplayCounts, ReplayReader } from './replay-reader.ts';
 import type { ReplayRecord, ReplayStore, StoredReplayState } from './replay-store.ts';
-
-/** A replay with its lanes, as a drain works on it. */
-export interface OpenReplay extends ReplayRecord {
-  readonly lanes: Lanes;
-}
-
-/** Numbers of a replay's events that were delivered or failed for good. */
-export interface ReplayCounts {
-  readonly delivered: number;
-  /** Given up once more. */
-  readonly failed: number;
-}
 
 /** Brings the events of a subscription's replays into a drain's scheduler, one replay after the other. */
 export interface ReplaySource {
@@ -34,6 +24,10 @@ export interface ReplaySource {
   readOn(): Promise<boolean>;
   /** Id of the current replay, or null. */
   current(): string | null;
+  /** Makes the event of a replayed attempt; null where the log has it. */
+  make(work: Work): Promise<Made | null>;
+  /** Number of filings that the current replay still has to send; null unless it is a snapshot. */
+  snapshotsLeft(): number | null;
   /** Id of the dead letter that a delivery of the event at `position` makes up for, or null. */
   letterAt(position: number): string | null;
   /** Counts events of the current replay that were delivered or failed for good. */
@@ -54,6 +48,8 @@ export interface ReplaySourceDeps {
   /** Whether the subscription asks for the event and no longer waits for it anyway. */
   readonly wants: (entry: LogEntry) => boolean;
   readonly scheduler: SendScheduler;
+  /** Begins to read a snapshot. */
+  readonly readSnapshot: (opened: OpenReplay) => ReplayReader;
   /** Number of entries read at a time. */
   readonly batch: number;
   /** Milliseconds on Redis's clock. */
@@ -110,7 +106,7 @@ export function createReplaySource(
     unused = null;
     if (opened === null) return;
     if (aheadMs > 0) opened.lanes.correct((lane) => correctedLane(lane, aheadMs, now()));
-    current = readReplay(deps, opened);
+    current = opened.replay.source === 'filings' ? deps.readSnapshot(opened) : readReplay(deps, opened);
   }
 
   return {
@@ -139,6 +135,8 @@ export function createReplaySource(
       return current === null ? false : current.read();
     },
     current: () => current?.id ?? null,
+    make: async (work) => (await current?.make?.(work)) ?? null,
+    snapshotsLeft: () => (isCancelled ? null : (current?.left?.() ?? null)),
     letterAt: (position) => current?.letterAt(position) ?? null,
     count: (ended) => current?.count(ended),
     removeChanges: () => (isCancelled ? null : (current?.removeChanges() ?? null)),
@@ -163,13 +161,11 @@ function openReplay(record: ReplayRecord, stored: ReadonlyMap<string, Lane>, rel
   return { ...record, lanes };
 }
 
-type ReplayReader = ReturnType<typeof readReplay>;
-
 // Begins to send one replay from where its state left it.
 function readReplay(
   { log, account, wants, batch, scheduler }: ReplaySourceDeps,
   { replay, state, lanes }: OpenReplay,
-) {
+): ReplayReader {
   const { id, first, last, positions, letters } = replay;
   const cursor = createCursor(state.cursor, state.done);
   const intake = scheduler.startReplay({ cursor, lanes });
@@ -237,7 +233,6 @@ function readReplay(
       written = text;
       return { id, state: isNew ? text : null, lanes: lanes.removeChanges(), finished: current.finished };
     },
-    // Null while its lanes are stored in the former way.
     leave: () => (current.lanes === undefined ? { replay, state: current, lanes } : null),
   };
 }

@@ -6,7 +6,7 @@ import { committing, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord, isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import { parseLane } from '../store/delivery-records.ts';
-import { newReplayState, requestText, type Replay, type ReplayState } from './replay.ts';
+import { newReplayState, replayText, type Replay, type ReplayState } from './replay.ts';
 
 /** A replay and its progress. */
 export interface ReplayRecord {
@@ -96,7 +96,7 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
         [
           subscription,
           replay.id,
-          requestText(replay.request),
+          replayText(replay),
           JSON.stringify(replay),
           JSON.stringify(state),
           state.finished ? '1' : '',
@@ -104,6 +104,7 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
           cursor.position,
           cursor.timeline,
           quotaBytesMax,
+          replay.source === 'filings' ? replay.matched : '',
         ],
       );
       throwIfOverQuota(reply);

@@ -15,9 +15,20 @@ export interface ReplayRequest {
   readonly eventIds?: readonly string[];
 }
 
+/** The request without conditions. */
+export const requestOfAll: ReplayRequest = {
+  after: null,
+  before: null,
+  eventTypes: null,
+  filingId: null,
+  deadLettersOnly: false,
+};
+
 /** A replay as it was requested; written once. */
 export interface Replay {
   readonly id: string;
+  /** Filings as they are (a snapshot); left out where it sends events of the log. */
+  readonly source?: 'filings';
   readonly request: ReplayRequest;
   /** Milliseconds on Redis's clock. */
   readonly createdAt: number;
@@ -58,12 +69,29 @@ export interface ReplayState {
    */
   readonly restsUntil: number;
   readonly releasedAt: number;
+  /** How far a snapshot is; missing before its first filing, and in replays of the log. */
+  readonly snapshot?: SnapshotProgress;
+}
+
+/** How far the scan of a snapshot is. */
+export interface SnapshotProgress {
+  /** Null at the end of the scan; else a place in it, and the server that named the place. */
+  readonly next: { readonly at: string; readonly server: string } | null;
+  /** Number of filings that were scanned. */
+  readonly scanned: number;
+  /** The filings behind the cursor that were scanned, '' for those that are done. */
+  readonly ids: readonly string[];
 }
 
 /** Where a replay stands before its first event. */
-export function newReplayState({ first, last }: Pick<Replay, 'first' | 'last'>): ReplayState {
+export function newReplayState({
+  source,
+  first,
+  last,
+}: Pick<Replay, 'source' | 'first' | 'last'>): ReplayState {
   const nothingDone = { cursor: first - 1, done: '', delivered: 0, failed: 0 };
-  return { ...nothingDone, finished: last < first, restsUntil: 0, releasedAt: 0 };
+  const isEmpty = source !== 'filings' && last < first;
+  return { ...nothingDone, finished: isEmpty, restsUntil: 0, releasedAt: 0 };
 }
 
 /**
@@ -89,6 +117,11 @@ export function isAskedFor(
   if (before !== null && entry.recordedAt >= before) return false;
   if (filingId !== null && entry.filingId !== filingId) return false;
   return eventTypes === null || eventTypes.some((pattern) => matchesType(pattern, entry.type));
+}
+
+/** The same text for all replays that would send the same; pure. */
+export function replayText({ source, request }: Pick<Replay, 'source' | 'request'>): string {
+  return source ?? requestText(request);
 }
 
 /** The same text for all ways to write the same request; pure. */

@@ -28,6 +28,8 @@ export interface Wait {
   readonly charged: boolean;
   /** Whether the event itself is at fault, see `isEventAtFault`. */
   readonly eventAtFault: boolean;
+  /** True when nothing was sent: it waits for something else, and this was no attempt. */
+  readonly unsent?: true;
 }
 
 /** A lane of events none of which has been tried. */
@@ -36,8 +38,13 @@ export function newLane(positions: readonly number[], now: number): Lane {
 }
 
 /** The lane after a failed attempt of its first position, which is to be tried again. */
-export function laneAfterFailure(lane: Lane, { dueAt, charged, eventAtFault }: Wait, now: number): Lane {
+export function laneAfterFailure(
+  lane: Lane,
+  { dueAt, charged, eventAtFault, unsent }: Wait,
+  now: number,
+): Lane {
   const { spent, tried } = lane;
+  if (unsent) return { ...lane, dueAt, decidedAt: now };
   const next = { ...lane, spent: charged ? spent + 1 : spent, tried: tried + 1, dueAt, decidedAt: now };
   return eventAtFault ? { ...next, proven: true } : next;
 }
@@ -93,8 +100,11 @@ export interface Lanes {
   retryOneNow(filingId: string, now: number): void;
   /** Replaces each lane for which `change` returns another one, except those in flight. */
   correct(change: (lane: Lane) => Lane): void;
-  /** When the first lane not in flight is due, in milliseconds; null when there is none. */
-  nextDueAt(): number | null;
+  /**
+   * When the first lane not in flight is due, in milliseconds; null when there is none. Blocked ones do not
+   * count.
+   */
+  nextDueAt(isBlocked?: (filingId: string) => boolean): number | null;
   /** Milliseconds until which no lane is due; 0 while a lane is in flight, and when there is none. */
   restsUntil(): number;
   /** Number of events in all lanes. */
@@ -181,7 +191,7 @@ export function createLanes(stored: ReadonlyMap<string, Lane>, releasedAt: numbe
       }
       queue.sort((a, b) => a.dueAt - b.dueAt);
     },
-    nextDueAt: () => queue[0]?.dueAt ?? null,
+    nextDueAt: (isBlocked = () => false) => queue.find(({ filingId }) => !isBlocked(filingId))?.dueAt ?? null,
     restsUntil: () => (queue.length === lanes.size ? (queue[0]?.dueAt ?? 0) : 0),
     parked: () => parked,
     removeChanges() {

@@ -32,8 +32,13 @@ export interface SchedulerStart extends TrackStart {
 export interface SendScheduler {
   /** The intake of the log's events. */
   readonly live: Intake;
-  /** Begins to send a replay's events when there are no others; returns their intake. */
-  startReplay(start: TrackStart): Intake;
+  /**
+   * Begins to send a replay's events when there are no others; returns their intake. With `behindLive` no
+   * lane of it is started while an event of the filing waits that is not replayed.
+   */
+  startReplay(start: TrackStart, behindLive?: boolean): Intake;
+  /** Whether an event of the filing waits that is not replayed: for its first attempt, or for a retry. */
+  liveWaits(filingId: string): boolean;
   /** The replay is finished. */
   endReplay(): void;
   /** None of the replay's events is started any more; those in flight may still be settled. */
@@ -72,6 +77,16 @@ export interface SendScheduler {
   nextDueAt(now: number): number | null;
 }
 
+/** The replay that is open. */
+interface Replayed {
+  readonly track: Track;
+  readonly lanes: Lanes;
+  readonly isBlocked: (filingId: string) => boolean;
+  cancelled: boolean;
+}
+
+const never = (): boolean => false;
+
 type Kind = 'first' | 'retry' | 'replay';
 
 const retriesEvery = 4;
@@ -82,17 +97,18 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
   const { maxInFlight, retryMs, random } = rules;
   const inFlight = new Set<string>();
   const isBusy = (filingId: string) => inFlight.has(filingId);
-  const newTrack = ({ cursor, lanes }: TrackStart): Track =>
+  const newTrack = ({ cursor, lanes }: TrackStart, isBlocked: (filingId: string) => boolean): Track =>
     createTrack({
       cursor,
       lanes,
       isBusy,
+      isBlocked,
       readyMax: 2 * maxInFlight,
       places: () => maxInFlight - inFlight.size,
     });
 
-  const live = newTrack(start);
-  let replay: { readonly track: Track; readonly lanes: Lanes; cancelled: boolean } | null = null;
+  const live = newTrack(start, never);
+  let replay: Replayed | null = null;
   let resumesAt: number | null = null;
   let { health, releasedAt } = start;
   let round = 0;
@@ -137,12 +153,14 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
 
   return {
     live,
-    startReplay(stored) {
-      const track = newTrack(stored);
-      replay = { track, lanes: stored.lanes, cancelled: false };
+    startReplay(stored, behindLive = false) {
+      const isBlocked = behindLive ? live.waits : never;
+      const track = newTrack(stored, isBlocked);
+      replay = { track, lanes: stored.lanes, isBlocked, cancelled: false };
       resumesAt = null;
       return track;
     },
+    liveWaits: live.waits,
     endReplay() {
       replay = null;
       resumesAt = null;
@@ -208,7 +226,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     releasedAt: () => releasedAt,
     nextDueAt(now) {
       if (now < health.pausedUntil) return health.pausedUntil;
-      const replayed = replay?.cancelled === true ? null : (replay?.lanes.nextDueAt() ?? resumesAt);
+      const replayed = replay?.cancelled === true ? null : (replay?.lanes.nextDueAt(replay.isBlocked) ?? resumesAt);
       const due = [start.lanes.nextDueAt(), replayed].filter((at) => at !== null);
       return due.length === 0 ? null : Math.min(...due);
     },

@@ -53,6 +53,8 @@ export interface Track extends Intake {
   settle(turn: Turn, fate: Fate, now: number): void;
   /** The result of the filing's event in flight is written, so its next event may start. */
   unblock(filingId: string): void;
+  /** Whether an event of the filing waits here: for its first attempt, or for a retry. */
+  waits(filingId: string): boolean;
 }
 
 export interface TrackDeps {
@@ -60,6 +62,8 @@ export interface TrackDeps {
   readonly lanes: Lanes;
   /** Whether an event of the filing is in flight, on this track or another one of the subscription. */
   readonly isBusy: (filingId: string) => boolean;
+  /** Whether the filing's lane may not be started now, whenever it is due. */
+  readonly isBlocked: (filingId: string) => boolean;
   /** Maximum number of events ready to be sent. */
   readonly readyMax: number;
   /** Number of events that could be started now. */
@@ -75,7 +79,7 @@ const readyBytesMax = 1024 * 1024;
 const keptBytesMax = 1024 * 1024;
 
 /** A track that starts from its cursor and lanes. */
-export function createTrack({ cursor, lanes, isBusy, readyMax, places }: TrackDeps): Track {
+export function createTrack({ cursor, lanes, isBusy, isBlocked, readyMax, places }: TrackDeps): Track {
   const untried = createUntriedEvents();
 
   // An event that fails for the first time moves into a lane, with the filing's events behind it.
@@ -110,7 +114,7 @@ export function createTrack({ cursor, lanes, isBusy, readyMax, places }: TrackDe
       return first === null ? null : { ...first, attempt: 1 };
     },
     startRetry(now) {
-      const due = lanes.start(now, isBusy);
+      const due = lanes.start(now, (filingId) => isBusy(filingId) || isBlocked(filingId));
       if (due === null) return null;
       const { filingId, lane } = due;
       return { position: lane.positions[0] ?? 0, entry: null, filingId, attempt: lane.tried + 1 };
@@ -123,6 +127,7 @@ export function createTrack({ cursor, lanes, isBusy, readyMax, places }: TrackDe
       lanes.put(turn.filingId, next);
     },
     unblock: untried.unblock,
+    waits: (filingId) => lanes.get(filingId) !== undefined || untried.has(filingId),
   };
 }
 
@@ -147,6 +152,8 @@ interface UntriedEvents {
   removeFollowers(filingId: string): number[];
   /** The filing's event in flight is settled, so its next event becomes ready. */
   unblock(filingId: string): void;
+  /** Whether an event of the filing is ready or behind another one. */
+  has(filingId: string): boolean;
   ready(): number;
   /** Bytes of the bodies of ready events. */
   readyBytes(): number;
@@ -212,6 +219,7 @@ export function createUntriedEvents(): UntriedEvents {
       readyBytes += first.entry?.bytes ?? 0;
       readyFilings.add(filingId);
     },
+    has: (filingId) => readyFilings.has(filingId) || behind.has(filingId),
     ready: () => ready.length,
     readyBytes: () => readyBytes,
     followers: () => followers,

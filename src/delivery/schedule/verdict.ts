@@ -66,7 +66,7 @@ export function verdictOn(
 }
 
 /** The verdict on an event that was not sent, or not to the end. It does not change the endpoint's health. */
-export function verdictOnUnsent(fate: 'done' | 'undone', health: EndpointHealth): Verdict {
+export function verdictOnUnsent(fate: 'done' | 'undone' | Wait, health: EndpointHealth): Verdict {
   return { fate, health, judged: false, retryNow: noFilings };
 }
 

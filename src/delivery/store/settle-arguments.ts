@@ -9,6 +9,8 @@ export type ProgressFields = Pick<DeliveryState, 'cursor' | 'done' | 'parked'> &
    * The timeline at the cursor; null where the drain does not know it and the script looks it up in the log.
    */
   readonly timeline: string | null;
+  /** Number of filings that the current snapshot still has to send; null where none is worked on. */
+  readonly snapshots: number | null;
 };
 
 /** The part that holds the endpoint's health, and whether its lanes are still to be tried at once. */

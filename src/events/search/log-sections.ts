@@ -66,9 +66,8 @@ const knownAtOnce = 200;
 
 // KEYS   1 the log's entries
 // ARGV   1 first and 2 last position  3 maximum number of kinds
-// Reply  number of events, earliest and latest time of recording (ms), then type, state, status and number of
-// each
-//        kind; no kinds where there are too many
+// Reply  number of events, earliest and latest time of recording (ms), then type, state, status and number
+//        of each kind; no kinds where there are too many
 const sectionScript = defineScript(`
 local entries = redis.call('XRANGE', KEYS[1], ARGV[1] .. '-0', ARGV[2] .. '-0')
 local counts, order, earliest, latest = {}, {}, nil, nil

@@ -29,6 +29,8 @@ export interface FilingReader {
   one(account: string, id: string): Promise<ListedFiling | null>;
   /** Details and marks of filings. */
   listed(account: string, known: readonly KnownFiling[]): Promise<ListedFiling[]>;
+  /** The stored states of filings, as text; null where there are none. */
+  stateTexts(account: string, ids: readonly string[]): Promise<(string | null)[]>;
   /** The stored details of filings, as text; null where none are kept. */
   detailTexts(account: string, ids: readonly string[]): Promise<(string | null)[]>;
   /** As `listed`, with details that were read already. */
@@ -120,6 +122,8 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
         known.map(([id, state], i) => [id, state, texts[i] ?? null]),
       );
     },
+    stateTexts: async (account, ids) =>
+      ids.length === 0 ? [] : redis.hmget(keys.account(account).filings, ...ids),
     detailTexts,
     withDetails,
   };

@@ -1,3 +1,4 @@
+import type { FilingState } from '../detection/filing-state.ts';
 import { newestRank, ofMember, timeOfRank } from '../detection/newest.ts';
 import type { NewestIndex } from '../newest/newest-index.ts';
 import type { FilingReader, ListedFiling } from './filing-reader.ts';
@@ -59,7 +60,7 @@ const sourcesAtOnce = 50;
 // Maximum number of times that an order which turns out to be wrong is made anew for a step.
 const ordersMax = 2;
 
-/** One that was read: wanted, or the last of its step. */
+/** One that is wanted, or the end of a step. */
 interface Entry {
   readonly id: string;
   readonly rank: string;
@@ -80,26 +81,25 @@ export function createOrderedWalk(newest: NewestIndex, reader: FilingReader): Or
   async function readStep({ source, from, size }: Cursor, query: WalkQuery) {
     const { account, status } = source;
     for (let tries = 0; ; tries += 1) {
-      const found = await newest.read(account, status, from, size + 1, query.order);
-      const members = found
-        .slice(0, size)
-        .map(({ member, text }) => ({ ...ofMember(status, member), member, text }));
-      const maybe = await sift(account, members, query);
-      const known = await reader.states(
-        account,
-        maybe.map(({ id }) => id),
-        maybe.map(({ text }) => (text === '' ? null : text)),
-      );
+      const found = await newest.members(account, status, from, size + 1, query.order);
+      const members = found.slice(0, size);
+      const maybe = await sift(account, status, members, query);
+      const ids = maybe.map(({ id }) => id);
+      const known = await reader.states(account, ids, await reader.stateTexts(account, ids));
       const byId = new Map(maybe.map((each) => [each.id, each]));
-      if (tries < ordersMax && known.some(([id, state]) => byId.get(id)?.rank !== newestRank(state))) {
-        // It begins anew where the order was dropped.
-        await newest.drop(account);
+      // Between the two reads a filing may have moved on: then its member is another one, or gone.
+      const misplaced = known.filter(
+        ([id, state]) => isThere(state, status) && byId.get(id)?.rank !== newestRank(state),
+      );
+      if (tries < ordersMax && misplaced.length > 0) {
+        if (tries > 0) await newest.drop(account);
         continue;
       }
-      const there = known.filter(([, state]) => state.status === status && !state.removed);
       const listed = await reader.withDetails(
         account,
-        there.map(([id, state]) => [id, state, byId.get(id)?.details ?? null]),
+        known
+          .filter(([, state]) => isThere(state, status))
+          .map(([id, state]) => [id, state, byId.get(id)?.details ?? null]),
       );
       const wanted = listed
         .map((filing): SourcedFiling => ({ ...filing, account }))
@@ -107,35 +107,37 @@ export function createOrderedWalk(newest: NewestIndex, reader: FilingReader): Or
       return {
         members,
         isLast: found.length <= size,
-        wanted: new Map(wanted.map((filing) => [filing.id, filing])),
+        wanted: wanted.map((filing): Entry => {
+          return { id: filing.id, rank: byId.get(filing.id)?.rank ?? '', filing };
+        }),
       };
     }
   }
 
-  async function sift(
-    account: string,
-    members: readonly { readonly id: string; readonly rank: string; readonly text: string }[],
-    { mayWant = () => true }: WalkQuery,
-  ) {
+  // The members that may be wanted, with their details.
+  async function sift(account: string, status: string, members: readonly string[], query: WalkQuery) {
+    const placed = members.map((member) => ofMember(status, member));
     const details = await reader.detailTexts(
       account,
-      members.map(({ id }) => id),
+      placed.map(({ id }) => id),
     );
-    return members
-      .map((member, i) => ({ ...member, details: details[i] ?? null }))
-      .filter((member) => mayWant(member.id, member.details));
+    const maybe: { readonly id: string; readonly rank: string; readonly details: string | null }[] = [];
+    for (const [i, { id, rank }] of placed.entries()) {
+      const text = details[i] ?? null;
+      if (query.mayWant?.(id, text) !== false) maybe.push({ id, rank, details: text });
+    }
+    return maybe;
   }
 
   async function refill(cursor: Cursor, query: WalkQuery): Promise<number> {
     const { members, isLast, wanted } = await readStep(cursor, query);
     const last = members.at(-1);
     cursor.at = 0;
-    cursor.entries = members.flatMap(({ id, rank, member }): Entry[] => {
-      const filing = wanted.get(id) ?? null;
-      return filing === null && member !== last?.member ? [] : [{ id, rank, filing }];
-    });
+    cursor.entries = wanted;
+    // The last one of the step stands for all that are not wanted.
+    if (last !== undefined) cursor.entries.push({ ...ofMember(cursor.source.status, last), filing: null });
     cursor.isAtEnd = isLast;
-    if (last !== undefined) cursor.from = `(${last.member}`;
+    if (last !== undefined) cursor.from = `(${last}`;
     cursor.size = Math.min(stepMax, cursor.size * 2);
     return members.length;
   }
@@ -171,6 +173,10 @@ export function createOrderedWalk(newest: NewestIndex, reader: FilingReader): Or
       if (entry.filing !== null) filings.push(entry.filing);
     }
   };
+}
+
+function isThere(state: FilingState, status: string): boolean {
+  return state.status === status && !state.removed;
 }
 
 function placeText(place: OrderedPlace | null): string | null {

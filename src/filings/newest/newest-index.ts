@@ -30,6 +30,14 @@ export interface NewestIndex {
     count: number,
     order?: 'newest' | 'oldest',
   ): Promise<OrderedFiling[]>;
+  /** As `read`, but only the members. */
+  members(
+    account: string,
+    status: string,
+    from: string | null,
+    count: number,
+    order: 'newest' | 'oldest',
+  ): Promise<string[]>;
   /**
    * When the oldest filing of each of these statuses came into it (ms). Statuses without filings are missing,
    * and so are those whose oldest filing has a state that could not be read. Makes the order first as `read`
@@ -125,8 +133,13 @@ export function createNewestIndex(redis: RedisClient, keys: Keys, decode: Decode
   return {
     async read(account, status, from, count, order = 'newest') {
       const { newest, index, filings } = keys.account(account);
-      const values = [status, from ?? '', count, oldestRank.length, order];
+      const values = [status, from ?? '', count, oldestRank.length, order, ''];
       return inPairs(await fromWhole(account, () => readScript.run(redis, [newest, index, filings], values)));
+    },
+    members(account, status, from, count, order) {
+      const { newest, index, filings } = keys.account(account);
+      const values = [status, from ?? '', count, oldestRank.length, order, '1'];
+      return fromWhole(account, () => readScript.run(redis, [newest, index, filings], values));
     },
     async oldest(account, statuses) {
       const { newest, index } = keys.account(account);

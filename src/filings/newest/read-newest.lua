@@ -3,8 +3,8 @@
 --
 -- KEYS   1 newest  2 index  3 filings
 -- ARGV   1 status  2 where to begin, as a bound of ZRANGEBYLEX ('' = with the first)  3 maximum number of
---        filings  4 length of a rank  5 'newest' or 'oldest'
--- Reply  members and states ('' = none) in turn, or nil: the order is not whole
+--        filings  4 length of a rank  5 'newest' or 'oldest'  6 '1' = members alone
+-- Reply  members and states ('' = none) in turn, or the members alone, or nil: the order is not whole
 local newest, index, filings = unpack(KEYS)
 local status, from, order = ARGV[1], ARGV[2], ARGV[5]
 if not redis.call('ZSCORE', newest, '') then return nil end
@@ -17,6 +17,7 @@ if order == 'oldest' then
 else
   members = redis.call('ZRANGEBYLEX', newest, from ~= '' and from or first, last, 'LIMIT', 0, ARGV[3])
 end
+if ARGV[6] == '1' then return members end
 local found = {}
 for _, member in ipairs(members) do
   local id = string.sub(member, #status + tonumber(ARGV[4]) + 3)

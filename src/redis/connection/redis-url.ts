@@ -33,7 +33,7 @@ const hostName = /^(?!-)[A-Za-z0-9._-]{1,253}$/;
  */
 export function parseRedisUrl(text: string): RedisAddressResult {
   const parts = form.exec(text);
-  if (parts === null) return wrong('is not an address of one of the four forms');
+  if (parts === null) return wrong(misformed(text));
   const kind = parts[2] === 'cluster' || parts[2] === 'sentinel' ? parts[2] : 'single';
   const [first, ...others] = (parts[4] ?? '')
     .split(',')
@@ -59,6 +59,18 @@ export function describeRedis({ kind, nodes, tls, masterName }: RedisAddress): s
   const list = nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',');
   const scheme = `redis${tls ? 's' : ''}${kind === 'single' ? '' : `+${kind}`}`;
   return `${scheme}://${list}${masterName === '' ? '' : `/${masterName}`}`;
+}
+
+const forms =
+  'redis://HOST:PORT, rediss:// for TLS, redis+cluster://HOST:PORT,HOST:PORT, redis+sentinel://HOST:PORT,HOST:PORT/NAME';
+
+// Says nothing of the text but whether it has a scheme: an address may hold a password.
+function misformed(text: string): string {
+  if (!text.includes('://')) return `lacks redis:// in front; the forms are ${forms}`;
+  const isKnown = /^redis(?:s?|s?\+(?:cluster|sentinel)):\/\//.test(text);
+  return isKnown
+    ? `is written in none of its forms: ${forms}`
+    : `has another scheme than redis://; the forms are ${forms}`;
 }
 
 function parseNode(text: string, defaultPort: number): RedisNode | null {

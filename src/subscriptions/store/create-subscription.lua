@@ -1,10 +1,11 @@
 -- Registers a subscription, once per idempotency key.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
---       8 registrations  9 tokens  10 by age  11 resting
--- ARGV  id, subscription (JSON), 'now' or 'earliest', idempotency record ('' = none asked for), its lifetime
---       (ms), maximum number of an account, maximum bytes of an account, maximum number of idempotency
---       records, created at (ms), reason of being disabled ('' = enabled)
+--       8 registrations  9 tokens  10 by age  11 resting  12 replays
+-- ARGV  id, subscription (JSON), 'now', 'earliest' or 'state', idempotency record ('' = none asked for), its
+--       lifetime (ms), maximum number of an account, maximum bytes of an account, maximum number of
+--       idempotency records, created at (ms), reason of being disabled ('' = enabled), id of its first
+--       replay ('' = none), request, JSON and state of it, number of its filings
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
 --       'quota <bytes stored>' when the account would store too much, 'keys' when it has used too many
 --       idempotency keys, else the idempotency record of the request that came first.
@@ -20,7 +21,8 @@ local is_first, has_order = redis.call('HLEN', KEYS[1]) == 0, redis.call('ZCARD'
 
 local stored, now = stored_bytes(KEYS[7], KEYS[1], KEYS[8], KEYS[9])
 local remembered = ARGV[4] ~= '' and registration_bytes(#ARGV[4]) or 0
-local bytes = subscription_bytes(#ARGV[2]) + remembered
+local first_replay = ARGV[11] ~= '' and replay_bytes(#ARGV[13], #ARGV[12]) or 0
+local bytes = subscription_bytes(#ARGV[2]) + remembered + first_replay
 if stored + bytes > tonumber(ARGV[7]) then return 'quota ' .. string.format('%d', stored) end
 if remembered > 0 then
   if redis.call('ZCARD', KEYS[8]) >= tonumber(ARGV[8]) then return 'keys' end
@@ -39,6 +41,12 @@ redis.call('HSET', KEYS[2], 'version', 1, 'cursor', cursor, 'timeline', timeline
 if ARGV[10] ~= '' then
   redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[10])
   redis.call('HSET', KEYS[11], ARGV[1], 'disabled')
+end
+if ARGV[11] ~= '' then
+  local replay = ARGV[11]
+  redis.call('HSET', KEYS[12], replay, ARGV[13], replay .. ':request', ARGV[12], replay .. ':state', ARGV[14], 'kept',
+    replay, 'running', replay)
+  redis.call('HSET', KEYS[2], 'replaying', 1, 'snapshots', ARGV[15])
 end
 if is_first then
   redis.call('UNLINK', KEYS[10])

@@ -1,12 +1,12 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
-import type { DeliveryState, Subscription } from '../subscription.ts';
+import type { Delivered, DeliveryState, Subscription } from '../subscription.ts';
 import type { Wishes } from '../matches-event.ts';
 import { parseStored } from './stored-subscription.ts';
 
 /** The progress of delivery to a subscription, without what only a drain needs. */
-export interface Progress extends Pick<DeliveryState, 'cursor' | 'done' | 'parked' | 'enabled' | 'failures'> {
+export interface Progress extends Delivered, Pick<DeliveryState, 'enabled' | 'failures'> {
   readonly id: string;
   readonly isBlocked: boolean;
 }
@@ -24,7 +24,7 @@ export interface ProgressReads {
   wanted(account: string, ids: readonly string[]): Promise<Wanted[]>;
 }
 
-const fields = ['cursor', 'done', 'parked', 'enabled', 'failures', 'blocked'];
+const fields = ['cursor', 'done', 'parked', 'enabled', 'failures', 'blocked', 'replaying', 'snapshots'];
 
 /** Reads over one connection. */
 export function createProgressReads(redis: RedisClient, keys: Keys): ProgressReads {
@@ -34,7 +34,9 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
       const found = await Promise.all(
         ids.map(async (id) => {
           const values = await redis.hmget(keys.account(account).subscription(id).state, ...fields);
-          const [cursor = null, done, parked = null, enabled, failures = null, blocked] = values;
+          const [cursor = null, done, parked = null, enabled, failures = null, blocked, ...ofSnapshot] =
+            values;
+          const [replaying = null, snapshots = null] = ofSnapshot;
           return {
             id,
             cursor: Number(cursor ?? 0),
@@ -43,6 +45,8 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
             enabled: enabled !== '0',
             failures: Number(failures ?? 0),
             isBlocked: blocked != null,
+            replaying: Number(replaying ?? 0) || 0,
+            snapshots: Number(snapshots ?? 0) || 0,
           };
         }),
       );

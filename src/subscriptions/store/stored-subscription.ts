@@ -14,7 +14,8 @@ import type { DeliveryState, Subscription } from '../subscription.ts';
 
 /**
  * A subscription as it is in Redis. Headers are one sealed text, because their values are often credentials;
- * format 1 has them in clear. Format 3 is that of a subscription with `statuses` or the event type `*`.
+ * format 1 has them in clear. Format 3 is that of a subscription with `statuses`, the event type `*` or
+ * `from: 'state'`.
  */
 export type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
   readonly v: number;
@@ -68,10 +69,12 @@ export function sealSubscription(
   return JSON.stringify(stored);
 }
 
-// A process that knows only the formats before would pass over `statuses` and understand no `*`: it would
-// send what is not wanted and miss what is. The format keeps it from delivering.
-function formatOf({ statuses = null, eventTypes }: Subscription): number {
-  return statuses !== null || eventTypes.includes(everyType) ? 3 : 2;
+// A process that knows only the formats before would pass over `statuses` and a snapshot, and would
+// understand neither `*` nor messages for Teams: it would send what is not wanted and miss what is. The
+// format keeps it from delivering.
+function formatOf({ statuses = null, eventTypes, from, format }: Subscription): number {
+  const isNew = statuses !== null || eventTypes.includes(everyType) || from === 'state' || format === 'teams';
+  return isNew ? 3 : 2;
 }
 
 // A text that does not open stays as it is: it opens again in its own place only.

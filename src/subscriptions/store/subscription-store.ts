@@ -8,6 +8,7 @@ import { isUnreadable } from '../../redis/unreadable-record.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import { byRequest } from '../subscription.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
+import { replayArguments, type Beginning } from './beginning.ts';
 import { keyDigest, recallRegistration, rememberRegistration } from './registration.ts';
 import type { Registration } from './registration.ts';
 import { parseStored, sealSubscription } from './stored-subscription.ts';
@@ -57,7 +58,7 @@ export interface SubscriptionStore {
   create(
     subscription: Subscription,
     idempotency: Registration | null,
-    enabled?: boolean,
+    beginning?: Beginning,
   ): Promise<CreateResult>;
   /** Null when there is no such subscription. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string, id: string): Promise<SubscriptionRecord | null>;
@@ -120,7 +121,7 @@ export function createSubscriptionStore(
   const ages = createAgeOrder(redis, keys, reads.createdAt);
 
   return {
-    async create(subscription, idempotency, enabled = true) {
+    async create(subscription, idempotency, { enabled = true, snapshot = null } = {}) {
       const { account, id, from = 'now' } = subscription;
       const key = keys.account(account);
       const text = sealSubscription(sealer, subscription);
@@ -140,6 +141,7 @@ export function createSubscriptionStore(
           key.tokens,
           key.byAge,
           key.resting,
+          key.subscription(id).replays,
         ],
         [
           id,
@@ -152,6 +154,7 @@ export function createSubscriptionStore(
           registrationsMax,
           subscription.createdAt,
           enabled ? '' : byRequest,
+          ...replayArguments(snapshot),
         ],
       );
       if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };

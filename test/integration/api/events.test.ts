@@ -210,3 +210,38 @@ describe('after Redis was set back', () => {
     expect(filings(await read('believed', { cursor: old('9') }))).toEqual(['a', 'b', 'c']);
   });
 });
+
+test('events between two times are found in either order, with types and of a filing', async () => {
+  const path = await api.createAccount('times');
+  const times: number[] = [];
+  for (let i = 0; i < 40; i += 1) {
+    const from = Date.now();
+    // oxlint-disable no-await-in-loop
+    await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(from + 1);
+    const [status, type] = i % 2 === 0 ? ['PAID', 'filing.paid'] : ['PENDING', 'filing.pending'];
+    await api.putFilings('times', [{ id: `f_${i % 3}`, status: status ?? '', type: type ?? '' }]);
+    // oxlint-enable no-await-in-loop
+    times.push((await api.deps.log.outlineBefore('times', i + 2, 1))[0]?.recordedAt ?? 0);
+  }
+  const wanted = (i: number) => i >= 10 && i < 30;
+  const after = new Date(times[10] ?? 0).toISOString();
+  const before = new Date(times[30] ?? 0).toISOString();
+  const all = (await api.listAll<{ id: string; type: string; data: { filingId: string } }>(`${path}/events`))
+    .items;
+  const inTime = all.filter((_, i) => wanted(i));
+  const list = async (query: Record<string, string>) =>
+    (await api.listAll<{ id: string }>(`${path}/events`, { after, before, limit: '3', ...query })).items.map(
+      ({ id }) => id,
+    );
+  const ids = inTime.map(({ id }) => id);
+  expect(await list({})).toEqual(ids);
+  expect(await list({ order: 'newest' })).toEqual(ids.toReversed());
+  const paid = inTime.filter(({ type }) => type === 'filing.paid').map(({ id }) => id);
+  expect(await list({ types: 'filing.paid' })).toEqual(paid);
+  expect(await list({ types: 'filing.paid', order: 'newest' })).toEqual(paid.toReversed());
+  const one = inTime.filter(({ data }) => data.filingId === 'f_1').map(({ id }) => id);
+  expect(await list({ filingId: 'f_1' })).toEqual(one);
+  expect(await list({ filingId: 'f_1', order: 'newest' })).toEqual(one.toReversed());
+  expect(await list({ after: before, before: after })).toEqual([]);
+  expect(await list({ before: '2020-01-01T00:00:00Z', after: '2019-01-01T00:00:00Z' })).toEqual([]);
+});

@@ -35,7 +35,7 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.status).toBe(status);
   expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
   expect(answer.headers['cache-control']).toBe('no-store');
-  expect(answer.body).toMatchObject({ type: `urn:filing-webhooks:problem:${code}`, code, status });
+  expect(answer.body).toMatchObject({ type: `/problems/${code}`, code, status });
   expect(answer.body['title']).toBeTruthy();
   expect(answer.body['detail']).toBeTruthy();
 }
@@ -83,7 +83,9 @@ test('a method that the page does not have answers 405 as well', async () => {
 test('fields of a body that a route does not read are refused', async () => {
   const answer = await api.call('POST', '/v1/accounts/one/poll', { mode: 'sweep' });
   expectProblem(answer, 422, 'invalid_request');
-  expect(answer.body['errors']).toEqual([{ path: 'mode', message: 'is not known' }]);
+  expect(answer.body['errors']).toEqual([
+    { path: 'mode', message: 'is not known: this request takes no body' },
+  ]);
   expect((await api.call('POST', '/v1/accounts/one/poll', {})).status).toBe(202);
 });
 

@@ -56,7 +56,7 @@ test('it has every route of the API that speaks JSON', () => {
   );
   const table = api.app.getDecorator<ReadonlyMap<string, ReadonlySet<string>>>('routeTable');
   const routes = [...table]
-    .filter(([path]) => path !== '/' && !path.startsWith('/docs') && path !== '/openapi.json')
+    .filter(([path]) => !/^\/(?:$|docs|openapi\.json|problems)/.test(path))
     .flatMap(([path, methods]) =>
       [...methods].map((method) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
     )

@@ -20,7 +20,7 @@ const subscriptionCases: readonly Case[] = [
   ['eventTypes', 'filing.*'],
   ['eventTypes', []],
   ['eventTypes.0', ['filing.unheard_of']],
-  ['eventTypes.0', ['*']],
+  ['eventTypes.0', ['**']],
   ['eventTypes.1', ['filing.*', 3]],
   ['eventTypes', ['filing.paid', 'filing.paid']],
   ['eventTypes', Array.from({ length: 51 }, () => 'filing.paid')],
@@ -33,16 +33,16 @@ const subscriptionCases: readonly Case[] = [
   ['description', 5],
   ['headers', 'x-a: b'],
   ['headers.x-a', { 'x-a': 1 }],
-  ['headers', { Host: 'evil' }],
-  ['headers', { 'transfer-encoding': 'chunked' }],
-  ['headers', { 'webhook-id': 'mine' }],
-  ['headers', { 'x-a': 'b\r\nx-c: d' }],
-  ['headers', { 'x-a\u0000': 'b' }],
-  ['headers', { 'x-a': 'b\u0000c' }],
-  ['headers', { 'x-a': 'b\nc' }],
-  ['headers', { 'x-a\r\nhost': 'b' }],
-  ['headers', { 'WEBHOOK-Signature': 'v1,mine' }],
-  ['headers', { 'x-a': '***' }],
+  ['headers.Host', { Host: 'evil' }],
+  ['headers.transfer-encoding', { 'transfer-encoding': 'chunked' }],
+  ['headers.webhook-id', { 'webhook-id': 'mine' }],
+  ['headers.x-a', { 'x-a': 'b\r\nx-c: d' }],
+  ['headers.x-a\u0000', { 'x-a\u0000': 'b' }],
+  ['headers.x-a', { 'x-a': 'b\u0000c' }],
+  ['headers.x-a', { 'x-a': 'b\nc' }],
+  ['headers.x-a\r\nhost', { 'x-a\r\nhost': 'b' }],
+  ['headers.WEBHOOK-Signature', { 'WEBHOOK-Signature': 'v1,mine' }],
+  ['headers.x-a', { 'x-a': '***' }],
   ['format', 'xml'],
   ['payload', 'medium'],
   ['secret', 'whsec_c2hvcnQ='],
@@ -70,6 +70,23 @@ const typesCases: readonly Case[] = [
   ['types', long(3000)],
   ['filingId', ''],
   ['filingId', long(257)],
+];
+
+const timeCases: readonly Case[] = [
+  ['after', 'yesterday'],
+  ['after', '2026-13-01T00:00:00Z'],
+  ['before', '2026-11-21'],
+  ['before', '10000-01-01T00:00:00Z'],
+];
+
+const attemptCases: readonly Case[] = [
+  ...pageCases,
+  ...timeCases,
+  ['eventId', ''],
+  ['eventId', long(129)],
+  ['filingId', ''],
+  ['filingId', long(257)],
+  ['outcome', 'fine'],
 ];
 
 /** Wrong values by operation: of the body's fields beside a right body, or of the query. */
@@ -142,7 +159,7 @@ const bodies: Readonly<Record<string, readonly [right: object, cases: readonly C
       ['extra', 1],
     ],
   ],
-  [`POST ${S}`]: [{ url: hookUrl }, [...subscriptionCases, ['from', 'yesterday'], ['enabled', true]]],
+  [`POST ${S}`]: [{ url: hookUrl }, [...subscriptionCases, ['from', 'yesterday'], ['enabled', 1]]],
   [`PATCH ${S}/{id}`]: [
     {},
     [...subscriptionCases, ['enabled', 'no'], ['enabled', null], ['url', null], ['from', 'yesterday']],
@@ -191,7 +208,30 @@ const queries: Readonly<Record<string, readonly Case[]>> = {
     ['extra', '1'],
   ],
   [`GET ${S}`]: pageCases,
-  [`GET ${S}/{id}/attempts`]: pageCases,
+  [`GET ${S}/{id}/attempts`]: attemptCases,
+  [`GET ${A}/attempts`]: [...attemptCases, ['subscription', ''], ['subscription', 'sub_1:dead']],
+  [`GET ${S}/{id}/replays`]: pageCases,
+  [`POST ${S}/{id}/replay`]: [
+    ['dryRun', 'yes'],
+    ['dryRun', ''],
+    ['extra', '1'],
+  ],
+  [`GET ${A}/events/{event}`]: [
+    ['filingId', ''],
+    ['filingId', long(257)],
+    ['extra', '1'],
+  ],
+  [`GET ${A}/events/{event}/deliveries`]: [...pageCases, ['filingId', ''], ['filingId', long(257)]],
+  'GET /v1/rejections': [
+    ...pageCases,
+    ['account', ''],
+    ['account', 'No pe'],
+    ['state', ''],
+    ['state', 'a state with a long name'],
+    ['reason', long(201)],
+    ['seen', 'perhaps'],
+    ['order', 'id'],
+  ],
   [`GET ${S}/{id}/dead-letters`]: pageCases,
   [`GET ${A}/counts`]: [
     ['hours', 0],
@@ -200,14 +240,20 @@ const queries: Readonly<Record<string, readonly Case[]>> = {
     ['hours', ''],
     ['extra', '1'],
   ],
-  [`GET ${A}/events`]: [...pageCases, ...typesCases, ['order', 'latest'], ['order', '']],
+  [`GET ${A}/events`]: [...pageCases, ...typesCases, ...timeCases, ['order', 'latest'], ['order', '']],
   [`GET ${A}/events/stream`]: [...typesCases, ['cursor', 'tampered'], ['from', 'later'], ['extra', '1']],
   [`GET ${A}/filings`]: [
     ...pageCases,
     ['status', ''],
     ['status', 'A\u0000B'],
-    ['status', long(65)],
-    ['order', 'oldest'],
+    ['status', long(641)],
+    ['q', ''],
+    ['q', long(500)],
+    ['state', ''],
+    ['state', 'a state with a long name'],
+    ['columns', 'premiums'],
+    ['columns', long(257)],
+    ['order', 'latest'],
   ],
 };
 
@@ -241,7 +287,7 @@ afterAll(async () => {
 
 function split(operation: string): [method: string, path: string] {
   const id = operation.includes('/tokens/') ? 'tok_none' : subscription;
-  const [method = '', path = ''] = operation.replace('{id}', id).split(' ');
+  const [method = '', path = ''] = operation.replace('{id}', id).replace('{event}', 'evt_none').split(' ');
   return [method, path];
 }
 
@@ -345,12 +391,37 @@ test('a field of a long name is not repeated in full', async () => {
 test('a body where none is taken is refused, whatever its kind', async () => {
   const made = await api.call('POST', S, { url: hookUrl });
   const path = `${S}/${String(made.body['id'])}/test`;
-  for (const body of ['"text"', '[1]']) {
+  for (const body of ['"text"', '""', '[1]', '[]', '5', 'null', 'false']) {
     expectRefusal(
       await api.call('POST', path, body, { headers: { 'content-type': 'application/json' } }),
       '',
     );
   }
+});
+
+test('every operation refuses a query parameter that it does not know, before it does anything', async () => {
+  const { id } = await api.ok('POST', S, { url: hookUrl });
+  const { paths = {} } = api.app.swagger() as { paths?: Record<string, object> };
+  const operations = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/v1/'))
+    .flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => [method.toUpperCase(), path] as const),
+    );
+  for (const [method, path] of operations) {
+    const url = path
+      .replace('{account}', 'one')
+      .replace('{id}', path.includes('/tokens/') ? 'tok_none' : String(id))
+      .replace('{replay}', `rpl_1.${String(id)}`)
+      .replace('{event}', 'evt_none')
+      .replace('{attempt}', `att_1-1.${String(id)}`);
+    const body = bodies[`${method} ${path.replace('{account}', 'one')}`]?.[0];
+    const answer = await api.call(method, `${url}?dry-run=true`, body);
+    expect([method, path, answer.status]).toEqual([method, path, 422]);
+    // A body that is missing or wrong is found first.
+    if (method === 'GET' || method === 'DELETE') expectRefusal(answer, 'dry-run');
+  }
+  expect((await api.call('GET', `${S}/${String(id)}`)).status).toBe(200);
+  expect(operations.length).toBeGreaterThan(20);
 });
 
 test('what is missing is named', async () => {

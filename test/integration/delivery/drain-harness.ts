@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { CallbackClient } from '../../../src/callbacks/callback-client.ts';
+import type { Stores } from '../../../src/daemon/parts/stores.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
 import type { Part } from '../../../src/daemon/stop-parts.ts';
@@ -10,9 +11,11 @@ import type { DeliveryStore } from '../../../src/delivery/store/delivery-store.t
 import type { DrainQueue } from '../../../src/delivery/drain-queue.ts';
 import type { ReplayRequest } from '../../../src/delivery/replay/replay.ts';
 import type { Replayer } from '../../../src/delivery/replay/start-replay.ts';
+import { firstSnapshot } from '../../../src/delivery/snapshot/start-snapshot.ts';
 import type { SubscriptionWaker } from '../../../src/delivery/wake.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import type { EventLog } from '../../../src/events/event-log.ts';
+import type { SnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import type { Block, DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
@@ -48,12 +51,16 @@ export interface Harness extends AsyncDisposable {
   readonly redis: RedisClient;
   readonly subscriptions: SubscriptionStore;
   readonly log: EventLog;
+  readonly stores: Stores;
   readonly delivery: DeliveryStore;
   readonly queue: DrainQueue;
   readonly callbacks: CallbackClient;
   readonly waker: SubscriptionWaker;
   readonly drainer: SubscriptionDrainer;
   readonly replayer: Replayer;
+  readonly snapshot: SnapshotStore;
+  /** Begins to send a subscription each filing as it is. */
+  startSnapshot(id: string): Promise<string>;
   readonly reports: readonly AttemptReport[];
   /** Events that retention took, as they were reported. */
   readonly expired: readonly number[];
@@ -63,7 +70,7 @@ export interface Harness extends AsyncDisposable {
   readonly blocks: readonly Block[];
   readonly errors: readonly Error[];
   /** Registers a subscription, at the log's head unless told otherwise, and returns its id. */
-  subscribe(url: string, settings?: Partial<Subscription>, from?: 'now' | 'earliest'): Promise<string>;
+  subscribe(url: string, settings?: Partial<Subscription>, from?: Subscription['from']): Promise<string>;
   /** Appends the next event of each of these filings, in this order; returns their positions. */
   append(...filings: readonly string[]): Promise<number[]>;
   /** Appends, then wakes whoever wants it. */
@@ -145,6 +152,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     redis: client,
     subscriptions,
     log,
+    stores,
     delivery,
     queue: drainQueue,
     callbacks,
@@ -157,6 +165,8 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
       list: async (of, id) => [...(await hooks.replayList(of, id))],
       cancel: hooks.replayCancel,
     },
+    snapshot: product.parts.stores.snapshot,
+    startSnapshot: (id) => hooks.snapshot(account, id),
     reports,
     expired,
     disabled,
@@ -166,7 +176,9 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     state: stateOf,
     async subscribe(url, settings = {}, from = 'now') {
       const subscription = newSubscription(account, url, { ...settings, from });
-      await subscriptions.create(subscription, null);
+      const known = await product.parts.stores.snapshot.known(account);
+      const snapshot = from === 'state' ? firstSnapshot(known, now()) : null;
+      await subscriptions.create(subscription, null, { snapshot });
       return subscription.id;
     },
     async publish(...filings) {

@@ -5,7 +5,7 @@ import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
 import type { ReplayProgress } from '../../../src/delivery/replay/start-replay.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
-import { isLookedFor } from '../../../src/filings/detection/filing-details.ts';
+import { isLookedFor, type FilingDetails } from '../../../src/filings/detection/filing-details.ts';
 import type { StoredState } from '../../../src/filings/detection/filing-state.ts';
 import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
@@ -153,6 +153,8 @@ export interface PutFiling {
   readonly type?: string;
   readonly removed?: boolean;
   readonly document?: Record<string, unknown>;
+  /** In place of those that all have. */
+  readonly details?: Partial<FilingDetails>;
 }
 
 function toCommit(account: string, filing: PutFiling, previous: StoredState | null): FilingCommit {
@@ -183,6 +185,7 @@ function toCommit(account: string, filing: PutFiling, previous: StoredState | nu
     stateAbbr: 'TX',
     filingType: 'NEW_BUSINESS',
     premium: 12.5,
+    ...filing.details,
   };
   const next = { ...after, sequence, since: at, readFrom: at, readAt: at };
   return { id, previous, next, details: isLookedFor(next) ? details : null, event };
@@ -210,6 +213,10 @@ function notingHooks(calls: unknown[][]): ApiHooks {
     async replay(account, id, request) {
       calls.push(['replay', account, id, request]);
       return { id: 'rpl_1', matched: 3 };
+    },
+    async snapshot(account, id) {
+      calls.push(['snapshot', account, id]);
+      return 'rpl_2';
     },
     replayProgress: async (_account, _id, replay) => (replay === 'rpl_1' ? runningReplay : null),
     replayCount: async () => 3,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { eventPatterns, eventPrefixes, eventTypes, statusAfter } from '../../../src/events/event-types.ts';
-import { parseTypes } from '../../../src/api/events/schema.ts';
+import { parseTypes } from '../../../src/api/shared/patterns.ts';
 import { filingStatuses } from '../../../src/partner/filing-statuses.ts';
 import { matchesFilter } from '../../../src/api/events/scan.ts';
 

@@ -59,7 +59,7 @@ export function Dialog({ title, open, onClose, children }) {
   return html`<dialog ref=${dialog} aria-label=${title} onClose=${onClose}>
     ${
       open &&
-      html`<h2>${title}</h2>
+      html`<h2><bdi class="text">${title}</bdi></h2>
         ${children}`
     }
   </dialog>`;

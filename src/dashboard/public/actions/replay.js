@@ -41,7 +41,7 @@ function ReplayForm({ path, subscription, onCancel, onStarted }) {
   const action = useAction();
   const [values, setValues] = useState(nothingChosen);
   const [matched, setMatched] = useState(/** @type {number | null} */ (null));
-  // What was counted is what is started, though the last hour has moved on meanwhile.
+  // The request that was counted is the one that is sent, though the last hour has moved on meanwhile.
   const counted = useRef({});
   const set = (/** @type {Partial<ReplayValues>} */ part) => {
     setValues({ ...values, ...part });
@@ -141,12 +141,19 @@ function Only({ values: { filingId, eventTypes }, set }) {
 
 /** @param {{ matched: number, subscription: Subscription }} props */
 function Confirmation({ matched, subscription: { state, lag } }) {
+  const them = matched === 1 ? 'it waits' : 'they wait';
   return html`<${Notice} tone=${state === 'active' ? 'info' : 'warn'}>
     <p>
       <strong>${eventsOf(matched)}</strong> ${matched === 1 ? 'matches' : 'match'} and will be sent again.
     </p>
-    ${state === 'failing' && html`<p>The endpoint is failing: they wait with ${number(lag)} pending deliveries until it works.</p>`}
-    ${state === 'disabled' && html`<p>The subscription is disabled: they wait until it is enabled.</p>`}
+    ${
+      state === 'failing' &&
+      html`<p>
+        The endpoint is failing: ${them} until it works
+        again${lag > 0 && `, beside ${number(lag)} pending ${lag === 1 ? 'delivery' : 'deliveries'}`}.
+      </p>`
+    }
+    ${state === 'disabled' && html`<p>The subscription is disabled: ${them} until it is enabled.</p>`}
   <//>`;
 }
 

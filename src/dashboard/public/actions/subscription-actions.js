@@ -14,7 +14,7 @@ import { TestResult } from '../subscriptions/test-result.js';
 /** @import { PingAnswer, Subscription } from '../data/api-types.d.ts' */
 
 /**
- * What can be done with a subscription, for those who may.
+ * The actions on a subscription, for users who may change it.
  * @param {{ subscription: Subscription, onChanged: () => void, onReplay: () => void }} props
  */
 export function SubscriptionActions({ subscription, onChanged, onReplay }) {
@@ -86,9 +86,7 @@ function Delete({ subscription: { account, lag, url, description }, path }) {
   >
     <p><bdi class="text">${description || url}</bdi> gets nothing more. This cannot be undone. Lost are:</p>
     <ul class="lost">
-      <li>
-        ${lag === 0 ? 'no pending deliveries: it has everything up to now' : `${number(lag)} pending ${lag === 1 ? 'delivery' : 'deliveries'}`}
-      </li>
+      ${lag > 0 && html`<li><strong>${number(lag)} pending ${lag === 1 ? 'delivery' : 'deliveries'}</strong></li>`}
       <li>its attempts, dead letters and replays</li>
       <li>its signing secret and the values of its custom headers</li>
     </ul>

@@ -15,30 +15,33 @@ import { outcomeName, outcomeTone } from './outcomes.js';
  * present?: string }} props `present`: the id of the attempt whose page this is
  */
 export function AttemptsTable({ account, attempts, empty, more, onMore, present }) {
-  const rows = attempts.map((attempt, place) => ({
-    key: attempt.id,
-    cells: [
-      attempt.id === present
-        ? html`<${When} at=${attempt.at} /> <span class="quiet">this one</span>`
-        : html`<a
-            href=${href('accounts', account, 'attempts', attempt.id)}
-            aria-label=${`Attempt ${attempt.attempt} of ${attempt.eventType}, ${attempt.at}`}
-            ><${When} at=${attempt.at}
-          /></a>`,
-      html`<${Badge} word=${attempt.eventType} />`,
+  const rows = attempts.map((attempt, place) => {
+    const isPresent = attempt.id === present;
+    const link = html`<${AttemptLink} account=${account} attempt=${attempt} isPresent=${isPresent} />`;
+    const response = html`<${Response} attempt=${attempt} above=${attempts[place - 1]} />`;
+    const filing =
       attempt.filingId === null
         ? html`<${Text} value=${null} />`
-        : html`<${FilingLink} account=${account} filingId=${attempt.filingId} />`,
-      attempt.attempt,
-      html`<${Badge} word=${outcomeName(attempt.outcome)} tone=${outcomeTone(attempt.outcome)} />`,
-      html`<${Text} value=${attempt.statusCode} />`,
-      duration(attempt.durationMs),
-      html`<${Response} attempt=${attempt} above=${attempts[place - 1]} />`,
-    ],
-  }));
+        : html`<${FilingLink} account=${account} filingId=${attempt.filingId} />`;
+    const outcome = html`<${Badge}
+      word=${outcomeName(attempt.outcome)}
+      tone=${outcomeTone(attempt.outcome)}
+    />`;
+    const event = html`<${Badge} word=${attempt.eventType} />`;
+    const status = html`<${Text} value=${attempt.statusCode} />`;
+    const took = duration(attempt.durationMs);
+    return {
+      key: attempt.id,
+      cells: [link, event, filing, attempt.attempt, outcome, status, took, response],
+      card: html`<div class="card-line"><span>${outcome} ${attempt.statusCode}</span> ${link}</div>
+        <div>${event} ${filing} <span class="card-quiet">attempt ${attempt.attempt}, ${took}</span></div>
+        ${attempt.response && !isAsAbove(attempt, attempts[place - 1]) && response}`,
+    };
+  });
   return html`<${Table}
     caption="Attempts, newest first"
     columns=${['When', 'Event', 'Filing', 'Attempt', 'Outcome', 'Status', 'Took', 'Response']}
+    numbers=${['Attempt', 'Status', 'Took']}
     rows=${rows}
     empty=${empty}
     more=${more}
@@ -46,9 +49,22 @@ export function AttemptsTable({ account, attempts, empty, more, onMore, present 
   />`;
 }
 
+/** @param {{ account: string, attempt: Attempt, isPresent: boolean }} props */
+function AttemptLink({ account, attempt: { id, attempt, eventType, at }, isPresent }) {
+  if (isPresent) return html`<span><${When} at=${at} /> <span class="quiet">this one</span></span>`;
+  return html`<a href=${href('accounts', account, 'attempts', id)}
+    ><${When} at=${at} /><span class="hidden">, attempt ${attempt} of ${eventType}</span></a
+  >`;
+}
+
 /** @param {{ attempt: Attempt, above: Attempt | undefined }} props */
-function Response({ attempt: { response, statusCode }, above }) {
-  if (response !== null && response !== '' && above?.response === response && above.statusCode === statusCode)
-    return html`<span class="quiet">as above</span>`;
-  return html`<span class="clamp answer"><${Text} value=${response} /></span>`;
+function Response({ attempt, above }) {
+  if (isAsAbove(attempt, above)) return html`<span class="quiet">as above</span>`;
+  return html`<span class="clamp answer"><${Text} value=${attempt.response} /></span>`;
+}
+
+/** @type {(attempt: Attempt, above: Attempt | undefined) => boolean} */
+function isAsAbove({ response, statusCode }, above) {
+  if (response === null || response === '') return false;
+  return above?.response === response && above.statusCode === statusCode;
 }

@@ -4,7 +4,7 @@ import { useList } from '../data/use-resource.js';
 import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
 import { Badge, Failure, Text, When } from '../parts/parts.js';
-import { href } from '../router.js';
+import { href, withQuery } from '../router.js';
 import { outcomeName } from './outcomes.js';
 
 /** @import { EventDelivery } from '../data/delivery-types.d.ts' */
@@ -23,22 +23,23 @@ const states = {
 };
 
 /**
- * Who has an event and who has not yet, over all subscriptions of the account. It reads nothing before it is
- * on the screen.
- * @param {{ account: string, eventId: string }} props
+ * The subscriptions that have an event and those that wait for it. Nothing is read before it is on the
+ * screen.
+ * @param {{ account: string, eventId: string, filingId: string | null }} props
  */
-export function EventDeliveries({ account, eventId }) {
+export function EventDeliveries({ account, eventId, filingId }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null));
   const isSeen = useSeen(place);
   return html`<div class="deliveries" ref=${place}>
-    ${isSeen && html`<${Deliveries} account=${account} eventId=${eventId} />`}
+    ${isSeen && html`<${Deliveries} account=${account} eventId=${eventId} filingId=${filingId} />`}
   </div>`;
 }
 
-/** @param {{ account: string, eventId: string }} props */
-function Deliveries({ account, eventId }) {
+/** @param {{ account: string, eventId: string, filingId: string | null }} props */
+function Deliveries({ account, eventId, filingId }) {
   const [everyMs, setEveryMs] = useState(waitingMs);
-  const path = `${apiPath('accounts', account, 'events', eventId, 'deliveries')}?limit=100`;
+  const list = `${apiPath('accounts', account, 'events', eventId, 'deliveries')}?limit=100`;
+  const path = withQuery(list, { filingId });
   /** @type {List<EventDelivery>} */
   const { data, error, showMore } = useList(path, everyMs);
   const waits = data?.items.some(({ state }) => state === 'waiting') ?? true;

@@ -26,7 +26,13 @@ export function Exchange({ attempt: { request, requestMissing, statusCode, respo
         statusCode === null
           ? html`<p class="empty">There was no response.</p>`
           : html`<p class="code">Status ${statusCode}</p>
-              ${responseHeaders !== null && html`<${Headers} headers=${responseHeaders} of="the response" />`}
+              ${
+                responseHeaders === null
+                  ? html`<p class="quiet">
+                      Its headers were not kept (DELIVERY_ATTEMPT_DETAILS), or are hidden.
+                    </p>`
+                  : html`<${Headers} headers=${responseHeaders} of="the response" />`
+              }
               <${Body} text=${response} what="the response body" />
               <p class="quiet">At most the first 1 KiB of a response is kept.</p>`
       }

@@ -28,7 +28,7 @@ export const outcomes = {
   http_error: [
     'HTTP error',
     'The endpoint answered with an error.',
-    'The response below and the log of the receiver say why. The event is retried by itself.',
+    'The response below and the log of the receiver say why.',
   ],
   timeout: [
     'Timeout',
@@ -112,10 +112,7 @@ const byStatus = [
     (status) => status >= 400 && status < 500,
     'The receiver does not accept this request. The response below and its log say why.',
   ],
-  [
-    (status) => status >= 500,
-    'The receiver failed. See its log; deliveries are retried by themselves until it works again.',
-  ],
+  [(status) => status >= 500, 'The receiver failed: its log says why.'],
 ];
 
 /**
@@ -136,7 +133,7 @@ export function outcomeTone(outcome) {
 }
 
 /**
- * What an attempt came to and what to do about it; pure.
+ * The meaning of an attempt's outcome, and advice; pure.
  * @param {{ outcome: string, statusCode: number | null }} attempt
  * @returns {{ meaning: string, advice: string }}
  */

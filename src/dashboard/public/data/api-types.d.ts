@@ -147,11 +147,14 @@ export interface Replay {
 
 export interface RegisteredSubscription extends Subscription {
   secret: string;
+  /** Settings that were accepted although they are likely mistakes. */
+  warnings?: string[];
 }
 
 export interface ChangedSubscription extends Subscription {
   dropped?: ('headers' | 'secret')[];
   secret?: string;
+  warnings?: string[];
 }
 
 export interface Rotation {

@@ -8,3 +8,6 @@ export const statusTones: Readonly<Record<string, Tone>>;
 
 /** When each event type that is in logs occurs, as a sentence. */
 export const eventMeanings: Readonly<Record<string, string>>;
+
+/** The known statuses in which a filing's stay can be limited. */
+export const limitedStatuses: readonly string[];

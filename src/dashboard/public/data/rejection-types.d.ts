@@ -29,5 +29,9 @@ export interface RejectionPage {
   total: number;
   byReason: { reason: string | null; count: number }[];
   byState: { state: string | null; count: number }[];
+  /** Whether groups and `total` are of all rejections. */
+  groupsComplete: boolean;
+  /** Those that are not current first; at most 200. */
   accounts: { account: string; health: string; asOf: Time | null }[];
+  accountsTotal: number;
 }

@@ -26,7 +26,7 @@ export function AccountsPage() {
   const accounts = (data?.items ?? []).toSorted(byTrouble);
   const found = accounts.filter(({ account }) => account.toLowerCase().includes(q));
   return html`<${Heading} title="Accounts"
-      >${mayWrite && html`<a class="button" href=${href('accounts', 'new')}>New account</a>`}<//
+      >${mayWrite && html`<a class="button primary beside" href=${href('accounts', 'new')}>New account</a>`}<//
     >
     <${Failure} error=${error} what="read the accounts" />
     ${data === null && error === null && html`<${Loading} what="the accounts" />`}

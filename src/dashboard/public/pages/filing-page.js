@@ -112,7 +112,7 @@ function Timeline({ account, filing: { filingId, events, sequence } }) {
 
 /** @param {{ account: string, event: FilingEvent }} props */
 function TimelineEntry({ account, event }) {
-  const { from, to, reason, inferred, tooLarge } = eventFacts(event);
+  const { filingId, from, to, reason, inferred, tooLarge } = eventFacts(event);
   return html`<li>
     <p>
       <${Badge} word=${event.type} /> <${At} at=${event.timestamp} />
@@ -124,7 +124,7 @@ function TimelineEntry({ account, event }) {
     </p>
     ${reason !== null && html`<p><${Text} value=${reason} /></p>`}
     ${tooLarge && html`<p class="quiet">Sent without the filing, which is larger than FILING_MAX_BYTES allows.</p>`}
-    <${EventDeliveries} account=${account} eventId=${event.id} />
+    <${EventDeliveries} account=${account} eventId=${event.id} filingId=${filingId} />
     <details>
       <summary>What was sent</summary>
       <pre tabindex="0"><bdi>${JSON.stringify(event, null, 2)}</bdi></pre>

@@ -11,13 +11,11 @@ export function OpenLink({ session, onOpen, onStay }) {
   useEffect(() => {
     document.title = 'Open a link · filing-webhooks';
   }, []);
-  const who = session.account === null ? 'the operator' : `the account ${session.account}`;
+  const who = session.account === null ? 'as the operator' : `for the account ${session.account}`;
   return html`<main class="sign-in">
     <form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <h1>Open this link?</h1>
-      <p>
-        You are signed in for ${who}. The link opens something else, and signs you out of that in every tab.
-      </p>
+      <p>You are signed in ${who}. The link opens something else, and signs you out of that in every tab.</p>
       <button type="button" class="primary" onClick=${onStay}>Stay signed in</button>
       <button type="button" onClick=${onOpen}>Open the link</button>
     </form>

@@ -15,7 +15,7 @@ import { href, useQuery, withQuery } from '../router.js';
 /** @import { List } from '../data/use-resource.js' */
 
 const refreshMs = 5000;
-const filterNames = /** @type {const} */ (['account', 'state', 'reason']);
+const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen']);
 
 /** Everything that is rejected in the accounts of the user, the oldest first. */
 export function RejectionsPage() {
@@ -36,7 +36,7 @@ export function RejectionsPage() {
     ${data === null && error === null && html`<${Loading} what="the rejections" />`}
     ${
       data !== null &&
-      html`<${BoardHealth} accounts=${data.first.accounts} />
+      html`<${BoardHealth} accounts=${data.first.accounts} total=${data.first.accountsTotal} />
         <div class="board">
           <div class="board-side">
             ${
@@ -52,6 +52,10 @@ export function RejectionsPage() {
           <section aria-label="Rejected filings">
             <div class="filters">
               <${Order} order=${order} onChoose=${(/** @type {string} */ to) => setQuery({ order: to })} />
+              <${SeenChoice}
+                chosen=${query.get('seen')}
+                onChoose=${(/** @type {string | null} */ seen) => setQuery({ seen })}
+              />
               <${Chosen} query=${query} setQuery=${setQuery} />
             </div>
             <${RejectionRows}
@@ -87,8 +91,8 @@ function Export({ path }) {
 /** @typedef {(filters: Record<string, string | null>) => void} SetQuery */
 
 /** @param {{ page: RejectionPage, query: URLSearchParams, setQuery: SetQuery }} props */
-function Groups({ page: { byReason, byState }, query, setQuery }) {
-  return html`<${Facets}
+function Groups({ page: { byReason, byState, groupsComplete }, query, setQuery }) {
+  return html`${!groupsComplete && html`<p class="quiet">Counted among the first 5,000.</p>`}<${Facets}
       title="By reason"
       items=${byReason.map(({ reason, count }) => ({ value: reason, count }))}
       chosen=${query.get('reason')}
@@ -124,6 +128,21 @@ function Order({ order, onChoose }) {
     html`<button type="button" aria-pressed=${isOn} onClick=${() => onChoose(to)}>${name}</button>`;
   return html`<div class="chips" role="group" aria-label="Order">
     ${button('Oldest first', order === 'oldest', null)}${button('Newest first', order === 'newest', 'newest')}
+  </div>`;
+}
+
+/** @param {{ chosen: string | null, onChoose: (seen: string | null) => void }} props */
+function SeenChoice({ chosen, onChoose }) {
+  const button = (/** @type {string} */ name, /** @type {string} */ value) =>
+    html`<button
+      type="button"
+      aria-pressed=${chosen === value}
+      onClick=${() => onChoose(chosen === value ? null : value)}
+    >
+      ${name}
+    </button>`;
+  return html`<div class="chips" role="group" aria-label="Seen by somebody">
+    ${button('Not seen yet', 'false')}${button('Seen', 'true')}
   </div>`;
 }
 

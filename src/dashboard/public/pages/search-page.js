@@ -63,7 +63,7 @@ function OfAccounts({ q, accounts, isAll }) {
   return html`<p role="status">
       ${done.length < accounts.length ? 'Searching …' : hits === 0 ? `No filing matches${where}.` : `${number(hits)} found${where}.`}
     </p>
-    ${accounts.map(
+    ${withHitsFirst(accounts, found).map(
       (account) =>
         html`<${OfAccount}
           key=${account}
@@ -74,6 +74,10 @@ function OfAccounts({ q, accounts, isAll }) {
         />`,
     )}`;
 }
+
+/** @type {(accounts: string[], found: Readonly<Record<string, number>>) => string[]} */
+const withHitsFirst = (accounts, found) =>
+  accounts.toSorted((one, other) => Number((found[other] ?? 0) > 0) - Number((found[one] ?? 0) > 0));
 
 /**
  * @param {{ account: string, q: string, isNamed: boolean, onFound: (count: number) => void }} props

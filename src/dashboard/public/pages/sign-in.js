@@ -38,23 +38,33 @@ export function SignIn({ notice, onSignedIn }) {
     <form onSubmit=${submit}>
       <h1>filing-webhooks</h1>
       <p>Sign in to see accounts, changes and deliveries.</p>
-      <label for="user">User name <span class="quiet">(optional, for your password manager)</span></label>
-      <input id="user" type="text" name="username" autocomplete="username" spellcheck="false" />
-      <label for="token">Token</label>
+      <label for="user">User name</label>
       <input
-        id="token"
-        ref=${field}
-        type=${shown ? 'text' : 'password'}
-        name="password"
-        required
-        autocomplete="current-password"
+        id="user"
+        type="text"
+        name="username"
+        autocomplete="username"
         spellcheck="false"
-        aria-invalid=${problem !== null}
-        aria-describedby="token-help token-problem"
+        aria-describedby="user-help"
       />
-      <label class="inline"
-        ><input type="checkbox" checked=${shown} onChange=${() => setShown(!shown)} /> Show</label
-      >
+      <p id="user-help" class="quiet">Optional: only your password manager uses it.</p>
+      <label for="token">Token</label>
+      <div class="beside">
+        <input
+          id="token"
+          ref=${field}
+          type=${shown ? 'text' : 'password'}
+          name="password"
+          required
+          autocomplete="current-password"
+          spellcheck="false"
+          aria-invalid=${problem !== null}
+          aria-describedby="token-help token-problem"
+        />
+        <button type="button" aria-pressed=${shown} aria-controls="token" onClick=${() => setShown(!shown)}>
+          Show
+        </button>
+      </div>
       <p id="token-help" class="quiet">
         The operator's token (<code>API_TOKEN</code> of the daemon) or the token of one account. You stay
         signed in for up to 7 days, in every tab, until you sign out.

@@ -87,6 +87,7 @@ export function DeadLetters({ account, id }) {
     <${Table}
       caption="Dead letters, newest first"
       columns=${['Given up', 'Event', 'Filing', 'Attempts', 'Last outcome']}
+      numbers=${['Attempts']}
       rows=${rows}
       empty="Nothing was given up."
       more=${data.more}

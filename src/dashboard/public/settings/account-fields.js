@@ -1,5 +1,5 @@
 import { Group, problemOf, TextField } from '../actions/fields.js';
-import { statusTones } from '../data/catalogue.js';
+import { limitedStatuses } from '../data/catalogue.js';
 import { html } from '../parts/html.js';
 
 /** @import { ApiError } from '../data/api-client.js' */
@@ -79,11 +79,11 @@ export function AccountFields({ values, onChange, error, isNew }) {
  * problem: string | null }} props
  */
 function StalledAfter({ values, onChange, problem }) {
-  const statuses = [...new Set([...Object.keys(statusTones), ...Object.keys(values)])];
+  const statuses = [...new Set([...limitedStatuses, ...Object.keys(values)])];
   return html`<${Group}
     legend="Stalled after"
     problem=${problem}
-    help="Days that a filing may stay in a status before one filing.stalled event tells of it; empty for no limit. ISO 8601 durations such as PT36H are taken too."
+    help="How many days a filing may stay in a status before one filing.stalled event is sent; empty for no limit. Durations such as PT36H (ISO 8601) work too."
   >
     <div class="days">
       ${statuses.map(

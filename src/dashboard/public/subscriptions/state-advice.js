@@ -2,9 +2,21 @@ import { explain, outcomeName } from '../attempts/outcomes.js';
 import { presentFailure } from '../data/delivery-stats.js';
 import { axisTime, number } from '../parts/format.js';
 import { html } from '../parts/html.js';
-import { Text } from '../parts/parts.js';
+import { Badge, Text, When } from '../parts/parts.js';
 
 /** @import { Attempt, Subscription } from '../data/api-types.d.ts' */
+/** @import { Tone } from '../parts/parts.js' */
+
+/** @type {Readonly<Record<string, Tone>>} */
+const tones = { active: 'good', degraded: 'warn', failing: 'bad', disabled: 'plain' };
+
+/**
+ * The state of a subscription as `shownState` has it.
+ * @param {{ state: string }} props
+ */
+export function StateBadge({ state }) {
+  return html`<${Badge} word=${state} tone=${tones[state] ?? 'plain'} />`;
+}
 
 /**
  * What is wrong with a subscription and what to do; nothing while all is well.
@@ -12,7 +24,7 @@ import { Text } from '../parts/parts.js';
  * the latest, newest first; `state` as `shownState` has it
  */
 export function StateAdvice({ subscription, state, attempts, now }) {
-  const { disabledReason, unreadable, lastError, lag } = subscription;
+  const { disabledReason, unreadable, lastError } = subscription;
   const obstacle = unreadable ?? lastError;
   if (obstacle !== null)
     return html`<p class="notice warn">Nothing can be sent: <${Text} value=${obstacle} /></p>`;
@@ -28,12 +40,18 @@ export function StateAdvice({ subscription, state, attempts, now }) {
       It is active, but many of its latest attempts failed. The attempts below say which.
     </p>`;
   return html`<p class="notice bad">
-    <${Cause} attempts=${attempts} now=${now} /> ${
-      lag === 0
-        ? 'What it did not take was given up and is among the dead letters; the next event tries it again.'
-        : `${number(lag)} pending ${lag === 1 ? 'delivery is' : 'deliveries are'} retried by themselves; what is given up is kept as dead letters.`
-    }
+    <${Cause} attempts=${attempts} now=${now} /> ${prospect(subscription)}
   </p>`;
+}
+
+/** @param {Subscription} subscription */
+function prospect({ lag, nextAttemptAt }) {
+  if (lag > 0) {
+    const pending = lag === 1 ? 'pending delivery is' : 'pending deliveries are';
+    return `${number(lag)} ${pending} retried by the schedule; what is given up is kept as dead letters.`;
+  }
+  if (nextAttemptAt !== null) return html`The next retry is <${When} at=${nextAttemptAt} />.`;
+  return 'What it did not take was given up and is among the dead letters; the next event tries it again.';
 }
 
 /** @param {{ attempts: Attempt[], now: number }} props */
@@ -41,13 +59,19 @@ function Cause({ attempts, now }) {
   const failure = presentFailure(attempts);
   if (failure === null) return html`<strong>The endpoint does not acknowledge.</strong> `;
   const { outcome, statusCode, alike, failures, isFromTheStart, since } = failure;
-  const what = statusCode === null ? outcomeName(outcome) : `${outcomeName(outcome)} ${statusCode}`;
   const at = Date.parse(since);
   const hasMore = isFromTheStart && failures === attempts.length && failures >= 50;
   const count = `${hasMore ? 'at least ' : ''}${number(alike)} ${alike === 1 ? 'attempt' : 'attempts'}`;
   return html`<strong
-      >${what} from ${count}${alike < failures && ` of ${number(failures)} that failed`} since
+      >${failureName(outcome, statusCode)} from
+      ${count}${alike < failures && ` of ${number(failures)} that failed`} since
       <time datetime=${since}>${axisTime(at, Math.max(now - at, 3_600_000))}</time>.</strong
     >
     ${explain(failure).advice}`;
+}
+
+/** @type {(outcome: string, statusCode: number | null) => string} */
+function failureName(outcome, statusCode) {
+  if (statusCode === null) return outcomeName(outcome);
+  return outcome === 'http_error' ? `HTTP error ${statusCode}` : `${outcomeName(outcome)} (${statusCode})`;
 }

@@ -91,7 +91,7 @@ test('every code has a status of an error, and a title', () => {
 
 test('the body of a problem holds code, status, title and what to do', () => {
   expect(problemBody(new Problem('token_not_found', 'Look at the list.'))).toEqual({
-    type: 'urn:filing-webhooks:problem:token_not_found',
+    type: '/problems/token_not_found',
     title: 'No such token',
     status: 404,
     code: 'token_not_found',

@@ -9,6 +9,7 @@ import { html } from '../../parts/html.js';
 import { Failure, Heading, Loading, Notice } from '../../parts/parts.js';
 import { href } from '../../router.js';
 import { change, isMoved, valuesOf } from '../../subscriptions/form-values.js';
+import { Warnings } from '../../subscriptions/warnings.js';
 import { shownFields, SubscriptionFields } from '../../subscriptions/subscription-fields.js';
 
 /** @import { ChangedSubscription, Subscription } from '../../data/api-types.d.ts' */
@@ -29,7 +30,8 @@ export function EditSubscriptionPage({ account, id }) {
   const { data: subscription, error } = useResource(path, onceMs);
   const to = href('accounts', account, 'subscriptions', id);
   const done = (/** @type {ChangedSubscription | null} */ answer) => {
-    if (answer?.dropped === undefined) location.hash = to;
+    const isPlain = answer?.dropped === undefined && (answer?.warnings ?? []).length === 0;
+    if (answer === null || isPlain) location.hash = to;
     else setChanged(answer);
   };
   return html`<${Heading}
@@ -43,7 +45,7 @@ export function EditSubscriptionPage({ account, id }) {
     <${AccountNav} account=${account} at="subscriptions" />
     <${Failure} error=${error} what="read the subscription" />
     ${subscription === null && error === null && html`<${Loading} what="the subscription" />`}
-    ${changed !== null && html`<${Dropped} changed=${changed} to=${to} />`}
+    ${changed !== null && html`<${Saved} changed=${changed} to=${to} />`}
     ${
       subscription !== null &&
       changed === null &&
@@ -101,18 +103,28 @@ function EditForm({ path, subscription, to, onDone }) {
 }
 
 /** @param {{ changed: ChangedSubscription, to: string }} props */
-function Dropped({ changed: { dropped = [], secret }, to }) {
-  return html`<${Notice} tone="warn">
-      <p>The subscription is saved. Because the URL leads to another host, these were dropped:</p>
-      <ul>
-        ${dropped.includes('headers') && html`<li>the custom headers: give them anew if the receiver expects them</li>`}
-        ${dropped.includes('secret') && html`<li>the signing secret: the receiver needs the new one below</li>`}
-      </ul>
-    <//>
+function Saved({ changed: { dropped = [], secret, warnings }, to }) {
+  return html`${
+      dropped.length > 0 &&
+      html`<${Notice} tone="warn">
+        <p>The subscription is saved. Because the URL leads to another host, these were dropped:</p>
+        <ul>
+          ${
+            dropped.includes('headers') &&
+            html`<li>the custom headers: give them anew if the receiver expects them</li>`
+          }
+          ${
+            dropped.includes('secret') &&
+            html`<li>the signing secret: the receiver needs the new one below</li>`
+          }
+        </ul>
+      <//>`
+    }
+    <${Warnings} warnings=${warnings} />
     ${
       secret !== undefined &&
       html`<p role="status"><strong>This secret is shown only now.</strong></p>
         <${SecretField} label="New signing secret" value=${secret} />`
     }
-    <p><a href=${to}>Open the subscription</a></p>`;
+    <div class="buttons"><a class="button" href=${to}>Open the subscription</a></div>`;
 }

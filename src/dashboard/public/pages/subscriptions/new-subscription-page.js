@@ -11,6 +11,7 @@ import { href } from '../../router.js';
 import { newValues, registration } from '../../subscriptions/form-values.js';
 import { shownFields, SubscriptionFields } from '../../subscriptions/subscription-fields.js';
 import { testBeforeSaving } from '../../subscriptions/test-before-saving.js';
+import { Warnings } from '../../subscriptions/warnings.js';
 import { TestResult } from '../../subscriptions/test-result.js';
 
 /** @import { PingAnswer, RegisteredSubscription } from '../../data/api-types.d.ts' */
@@ -85,15 +86,18 @@ function NewForm({ account, onMade }) {
 }
 
 /** @param {{ account: string, subscription: RegisteredSubscription }} props */
-function Made({ account, subscription: { id, secret } }) {
+function Made({ account, subscription: { id, secret, warnings } }) {
   return html`<${Notice} tone="good">
       <p>Events are sent to the endpoint from now on.</p>
       <p>
         <strong>The signing secret is shown only now.</strong> The receiver checks the signatures with it.
       </p>
     <//>
+    <${Warnings} warnings=${warnings} />
     <${SecretField} label="Signing secret" value=${secret} />
-    <p><a href=${href('accounts', account, 'subscriptions', id)}>Open the subscription</a></p>`;
+    <div class="buttons">
+      <a class="button" href=${href('accounts', account, 'subscriptions', id)}>Open the subscription</a>
+    </div>`;
 }
 
 // A key for each request, so that one whose answer was lost can be sent again without a second subscription.

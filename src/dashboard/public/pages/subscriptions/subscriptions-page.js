@@ -10,7 +10,7 @@ import { html } from '../../parts/html.js';
 import { Failure, Heading, Loading, Text, When } from '../../parts/parts.js';
 import { Table } from '../../parts/table.js';
 import { href } from '../../router.js';
-import { StateBadge } from '../../subscriptions/state-badge.js';
+import { StateBadge } from '../../subscriptions/state-advice.js';
 
 /** @import { Attempt, Page, Subscription } from '../../data/api-types.d.ts' */
 /** @import { List, Resource } from '../../data/use-resource.js' */
@@ -51,7 +51,8 @@ export function SubscriptionsPage({ account }) {
   const rows = (data?.items ?? [])
     .map((subscription) => {
       const state = shownState(subscription, lately[subscription.id] ?? [], now);
-      return { key: subscription.id, state, cells: cellsOf(subscription, state, note) };
+      const cells = cellsOf(subscription, state, note);
+      return { key: subscription.id, state, cells, card: cardOf(cells) };
     })
     .toSorted((one, other) => ranks.indexOf(one.state) - ranks.indexOf(other.state));
   const make = href('accounts', account, 'subscriptions', 'new');
@@ -66,6 +67,7 @@ export function SubscriptionsPage({ account }) {
       html`<${Table}
         caption="Subscriptions"
         columns=${columns}
+        numbers=${['Pending']}
         rows=${rows}
         empty="There is no subscription yet. A subscription sends the changes of this account's filings to an endpoint of yours."
         more=${data.more}
@@ -93,9 +95,17 @@ function cellsOf(subscription, state, note) {
     format,
     number(lag),
     html`<${Lately} account=${account} id=${id} onRead=${note} />`,
-    html`<${When} at=${nextAttemptAt} never="–" />`,
+    html`<${When} at=${nextAttemptAt} never="none" />`,
     html`<${When} at=${lastSuccessAt} />`,
   ];
+}
+
+/** @type {(cells: unknown[]) => unknown} */
+function cardOf([name, state, events, format, pending, lately, nextRetry, lastSuccess]) {
+  return html`<div class="card-line"><span>${name}</span> <span>${state}</span></div>
+    <div>${events} <span class="card-quiet">${format}</span></div>
+    <div class="row">${lately}</div>
+    <div class="card-quiet">${pending} pending, next retry ${nextRetry}, last success ${lastSuccess}</div>`;
 }
 
 // The delivered share of the latest attempts, and their speed.

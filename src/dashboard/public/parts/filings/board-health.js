@@ -8,9 +8,10 @@ const shownMax = 10;
 
 /**
  * The accounts whose rejections are not known, or are those of an earlier time; nothing while all are current.
- * @param {{ accounts: RejectionPage['accounts'] }} props
+ * @param {{ accounts: RejectionPage['accounts'], total: number }} props `total`: also of those that are not
+ * named, which are current
  */
-export function BoardHealth({ accounts }) {
+export function BoardHealth({ accounts, total }) {
   const troubled = accounts.filter(({ health }) => health !== 'ok');
   if (troubled.length === 0) return null;
   return html`<div class="notice warn" role="status">
@@ -19,7 +20,7 @@ export function BoardHealth({ accounts }) {
         >${
           troubled.length === 1
             ? 'One account is not current'
-            : `${troubled.length} of ${accounts.length} accounts are not current`
+            : `${troubled.length} of ${total} accounts are not current`
         }:</strong
       >
       there may be rejections that are not shown.
@@ -30,7 +31,7 @@ export function BoardHealth({ accounts }) {
           html`<li key=${account}>
             <a href=${href('accounts', account)}><${Text} value=${account} /></a>
             <${Badge} word=${health} />${' '}
-            ${asOf === null ? 'not known yet' : html`as of <${At} at=${asOf} />, <${When} at=${asOf} />`}
+            ${asOf === null ? health !== 'unknown' && 'not known yet' : html`as of <${At} at=${asOf} />, <${When} at=${asOf} />`}
           </li>`,
       )}
     </ul>

@@ -28,7 +28,9 @@ export function Facets({ title, items, chosen, onChoose }) {
               onClick=${() => value !== null && onChoose(value === chosen ? null : value)}
             >
               <span class="facet-count">${number(count)}</span>
-              <span class="facet-value"><${Text} value=${value} /></span>
+              <span class="facet-value"
+                >${value === null ? html`<span class="none">none given</span>` : html`<${Text} value=${value} />`}</span
+              >
             </button>
           </li>`,
       )}

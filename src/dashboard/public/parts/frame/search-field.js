@@ -7,7 +7,7 @@ export function SearchField() {
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const [area, asked] = parseHash(useHash());
   useEffect(() => {
-    if (field.current !== null && area === 'search') field.current.value = asked ?? '';
+    if (field.current !== null) field.current.value = area === 'search' ? (asked ?? '') : '';
   }, [area, asked]);
   useEffect(() => {
     addEventListener('keydown', press);

@@ -1,7 +1,8 @@
-import { apiOptions, createApiClient, query, type ApiClient } from '../api-client.ts';
-import { exitCodes } from '../cli-error.ts';
-import { atMost, type Command } from '../command.ts';
-import { formatFields, formatTable, type Column } from '../table.ts';
+import { apiOptions, createApiClient } from '../../daemon/api-client.ts';
+import { exitCodes } from '../../cli-error.ts';
+import { atMost, onlyArgument, type Command } from '../../command.ts';
+import { readList } from '../../daemon/lists.ts';
+import { formatFields, formatTable, type Column } from '../../table.ts';
 
 interface Subscription {
   readonly id: string;
@@ -29,6 +30,7 @@ const columns: readonly Column<Subscription>[] = [
 /** `subscriptions`: the subscriptions of an account and the state of their delivery. */
 export const subscriptions: Command = {
   name: 'subscriptions',
+  argument: /^sub_/,
   summary: 'list subscriptions, or show one',
   usage: '[ID]',
   options: { json: { text: 'JSON instead of a table' }, ...apiOptions },
@@ -47,25 +49,39 @@ export const subscriptions: Command = {
       context.out(asJson ? JSON.stringify(found, null, 2) : formatFields(found));
       return exitCodes.ok;
     }
-    const found = await listAll(client);
+    const { items: found } = await readList<Subscription>(client, '/subscriptions');
     if (asJson) context.out(JSON.stringify(found, null, 2));
     else if (found.length > 0) context.out(formatTable(columns, found));
     else
       context.note(
-        `Account ${client.account} has no subscriptions: POST …/subscriptions makes one (${client.url}/docs).`,
+        `Account ${client.account} has no subscriptions: filing-webhooks subscriptions create ENDPOINT makes one.`,
       );
     return exitCodes.ok;
   },
 };
 
-async function listAll(client: ApiClient): Promise<Subscription[]> {
-  const found: Subscription[] = [];
-  for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
-    const path: string = `/subscriptions${query({ limit: '100', cursor })}`;
-    // Each page's cursor comes from the page before.
-    const page: { items: Subscription[]; nextCursor: string | null } = await client.get(path);
-    found.push(...page.items);
-    cursor = page.nextCursor;
-  }
-  return found;
-}
+/** `subscriptions list`: as `subscriptions`. */
+export const listSubscriptions: Command = {
+  ...subscriptions,
+  name: 'subscriptions list',
+  summary: 'list subscriptions',
+  usage: '',
+  examples: ['filing-webhooks subscriptions list'],
+  run(input, context) {
+    atMost(input, 0);
+    return subscriptions.run(input, context);
+  },
+};
+
+/** `subscriptions show`: as `subscriptions` with an id. */
+export const showSubscription: Command = {
+  ...subscriptions,
+  name: 'subscriptions show',
+  summary: 'show one subscription',
+  usage: 'ID',
+  examples: ['filing-webhooks subscriptions show sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'],
+  run(input, context) {
+    onlyArgument(input, 'ID');
+    return subscriptions.run(input, context);
+  },
+};

@@ -1,16 +1,19 @@
-import { CliError, type Failure } from './cli-error.ts';
-import { baseUrlFrom, type Context, type Input, type Option } from './command.ts';
-import type { Environment } from '../config/config.ts';
+import { CliError } from '../cli-error.ts';
+import { baseUrlFrom, type Context, type Input, type Option } from '../command.ts';
+import type { Environment } from '../../config/config.ts';
+import { refusal } from './refusal.ts';
 
 /**
- * A daemon's API for commands about one account. Paths begin behind `/v1/accounts/{account}`. Rejects with a
- * CliError.
+ * A daemon's API for commands about one account. Paths begin behind `/v1/accounts/{account}`, unless they
+ * begin with `/v1/`. Rejects with a CliError.
  */
 export interface ApiClient {
   readonly account: string;
   readonly url: string;
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: unknown): Promise<T>;
+  /** The parsed response; null where it is empty. */
+  send<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** The response itself, 2xx, its body unread. */
   open(path: string, headers: Readonly<Record<string, string>>): Promise<Response>;
 }
@@ -52,7 +55,8 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
   const account = input.text('account') ?? (env['FILING_WEBHOOKS_ACCOUNT'] || 'default');
 
   async function request(method: string, path: string, init: Request): Promise<Response> {
-    const response = await fetch(`${url}/v1/accounts/${encodeURIComponent(account)}${path}`, {
+    const base = path.startsWith('/v1/') ? '' : `/v1/accounts/${encodeURIComponent(account)}`;
+    const response = await fetch(url + base + path, {
       ...init,
       method,
       headers: { authorization: `Bearer ${token}`, ...init.headers },
@@ -70,21 +74,27 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
       signal: AbortSignal.any([signal, AbortSignal.timeout(requestMs)]),
     });
     try {
-      return (await response.json()) as T;
+      return (response.status === 204 ? null : await response.json()) as T;
     } catch {
-      throw new CliError(
-        'unavailable',
-        `The server at ${url} is not the API of filing-webhooks: check --url.`,
-      );
+      throw new CliError('unavailable', `${url} is not a filing-webhooks daemon: check --url.`);
     }
   }
+
+  const send: ApiClient['send'] = (method, path, body) =>
+    json(
+      method,
+      path,
+      body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+    );
 
   return {
     account,
     url,
     get: (path) => json('GET', path, {}),
-    post: (path, body) =>
-      json('POST', path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    post: (path, body) => send('POST', path, body),
+    send,
     open: (path, headers) => request('GET', path, { headers, signal }),
   };
 }
@@ -120,37 +130,4 @@ function unreachable(url: string, error: unknown): CliError {
     'unavailable',
     `Nothing answers at ${url} (${why}): start the daemon, or name its address with --url or FILING_WEBHOOKS_URL.`,
   );
-}
-
-async function refusal(response: Response, url: string, account: string): Promise<CliError> {
-  const problem = (await response.json().catch(() => ({}))) as {
-    code?: string;
-    title?: string;
-    detail?: string;
-  };
-  if (response.status === 401)
-    return new CliError(
-      'refused',
-      `${url} does not know the token: take API_TOKEN of that daemon, or a token of the account.`,
-    );
-  if (problem.code === 'account_not_found')
-    return new CliError(
-      'refused',
-      `There is no account ${account} for this token: name another with --account.`,
-    );
-  if (problem.code === undefined)
-    return new CliError(
-      'unavailable',
-      `The server at ${url} is not the API of filing-webhooks (status ${response.status}): check --url.`,
-    );
-  return new CliError(
-    failureOf(response.status),
-    `${problem.title ?? problem.code}: ${problem.detail ?? ''}`,
-  );
-}
-
-function failureOf(status: number): Failure {
-  if (status >= 500 || status === 429) return 'unavailable';
-  if (status === 403) return 'refused';
-  return status === 422 ? 'usage' : 'no';
 }

@@ -1,10 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { apiOptions, createApiClient, type ApiClient } from '../api-client.ts';
-import { CliError, exitCodes } from '../cli-error.ts';
-import { onlyArgument, type Command, type Context, type Input } from '../command.ts';
+import { apiOptions, createApiClient, type ApiClient } from '../../daemon/api-client.ts';
+import { CliError, exitCodes } from '../../cli-error.ts';
+import {
+  agree,
+  onlyArgument,
+  spanOf,
+  timeOf,
+  yesOption,
+  type Command,
+  type Context,
+  type Input,
+} from '../../command.ts';
 
 interface Progress {
-  readonly state: 'running' | 'finished';
+  readonly state: 'running' | 'finished' | 'cancelled';
   readonly matched: number;
   readonly delivered: number;
   readonly failed: number;
@@ -20,22 +29,34 @@ export const replay: Command = {
   usage: 'SUBSCRIPTION',
   options: {
     after: { value: 'TIME', text: 'events recorded at this time or later, e.g. 2026-11-21T10:00:00Z' },
+    last: { value: 'SPAN', text: 'events of the last 30m, 1h, 1d … instead of --after' },
     before: { value: 'TIME', text: 'events recorded earlier than this' },
     types: { value: 'TYPES', text: 'only these, e.g. filing.rejected,filing.completed' },
     filing: { value: 'ID', text: 'only events of this filing' },
     'dead-letters': { text: 'only events that were given up' },
+    'dry-run': { text: 'only count the events' },
+    ...yesOption,
     'no-wait': { text: 'do not wait for the end' },
     json: { text: 'the end as a JSON object' },
     ...apiOptions,
   },
   examples: [
     'filing-webhooks replay sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506 --dead-letters',
-    'filing-webhooks replay sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506 --after 2026-11-21T00:00:00Z --types filing.rejected',
+    'filing-webhooks replay sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506 --last 1d --types filing.rejected --yes',
   ],
   async run(input, context) {
     const path = `/subscriptions/${encodeURIComponent(onlyArgument(input, 'SUBSCRIPTION'))}`;
+    const request = requestOf(input, Date.now());
     const client = createApiClient(input, context);
-    const started = await client.post<{ id: string; matched: number }>(`${path}/replay`, requestOf(input));
+    const { matched } = await client.post<{ matched: number }>(`${path}/replay?dryRun=true`, request);
+    if (input.flag('dry-run')) {
+      const line = `${matched} events would be delivered again.`;
+      context.out(input.flag('json') ? JSON.stringify({ matched }) : line);
+      return exitCodes.ok;
+    }
+    if (matched > 0)
+      await agree(input, context, `Deliver ${matched} events again to ${input.positionals[0]}?`);
+    const started = await client.post<{ id: string; matched: number }>(`${path}/replay`, request);
     if (input.flag('no-wait')) {
       context.out(
         input.flag('json')
@@ -46,13 +67,17 @@ export const replay: Command = {
     }
     const end = await untilFinished(client, `${path}/replays/${started.id}`, context);
     context.out(input.flag('json') ? JSON.stringify(end) : conclusion(end, input.positionals[0] ?? ''));
-    return end.failed === 0 ? exitCodes.ok : exitCodes.no;
+    return end.failed === 0 && end.state === 'finished' ? exitCodes.ok : exitCodes.no;
   },
 };
 
-function requestOf(input: Input): Record<string, unknown> {
+function requestOf(input: Input, now: number): Record<string, unknown> {
+  const last = spanOf(input, 'last');
+  const after = timeOf(input, 'after');
+  if (last !== null && after !== null)
+    throw new CliError('usage', '--last and --after say the same: give one of them.');
   const fields = {
-    after: timeOf(input, 'after'),
+    after: last === null ? after : new Date(now - last).toISOString(),
     before: timeOf(input, 'before'),
     eventTypes: input.text('types')?.split(',') ?? null,
     filingId: input.text('filing'),
@@ -61,18 +86,11 @@ function requestOf(input: Input): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-function timeOf(input: Input, option: string): string | null {
-  const text = input.text(option);
-  if (text !== null && !/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text))
-    throw new CliError('usage', `--${option} must be a time with its zone, such as 2026-11-21T10:00:00Z.`);
-  return text;
-}
-
 async function untilFinished(client: ApiClient, path: string, context: Context): Promise<Progress> {
   for (;;) {
     const progress = await client.get<Progress>(path);
     context.progress(progressBar(progress));
-    if (progress.state === 'finished') return progress;
+    if (progress.state !== 'running') return progress;
     await delay(lookMs, undefined, { signal: context.signal });
   }
 }
@@ -85,8 +103,9 @@ export function progressBar({ matched, delivered, failed, state }: Progress): st
   return `[${'#'.repeat(done)}${'-'.repeat(barWidth - done)}] ${delivered} of ${matched} delivered${failures}`;
 }
 
-function conclusion({ matched, delivered, failed }: Progress, id: string): string {
+function conclusion({ state, matched, delivered, failed }: Progress, id: string): string {
+  if (state === 'cancelled') return `Cancelled: delivered ${delivered} of ${matched} events again.`;
   if (matched === 0) return 'No event matches: the log has none like this for the subscription.';
   if (failed === 0) return `Delivered ${delivered} of ${matched} events again.`;
-  return `Delivered ${delivered} of ${matched} events again, ${failed} failed: GET …/subscriptions/${id}/attempts says why.`;
+  return `Delivered ${delivered} of ${matched} events again, ${failed} failed: filing-webhooks attempts --subscription ${id} says why.`;
 }

@@ -1,9 +1,9 @@
-import { apiOptions, createApiClient } from '../api-client.ts';
-import { exitCodes } from '../cli-error.ts';
-import { atMost, type Command } from '../command.ts';
-import { eventLine } from '../events/event-line.ts';
-import { followEvents } from '../events/follow-events.ts';
-import { followingOf, followingOptions, reportStream } from '../events/following-options.ts';
+import { apiOptions, createApiClient } from '../../daemon/api-client.ts';
+import { exitCodes } from '../../cli-error.ts';
+import { atMost, type Command } from '../../command.ts';
+import { eventLine } from '../../events/event-line.ts';
+import { followEvents } from '../../events/follow-events.ts';
+import { followingOf, followingOptions, reportStream, sayIfUnknown } from '../../events/following-options.ts';
 
 /** `events tail`: prints each event as it arrives, until the user stops it. */
 export const eventsTail: Command = {
@@ -22,11 +22,13 @@ export const eventsTail: Command = {
   ],
   async run(input, context) {
     atMost(input, 0);
+    const following = followingOf(input);
     const client = createApiClient(input, context);
     const asJson = input.flag('json');
     const news = reportStream(context, `Events of account ${client.account} at ${client.url}; Ctrl-C ends.`);
+    await sayIfUnknown(client, following, context);
     let cursor = input.text('cursor');
-    for await (const event of followEvents(client, followingOf(input), context.signal, news)) {
+    for await (const event of followEvents(client, following, context.signal, news)) {
       context.out(asJson ? event.json : eventLine(event.json, null));
       ({ cursor } = event);
     }

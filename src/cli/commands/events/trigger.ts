@@ -1,7 +1,8 @@
-import type { FilingEventType } from '../../events/event-types.ts';
-import { CliError, exitCodes } from '../cli-error.ts';
-import { onlyArgument, type Command } from '../command.ts';
-import { createSandboxControl, type SandboxControl } from '../sandbox-control.ts';
+import type { FilingEventType } from '../../../events/event-types.ts';
+import { meant } from '../../../words/near-name.ts';
+import { CliError, exitCodes } from '../../cli-error.ts';
+import { onlyArgument, type Command } from '../../command.ts';
+import { createSandboxControl, type SandboxControl } from '../../daemon/sandbox-control.ts';
 
 interface Filing {
   readonly id: string;
@@ -18,7 +19,7 @@ interface Change {
 }
 
 /** Types that the command does not offer. */
-type NotTriggered = 'filing.status_changed' | 'filing.restored' | 'filing.stalled';
+type NotTriggered = 'filing.status_changed' | 'filing.restored' | 'filing.snapshot' | 'filing.stalled';
 
 /** By event type; null = the filing is removed. */
 const changes: Readonly<Record<Exclude<FilingEventType, NotTriggered>, Change | null>> = {
@@ -31,6 +32,8 @@ const changes: Readonly<Record<Exclude<FilingEventType, NotTriggered>, Change | 
   'filing.reopened': { status: 'PENDING', from: ['COMPLETED'] },
   'filing.removed': null,
 };
+
+const typesText = `These can be triggered: ${Object.keys(changes).join(', ')}`;
 
 /**
  * `trigger`: changes a filing of the sandbox so that an event follows. Reports the change at once; the event
@@ -57,23 +60,27 @@ export const trigger: Command = {
     'filing-webhooks trigger filing.completed --filing f_123',
   ],
   async run(input, context) {
+    if (input.positionals.length === 0) throw new CliError('usage', `TYPE is missing. ${typesText}.`);
     const given = onlyArgument(input, 'TYPE');
     const type = given.startsWith('filing.') ? given : `filing.${given.toLowerCase()}`;
     const change = new Map(Object.entries(changes)).get(type);
     if (change === undefined)
       throw new CliError(
         'usage',
-        `${given} cannot be triggered; these can: ${Object.keys(changes).join(', ')}.`,
+        `${given} cannot be triggered${meant(type, Object.keys(changes)) || '.'} ${typesText}.`,
       );
+    const reason = input.text('reason');
+    if (reason !== null && change?.status !== 'REJECTED')
+      throw new CliError('usage', `${type} has no reason: --reason is for filing.rejected.`);
     const sandbox = createSandboxControl(input, context);
     const before = await chooseFiling(sandbox, input.text('filing'), type, change);
     if (change === null) await sandbox.call('DELETE', `/${encodeURIComponent(before.id)}`);
-    else await sandbox.call('PUT', `/${encodeURIComponent(before.id)}`, editOf(change, input.text('reason')));
+    else await sandbox.call('PUT', `/${encodeURIComponent(before.id)}`, editOf(change, reason));
     const done = { type, filingId: before.id, from: before.status, to: change?.status ?? null };
     context.out(
       input.flag('json')
         ? JSON.stringify(done)
-        : `${done.filingId}: ${done.from ?? 'new'} → ${done.to ?? 'removed'}. The next poll sees it.`,
+        : `${done.filingId}: ${done.from ?? 'new'} → ${done.to ?? 'removed'}. ${done.to === null ? 'The second poll from now reports it.' : 'The next poll sees it.'}`,
     );
     return exitCodes.ok;
   },

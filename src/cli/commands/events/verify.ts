@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { styleText } from 'node:util';
-import { CliError, exitCodes } from '../cli-error.ts';
-import { atMost, type Command, type Context, type Input } from '../command.ts';
-import { parseHeaders, verifyCallback } from '../events/verify-callback.ts';
-import { readSigningKey } from '../signing-key.ts';
+import { CliError, exitCodes } from '../../cli-error.ts';
+import { atMost, type Command, type Context, type Input } from '../../command.ts';
+import { parseHeaders, verifyCallback } from '../../events/verify-callback.ts';
+import { readSigningKey } from '../../events/signing-key.ts';
 
 /** `verify`: whether a captured callback is genuine, and the reason if not. */
 export const verify: Command = {

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { InvalidSecretError, parseSecret } from '../subscriptions/signing-secret.ts';
-import { CliError } from './cli-error.ts';
+import { InvalidSecretError, parseSecret } from '../../subscriptions/signing-secret.ts';
+import { CliError } from '../cli-error.ts';
 
 /** Reads a signing secret. Throws a CliError that describes a valid one. */
 export function readSigningKey(text: string): KeyObject {

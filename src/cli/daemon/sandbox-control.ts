@@ -1,5 +1,5 @@
-import { CliError } from './cli-error.ts';
-import { baseUrlFrom, type Context, type Input } from './command.ts';
+import { CliError } from '../cli-error.ts';
+import { baseUrlFrom, type Context, type Input } from '../command.ts';
 
 /** The filings of a sandbox, as its control interface has them (docs/sandbox.md). */
 export interface SandboxControl {

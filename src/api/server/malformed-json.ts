@@ -1,0 +1,25 @@
+import { findJsonFault } from '../../json/malformed-json.ts';
+import { Problem } from '../shared/problem.ts';
+
+// Maximum characters of the body that a response repeats on either side of the fault: bodies hold secrets.
+const shownMax = 10;
+
+/**
+ * The problem of a body that is not JSON, with the place and a few characters around it; null for JSON, which
+ * the parser refused for another reason. It goes to the client alone.
+ */
+export function malformedJson(text: string): Problem | null {
+  const fault = findJsonFault(text);
+  if (fault === null) return null;
+  const { at, expected } = fault;
+  const before = text.slice(Math.max(0, at - shownMax), at);
+  const found = text.slice(at, at + shownMax);
+  const lines = text.slice(0, at).split('\n');
+  const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  const where = found === '' ? `the body ends at ${place}` : `${JSON.stringify(found)} stands at ${place}`;
+  const after = before === '' ? '' : ` after ${JSON.stringify(before)}`;
+  return new Problem(
+    'malformed_json',
+    `The body is not JSON: ${where}${after}, where ${expected} is expected.`,
+  );
+}

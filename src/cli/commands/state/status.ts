@@ -1,0 +1,111 @@
+import { styleText } from 'node:util';
+import { printable } from '../../../demo/callback-line.ts';
+import { byRequest } from '../../../subscriptions/subscription.ts';
+import { apiOptions, createApiClient, type ApiClient } from '../../daemon/api-client.ts';
+import { exitCodes } from '../../cli-error.ts';
+import { atMost, type Command } from '../../command.ts';
+import { readList } from '../../daemon/lists.ts';
+import { countOf, type ShownAccount } from '../accounts/accounts.ts';
+
+interface ShownSubscription {
+  readonly id: string;
+  readonly url: string;
+  readonly description: string | null;
+  readonly state: string;
+  readonly lag: number;
+  readonly consecutiveFailures: number;
+  readonly lastError: string | null;
+  readonly disabledReason: string | null;
+}
+
+/** One account with what needs someone. */
+interface Overview {
+  readonly account: string;
+  readonly health: string;
+  readonly lastError: string | null;
+  /** Null while the account has never been read whole. */
+  readonly rejected: number | null;
+  readonly subscriptions: number;
+  readonly failing: readonly ShownSubscription[];
+}
+
+// Maximum subscriptions of an account that are looked through.
+const subscriptionsMax = 1_000;
+
+/** `status`: a short overview; ends with 1 while something is wrong. */
+export const status: Command = {
+  name: 'status',
+  summary: 'health, rejections and failing subscriptions at a glance; ends with 1 if something is wrong',
+  usage: '',
+  options: { json: { text: 'JSON instead of lines' }, ...apiOptions },
+  examples: ['filing-webhooks status', 'filing-webhooks status --account acme || page-someone'],
+  async run(input, context) {
+    atMost(input, 0);
+    const client = createApiClient(input, context);
+    const reasons = await readiness(client);
+    const accounts = await readAccounts(client, input.text('account'));
+    const overviews: Overview[] = [];
+    for (const account of accounts) overviews.push(await look(client, account));
+    const isWrong = reasons.length > 0 || overviews.some(needsSomeone);
+    if (input.flag('json'))
+      context.out(JSON.stringify({ ok: !isWrong, reasons, accounts: overviews }, null, 2));
+    else context.out([...reasons.map(notReady), ...overviews.flatMap(linesOf)].join('\n'));
+    if (accounts.length === 0) context.note('There are no accounts: filing-webhooks accounts add adds one.');
+    return isWrong ? exitCodes.no : exitCodes.ok;
+  },
+};
+
+async function readiness(client: ApiClient): Promise<readonly string[]> {
+  const response = await fetch(`${client.url}/health/ready`).catch(() => null);
+  const body = (await response?.json().catch(() => null)) as { reasons?: readonly string[] } | null;
+  return body?.reasons ?? [];
+}
+
+// All accounts for the operator, unless one is named; an account token sees its own.
+async function readAccounts(client: ApiClient, named: string | null): Promise<readonly ShownAccount[]> {
+  const { account } = await client.get<{ account: string | null }>('/v1/session');
+  const only = named ?? account;
+  if (only === null) return (await readList<ShownAccount>(client, '/v1/accounts')).items;
+  return [await client.get<ShownAccount>(`/v1/accounts/${encodeURIComponent(only)}`)];
+}
+
+async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
+  const path = `/v1/accounts/${encodeURIComponent(shown.account)}/subscriptions`;
+  const { items } = await readList<ShownSubscription>(client, path, {}, subscriptionsMax);
+  return {
+    account: shown.account,
+    health: shown.health.state,
+    lastError: shown.health.lastError,
+    rejected: countOf(shown, 'REJECTED'),
+    subscriptions: items.length,
+    failing: items.filter(isFailing),
+  };
+}
+
+// A subscription that was disabled by request is as its owner wants it.
+function isFailing({ state, disabledReason }: ShownSubscription): boolean {
+  return state === 'disabled' ? disabledReason !== byRequest : state !== 'active';
+}
+
+// Rejections are a matter of the business: they are counted, and they do not make the exit code.
+function needsSomeone({ health, failing }: Overview): boolean {
+  return (health !== 'ok' && health !== 'baselining') || failing.length > 0;
+}
+
+function notReady(reason: string): string {
+  return styleText('red', `not ready: ${printable(reason, 200)}`);
+}
+
+function linesOf(overview: Overview): string[] {
+  const { account, health, lastError, rejected, subscriptions, failing } = overview;
+  const known = rejected === null ? 'rejections not known yet' : `${rejected} rejected`;
+  const colour = health === 'ok' ? 'green' : health === 'baselining' ? 'yellow' : 'red';
+  return [
+    `${account}  ${styleText(colour, health)}  ${known}  ${subscriptions - failing.length} of ${subscriptions} subscriptions in order`,
+    ...(lastError === null ? [] : [`  ${printable(lastError, 200)}`]),
+    ...failing.map(
+      ({ id, state, description, url, lag, lastError: why }) =>
+        `  ${styleText('red', state)}  ${id}  ${printable(description ?? url)}  ${lag} pending${why === null ? '' : `  ${printable(why, 120)}`}`,
+    ),
+  ];
+}

@@ -1,0 +1,55 @@
+import { CliError } from '../../cli-error.ts';
+import type { Input, Option } from '../../command.ts';
+
+/** The options for the settings of a subscription. */
+export const settingOptions = {
+  types: { value: 'TYPES', text: 'event types with commas between, e.g. filing.rejected,account.*' },
+  statuses: { value: 'STATUSES', text: 'only events after which the filing has one of these, e.g. REJECTED' },
+  states: { value: 'STATES', text: 'only filings of these states, e.g. TX,CA' },
+  description: { value: 'TEXT', text: 'for people' },
+  header: {
+    value: 'LINE',
+    multiple: true,
+    text: 'a header of each callback, e.g. "x-team: billing"; repeatable',
+  },
+  format: { value: 'FORMAT', text: 'standard, slack or teams' },
+  from: { value: 'WHERE', text: 'now, earliest or state: what is delivered first' },
+  secret: { value: 'SECRET', text: 'sign with this whsec_… (better: FILING_WEBHOOKS_SECRET)' },
+} satisfies Record<string, Option>;
+
+/**
+ * The fields of a request that the options give; those that are not given are left out. `all` stands for every
+ * status or state. Throws CliError.
+ */
+export function settingsOf(
+  input: Input,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Record<string, unknown> {
+  const lines = input.texts('header');
+  const fields = {
+    eventTypes: listOf(input.text('types')),
+    statuses: choiceOf(input.text('statuses')),
+    states: choiceOf(input.text('states')),
+    description: input.text('description') ?? undefined,
+    headers: lines.length === 0 ? undefined : Object.fromEntries(lines.map(headerOf)),
+    format: input.text('format') ?? undefined,
+    from: input.text('from') ?? undefined,
+    secret: (input.text('secret') ?? env['FILING_WEBHOOKS_SECRET']) || undefined,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function choiceOf(text: string | null): readonly string[] | null | undefined {
+  return text === 'all' ? null : listOf(text);
+}
+
+function listOf(text: string | null): readonly string[] | undefined {
+  return text?.split(',').map((word) => word.trim());
+}
+
+function headerOf(line: string): [name: string, value: string] {
+  const [, name, value = ''] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
+  if (name === undefined)
+    throw new CliError('usage', '--header must be a name and a value, such as "x-team: billing".');
+  return [name, value];
+}

@@ -1,0 +1,37 @@
+import type { EventLog, LogEntry } from '../../events/event-log.ts';
+import type { Matchable } from '../../subscriptions/matches-event.ts';
+import type { ReplaySource } from '../replay/replay-source.ts';
+import type { Work } from '../schedule/track.ts';
+import type { ReadySubscription } from './drain-session.ts';
+import type { SendResult } from './settlement.ts';
+
+export interface SendDeps {
+  readonly log: Pick<EventLog, 'readAt'>;
+  readonly account: string;
+  readonly replays: Pick<ReplaySource, 'make'>;
+  /** Whether the subscription asks for the event. */
+  readonly wants: (entry: Matchable) => boolean;
+  /** The subscription as it is now. */
+  readonly inEffect: () => ReadySubscription;
+}
+
+/**
+ * Makes one attempt: the event comes from the scheduler, from the log again, or from what a filing is now.
+ */
+export function createSend({ log, account, replays, wants, inEffect }: SendDeps) {
+  async function read({ position }: Work): Promise<LogEntry | null> {
+    const { entries } = await log.readAt(account, [position]);
+    return entries[0] ?? null;
+  }
+
+  return async (work: Work): Promise<SendResult> => {
+    const made = work.track === 'replay' ? await replays.make(work) : null;
+    if (made?.kind === 'waits') return { kind: 'waits', work, until: made.until };
+    if (made?.kind === 'unwanted') return { kind: 'unwanted', work };
+    const entry = made?.entry ?? work.entry ?? (await read(work));
+    if (entry === null) return { kind: 'expired', work };
+    if (!wants(entry)) return { kind: 'unwanted', work };
+    const { subscription, send } = inEffect();
+    return { kind: 'sent', work, entry, subscription, sent: await send(entry) };
+  };
+}

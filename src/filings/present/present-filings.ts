@@ -1,0 +1,125 @@
+import { buildSnapshotEvent, type NewEvent } from '../../events/event.ts';
+import { parseExactly } from '../../json/parse-exactly.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { loadScript } from '../../redis/scripts.ts';
+import type { FilingDetails } from '../detection/filing-details.ts';
+import { decodeState, type FilingState } from '../detection/filing-state.ts';
+
+/** A place in a scan of an account's filings, and the server that named it. */
+export interface ScanPlace {
+  /** `0` at the beginning. */
+  readonly at: string;
+  readonly server: string;
+}
+
+/** The next filings of a scan. */
+export interface ScannedFilings {
+  /** Without removed ones; the status is empty where the state cannot be read. */
+  readonly filings: readonly { readonly id: string; readonly status: string }[];
+  /** Number of filings read, removed ones included. */
+  readonly read: number;
+  /** Null at the end of the scan. */
+  readonly next: ScanPlace | null;
+  /** Whether the scan began anew, because another server answered than the one that named the place. */
+  readonly isAnew: boolean;
+}
+
+/** A filing as it is now. */
+export interface PresentFiling {
+  /** Its snapshot as an event, which is in no log. */
+  readonly event: NewEvent;
+  /** Position of its last event in the log; 0 where there is none. All of the two is of one moment. */
+  readonly position: number;
+}
+
+/** Reads filings as they are now, for subscriptions that begin with them. */
+export interface PresentFilings {
+  /**
+   * Reads on in a scan. Each filing that is there during the whole scan comes at least once, some may come
+   * twice.
+   */
+  scan(account: string, place: ScanPlace | null, count: number): Promise<ScannedFilings>;
+  /**
+   * Null where the filing is removed or was never seen, and where its state cannot be read: the next poll of
+   * it leads to an event.
+   */
+  read(account: string, subscription: string, filingId: string): Promise<PresentFiling | null>;
+}
+
+/** The filings in Redis; an event carries at most `filingBytesMax` bytes of a filing. */
+export function createPresentFilings(redis: RedisClient, keys: Keys, filingBytesMax: number): PresentFilings {
+  const scanScript = loadScript(new URL('scan-filings.lua', import.meta.url));
+  const readScript = loadScript(new URL('read-present.lua', import.meta.url));
+  return {
+    async scan(account, place, count) {
+      const { filings } = keys.account(account);
+      const args = [place?.at ?? '0', place?.server ?? '', count];
+      const [at, server, flat] = (await scanScript.run(redis, [filings], args)) as [string, string, string[]];
+      const found: { id: string; status: string }[] = [];
+      for (let i = 0; i + 1 < flat.length; i += 2) {
+        const state = stateOf(flat[i + 1] ?? '');
+        if (state?.removed !== true) found.push({ id: flat[i] ?? '', status: state?.status ?? '' });
+      }
+      return {
+        filings: found,
+        read: flat.length / 2,
+        next: at === '0' ? null : { at, server },
+        isAnew: place !== null && place.server !== server,
+      };
+    },
+    async read(account, subscription, filingId) {
+      const { polling, filings, details, filingEvents, bodies } = keys.account(account);
+      const reply = await readScript.run(
+        redis,
+        [polling, filings, details, filingEvents, bodies],
+        [filingId],
+      );
+      if (reply === null) return null;
+      const [generation, text, kept, position, body] = reply as [string, string, string, string, string];
+      const state = stateOf(text);
+      if (state === null || state.removed) return null;
+      const snapshot = {
+        account,
+        generation,
+        subscription,
+        filingId,
+        state,
+        details: detailsOf(kept),
+        document: documentOf(body, state),
+      };
+      return { event: buildSnapshotEvent(snapshot, filingBytesMax), position: Number(position) };
+    },
+  };
+}
+
+// Null where it cannot be read. The next poll mends it, and then leads to an event.
+function stateOf(text: string): FilingState | null {
+  try {
+    return decodeState(text);
+  } catch {
+    return null;
+  }
+}
+
+function detailsOf(text: string): FilingDetails | null {
+  try {
+    return text === '' ? null : (JSON.parse(text) as FilingDetails);
+  } catch {
+    return null;
+  }
+}
+
+// The filing as the last event carried it; null where that is not the event of this state.
+function documentOf(
+  body: string,
+  { sequence, status }: FilingState,
+): Readonly<Record<string, unknown>> | null {
+  try {
+    const { data } = (body === '' ? {} : parseExactly(body)) as { data?: Readonly<Record<string, unknown>> };
+    const isOfState = data?.['sequence'] === sequence && data['status'] === status;
+    return isOfState ? ((data['filing'] ?? null) as Readonly<Record<string, unknown>> | null) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,118 @@
+import { afterAll, expect, test } from 'vitest';
+import type { EventDelivery } from '../../../../src/delivery/attempts/event-deliveries.ts';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { createHarness, startReplay, type Harness } from '../drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const hourMs = 3_600_000;
+
+/** What has become of the event at a position for a subscription. */
+async function deliveryOf(harness: Harness, id: string, position: number): Promise<EventDelivery> {
+  const record = await harness.subscriptions.get(harness.account, id);
+  const [event] = await harness.log.outlineAt(harness.account, [position]);
+  if (record === null || event == null) throw new Error('no such subscription or event');
+  return harness.stores.readDelivery(harness.account, record, event);
+}
+
+const drop = (harness: Harness, id: string) => harness.redis.del(harness.keys.subscription(id).attempts);
+
+test('an event is delivered, with its time as long as the attempt is kept', async () => {
+  await using receiver = await startReceiver();
+  await using harness = await createHarness(redis);
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('a', 'b');
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'waiting', attempts: 0 });
+  await harness.drain(id);
+  const [report] = harness.reports;
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({
+    state: 'delivered',
+    attempts: 1,
+    lastOutcome: 'delivered',
+    deliveredAt: report?.attempt.at,
+    nextAttemptAt: null,
+    lastAttempt: { statusCode: 200 },
+  });
+  await drop(harness, id);
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({
+    state: 'delivered',
+    attempts: null,
+    deliveredAt: null,
+  });
+});
+
+test('an event that is tried again waits, with its last attempt and its next', async () => {
+  await using receiver = await startReceiver(({ filingId }) => (filingId === 'bad' ? 422 : 200));
+  await using harness = await createHarness(redis, { retryMs: [hourMs] });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('bad', 'bad', 'good');
+  await harness.drain(id);
+  const { nextAttemptAt } = await harness.state(id);
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({
+    state: 'waiting',
+    attempts: 1,
+    lastOutcome: 'http_error',
+    lastAttempt: { statusCode: 422 },
+    nextAttemptAt,
+  });
+  // The filing's next event waits behind it.
+  expect(await deliveryOf(harness, id, 2)).toMatchObject({
+    state: 'waiting',
+    attempts: 0,
+    lastAttempt: null,
+    nextAttemptAt: null,
+  });
+  await drop(harness, id);
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({
+    state: 'waiting',
+    attempts: 1,
+    lastOutcome: null,
+  });
+  await harness.change(id, {}, { enabled: false });
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'waiting', nextAttemptAt: null });
+});
+
+test('an event that was given up is so until a replay delivers it', async () => {
+  await using receiver = await startReceiver(({ filingId }) => (filingId === 'bad' ? 422 : 200));
+  await using harness = await createHarness(redis, { retryMs: [1] });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('bad', 'good');
+  await expect
+    .poll(async () => {
+      await harness.drain(id);
+      return (await harness.delivery.deadLetters(harness.account, id, null, 1)).items.length;
+    })
+    .toBe(1);
+  const givenUp = { state: 'given_up', attempts: 2, lastOutcome: 'http_error', deliveredAt: null };
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ ...givenUp, lastAttempt: { attempt: 2 } });
+  await drop(harness, id);
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ ...givenUp, lastAttempt: null });
+  receiver.answer(200);
+  await startReplay(harness, id, { deadLettersOnly: true });
+  await harness.drain(id);
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'delivered', attempts: 1 });
+});
+
+test('an event is not selected by another type, nor by a subscription that began after it', async () => {
+  await using receiver = await startReceiver();
+  await using harness = await createHarness(redis);
+  const other = await harness.subscribe(receiver.url, { eventTypes: ['filing.rejected'] });
+  await harness.append('a');
+  expect(await deliveryOf(harness, other, 1)).toMatchObject({ state: 'not_selected', attempts: 0 });
+  await harness.drain(other);
+  expect(await deliveryOf(harness, other, 1)).toMatchObject({ state: 'not_selected', attempts: 0 });
+  const late = await harness.subscribe(receiver.url, { createdAt: Date.now() + 1 });
+  expect(await deliveryOf(harness, late, 1)).toMatchObject({ state: 'not_selected' });
+  const early = await harness.subscribe(receiver.url, { createdAt: Date.now() + 1 }, 'earliest');
+  expect(await deliveryOf(harness, early, 1)).toMatchObject({ state: 'waiting' });
+  await harness.drain(early);
+  expect(await deliveryOf(harness, early, 1)).toMatchObject({ state: 'delivered' });
+  // A PATCH with `from: "earliest"` starts a replay of what the subscription has passed.
+  await harness.change(late, { from: 'earliest' });
+  await startReplay(harness, late);
+  expect(await deliveryOf(harness, late, 1)).toMatchObject({ state: 'waiting' });
+  await harness.drain(late);
+  expect(await deliveryOf(harness, late, 1)).toMatchObject({ state: 'delivered', attempts: 1 });
+});

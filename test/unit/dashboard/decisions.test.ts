@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { outcomeKinds } from '../../../src/callbacks/outcome.ts';
+
+// The page's files are JavaScript with types of their own, which the compiler of this project does not read.
+const file = (name: string): Promise<Record<string, (...args: unknown[]) => unknown>> =>
+  import(new URL(`../../../src/dashboard/public/${name}`, import.meta.url).href);
+
+const attempt = (outcome: string, at: string, statusCode: number | null = null) => ({
+  outcome,
+  statusCode,
+  at: `2026-11-22T${at}:00Z`,
+  durationMs: 5,
+});
+const now = Date.parse('2026-11-22T15:00:00Z');
+
+describe('outcomes in words', async () => {
+  const { outcomes, explain } = await file('attempts/outcomes.js');
+
+  test.each(Object.keys(outcomeKinds))('%s has a name, a meaning and advice', (code) => {
+    const words = (outcomes as unknown as Record<string, string[]>)[code];
+    expect(words).toHaveLength(3);
+    expect(explain?.({ outcome: code, statusCode: null })).toEqual({
+      meaning: words?.[1],
+      advice: words?.[2],
+    });
+  });
+
+  test.each([
+    [401, 'signing secret'],
+    [404, 'path'],
+    [429, 'Retry-After'],
+    [418, 'does not accept'],
+    [500, 'failed'],
+  ])('an error with status %i has advice of its own', (statusCode, part) => {
+    expect(explain?.({ outcome: 'http_error', statusCode })).toMatchObject({
+      advice: expect.stringContaining(part) as string,
+    });
+  });
+});
+
+describe('the state of a subscription', async () => {
+  const { presentFailure, shownState } = await file('data/delivery-stats.js');
+
+  test('is degraded while it is active and more than a tenth of the attempts of a day failed', () => {
+    const failed = Array.from({ length: 2 }, () => attempt('timeout', '14:00'));
+    const good = Array.from({ length: 8 }, () => attempt('delivered', '14:00'));
+    expect(shownState?.({ state: 'active' }, [...failed, ...good], now)).toBe('degraded');
+    expect(shownState?.({ state: 'failing' }, [...failed, ...good], now)).toBe('failing');
+    expect(shownState?.({ state: 'active' }, [...good, attempt('delivered', '13:00')], now)).toBe('active');
+    expect(shownState?.({ state: 'active' }, failed, now)).toBe('active');
+    const aDayLater = now + 86_400_000;
+    expect(shownState?.({ state: 'active' }, [...failed, ...good], aDayLater)).toBe('active');
+  });
+
+  test('has as its cause the failures since the last success', () => {
+    const attempts = [
+      attempt('aborted', '14:05'),
+      attempt('http_error', '14:04', 500),
+      attempt('timeout', '14:03'),
+      attempt('http_error', '14:02', 500),
+      attempt('delivered', '14:01', 200),
+      attempt('http_error', '14:00', 500),
+    ];
+    expect(presentFailure?.(attempts)).toEqual({
+      outcome: 'http_error',
+      statusCode: 500,
+      alike: 2,
+      failures: 3,
+      isFromTheStart: false,
+      since: '2026-11-22T14:02:00Z',
+    });
+    expect(presentFailure?.(attempts.slice(4))).toBeNull();
+    expect(presentFailure?.([])).toBeNull();
+  });
+});
+
+describe('requests of forms', async () => {
+  const { change, isMoved, valuesOf } = await file('subscriptions/form-values.js');
+  const { accountChange, accountInput, accountValues } = await file('settings/account-values.js');
+  const { replayRequest } = await file('actions/replay-request.js');
+
+  const shown = {
+    url: 'https://a.example/x',
+    description: null,
+    eventTypes: ['filing.*'],
+    statuses: null,
+    states: ['TX'],
+    headers: { 'x-team': '***' },
+    format: 'standard',
+    payload: 'full',
+    from: 'now',
+  };
+
+  test('a change of a subscription has what differs, and headers only where all are given anew', () => {
+    const before = valuesOf?.(shown) as object;
+    expect(change?.(before, before)).toEqual({});
+    expect(change?.(before, { ...before, states: [], description: ' New ' })).toEqual({
+      states: null,
+      description: 'New',
+    });
+    const headers = [
+      { name: ' x-team ', value: 'a' },
+      { name: '', value: '' },
+    ];
+    expect(change?.(before, { ...before, headers })).toEqual({ headers: { 'x-team': 'a' } });
+    expect(change?.(before, { ...before, headers: [] })).toEqual({ headers: {} });
+  });
+
+  test.each([
+    ['https://a.example/y', false],
+    ['http://a.example/x', true],
+    ['https://a.example:8443/x', true],
+    ['https://', false],
+  ])('a URL %s counts as another host: %s', (url, moved) => {
+    expect(isMoved?.(shown.url, url)).toBe(moved);
+  });
+
+  test('an account keeps its key unless another one is given, and takes days as durations', () => {
+    const account = {
+      account: 'a',
+      baseUrl: 'https://p.example/v1',
+      pollIntervalMs: 15_000,
+      sweepIntervalMs: 900_000,
+      stalledAfter: { PENDING: 'P10D', PAID: 'PT36H' },
+    };
+    const before = accountValues?.(account) as Record<string, unknown>;
+    expect(before['stalledAfter']).toEqual({ PENDING: '10', PAID: 'PT36H' });
+    expect(accountChange?.(before, before)).toEqual({});
+    const after = {
+      ...before,
+      partnerKey: ' key ',
+      pollSeconds: '0.5',
+      stalledAfter: { PENDING: '', PAID: '2' },
+    };
+    expect(accountChange?.(before, after)).toEqual({
+      partnerKey: 'key',
+      pollIntervalMs: 500,
+      stalledAfter: { PAID: 'P2D' },
+    });
+    expect(accountChange?.(before, { ...before, stalledAfter: {} })).toEqual({ stalledAfter: null });
+    expect(accountInput?.({ ...after, sweepSeconds: '' })).toEqual({
+      baseUrl: 'https://p.example/v1',
+      partnerKey: 'key',
+      pollIntervalMs: 500,
+      stalledAfter: { PAID: 'P2D' },
+    });
+  });
+
+  test('a replay has the times of its choice, and nothing that was left empty', () => {
+    const none = { which: 'dead', after: '2026-01-01T00:00', before: '', filingId: ' ', eventTypes: [] };
+    expect(replayRequest?.(none, now)).toEqual({ deadLettersOnly: true });
+    expect(replayRequest?.({ ...none, which: 'hour', filingId: 'f' }, now)).toEqual({
+      deadLettersOnly: false,
+      after: '2026-11-22T14:00:00.000Z',
+      filingId: 'f',
+    });
+    const between = { ...none, which: 'between', eventTypes: ['filing.paid'] };
+    expect(replayRequest?.(between, now)).toEqual({
+      deadLettersOnly: false,
+      after: new Date('2026-01-01T00:00').toISOString(),
+      eventTypes: ['filing.paid'],
+    });
+  });
+});
