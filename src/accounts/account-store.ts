@@ -84,8 +84,8 @@ export interface AccountStore {
   put(account: string, settings: AccountSettings, now: number): Promise<{ created: boolean }>;
   /**
    * Changes some settings in one step; false when there is no such account. Rejects with KeyNeededError when
-   * the base address moves to another origin without a key. Throws NewerFormatError, UnreadableRecordError and
-   * SealError.
+   * the base address moves to another origin without a key. Throws NewerFormatError, UnreadableRecordError
+   * and SealError.
    */
   patch(account: string, changes: AccountPatch, now: number): Promise<boolean>;
   /**

@@ -23,13 +23,19 @@ type Loaded = Extract<ConfigResult, { readonly ok: true }>;
  * the process, which is 0 also for a stop before the start was over.
  */
 export async function runDaemon({ config, misspelt }: Loaded, stop: AbortController): Promise<number> {
-  const lines = createLogStream(process.stdout);
+  const lines = createLogStream(process.stdout, ...(process.stdout.isTTY ? [await prettyLine()] : []));
   process.once('exit', lines.flush);
   const logger = pino({ level: config.logLevel }, lines);
   for (const { name, meant } of misspelt) logger.warn({ variable: name, meant }, 'config.unknown_variable');
   const exitCode = await runWith(config, stop, logger);
   await lines.end();
   return exitCode;
+}
+
+// On a terminal only: other readers of the log parse it. Node looks at NO_COLOR (no-color.org).
+async function prettyLine(): Promise<(line: string) => string> {
+  const { createPrettyLine } = await import('../monitoring/pretty-line.ts');
+  return createPrettyLine({ colours: process.stdout.hasColors() });
 }
 
 async function runWith(config: Config, stop: AbortController, logger: Logger): Promise<number> {

@@ -17,10 +17,13 @@ const endsMs = 2_000;
 
 /**
  * Writes all lines of one turn of the event loop at once: at thousands of callbacks a second, a write for
- * each line cost a tenth of the processor time. A line that is too long is cut. A crash of Node itself loses
- * the lines of its last turn.
+ * each line cost a tenth of the processor time. A line that is too long is cut; `render` gives it another
+ * form. A crash of Node itself loses the lines of its last turn.
  */
-export function createLogStream(out: { write(text: string, onWritten?: () => void): unknown }): LogStream {
+export function createLogStream(
+  out: { write(text: string, onWritten?: () => void): unknown },
+  render: (line: string) => string = (line) => line,
+): LogStream {
   let lines = '';
   function flush(): void {
     const text = lines;
@@ -30,7 +33,7 @@ export function createLogStream(out: { write(text: string, onWritten?: () => voi
   return {
     write(line) {
       if (lines === '') setImmediate(flush);
-      lines += boundLine(line);
+      lines += render(boundLine(line));
     },
     flush,
     async end() {

@@ -6,7 +6,7 @@ import { createRequestBudget } from './request-budget.ts';
 /** The outcome of asking a partner service whether it takes an account's key. */
 export interface KeyCheck {
   readonly ok: boolean;
-  /** What came of it and what to do, for the operator; without the key. */
+  /** The finding and the remedy, for the operator; without the key. */
   readonly detail: string;
 }
 

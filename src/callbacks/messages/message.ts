@@ -10,10 +10,10 @@ export interface EventBody {
 
 /** An event in words, in the order in which a person reads it. Texts are as they came, not escaped. */
 export interface Message {
-  /** What has happened, such as `Rejected`. */
+  /** The outcome in words, such as `Rejected`. */
   readonly outcome: string;
   readonly tone: 'good' | 'bad' | 'warn' | 'plain';
-  /** What it is about: insured, policy, state, premium; or an id. */
+  /** The filing by insured, policy, state and premium; or an id. */
   readonly subject: readonly string[];
   /** The reason in the words of the partner service or the daemon; empty without one. */
   readonly reason: string;

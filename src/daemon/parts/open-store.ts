@@ -15,7 +15,7 @@ import {
 import { checkDurability } from '../../redis/durability/check-durability.ts';
 import { createStoreWatch } from '../../redis/durability/store-watch.ts';
 import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
-import { createKeys } from '../../redis/keys.ts';
+import { createKeys, type Keys } from '../../redis/keys.ts';
 import { createSealer } from '../../secrets/seal.ts';
 import { createSealMark } from '../upkeep/seal-mark.ts';
 import type { Overrides } from './overrides.ts';
@@ -66,7 +66,9 @@ export async function openStore(
 
   const watch = createStoreWatch(connections.failFast(), keys);
   const { fresh } = await watch.begin();
-  if (fresh) logger.warn('store.empty');
+  // A first start finds nothing. Keys without the mark of the store are what a loss has left.
+  if (fresh && (await hasRemains(redis, keys))) logger.warn({ remains: true }, 'store.empty');
+  else if (fresh) logger.info('store.empty');
 
   const logError = logSparingly(logger, () => performance.now());
   const onError = (error: Error) => {
@@ -128,6 +130,11 @@ async function startClock(
   // The clock may have been set back while no process ran.
   await shortenAll();
   return clock;
+}
+
+async function hasRemains(redis: RedisClient, { accounts, taken, seals }: Keys): Promise<boolean> {
+  const found = await Promise.all([accounts, taken, seals].map((key) => redis.exists(key)));
+  return found.some((count) => count > 0);
 }
 
 function refuseUnsafe(config: Config, problems: readonly string[], logger: Logger): void {
