@@ -18,8 +18,8 @@ export interface OrderedFiling {
  */
 export interface NewestIndex {
   /**
-   * Up to `count` filings of a status from a bound of ZRANGEBYLEX on, the newest first, read in one step; with
-   * `oldest` the oldest first, from a bound of ZREVRANGEBYLEX on. Null begins with the first of all.
+   * Up to `count` filings of a status from a bound of ZRANGEBYLEX on, the newest first, read in one step;
+   * with `oldest` the oldest first, from a bound of ZREVRANGEBYLEX on. Null begins with the first of all.
    * Makes the order first where it is not whole: once for all that ask meanwhile, in short steps, about a
    * second for a hundred thousand filings.
    */
