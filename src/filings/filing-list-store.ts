@@ -42,7 +42,9 @@ export interface FilingListStore {
    * when `after` is no such text. The first page of an account orders its filings, see `NewestIndex`.
    */
   listNewest(account: string, status: string, after: string | null, limit: number): Promise<FilingPage>;
-  /** A stretch of the filings of several accounts or statuses other than COMPLETED, in the order of their age. */
+  /**
+   * A stretch of the filings of several accounts or statuses other than COMPLETED, in the order of their age.
+   */
   readonly walk: OrderedWalk;
   /**
    * A page of the filings in a status without an index whose ids have this part, in any case and in no order;

@@ -51,8 +51,8 @@ export interface PartnerClient {
    */
   listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
   /**
-   * `GET /partner/filings?q=`: one request, never repeated, whose trouble does not slow down others. A refusal
-   * (429) does.
+   * `GET /partner/filings?q=`: one request, never repeated, whose trouble does not slow down others. A
+   * refusal (429) does.
    */
   searchFilings(query: SearchQuery, signal: AbortSignal): Promise<PartnerPage>;
   /** The service's count of all filings; null when it gives none. */

@@ -25,7 +25,9 @@ export type ServiceAnswer =
   /** `detail` is a sentence for whoever searched. */
   | { readonly kind: 'unavailable'; readonly detail: string };
 
-/** Asks the service of an account for the filings that match a text, and writes nothing. Never rejects for it. */
+/**
+ * Asks the service of an account for the filings that match a text, and writes nothing. Never rejects for it.
+ */
 export type SearchService = (account: string, query: SearchQuery) => Promise<ServiceAnswer>;
 
 export interface ServiceSearchDeps {
@@ -55,8 +57,8 @@ interface Turns {
 
 /**
  * Searches over the clients that polls use, so the request budget counts them; in a process that does not
- * poll, they have a budget of their own. One at a time and at most one a second of each account, so polls keep
- * all but that share. The same question within 15 seconds is not asked again.
+ * poll, they have a budget of their own. One at a time and at most one a second of each account, so polls
+ * keep all but that share. The same question within 15 seconds is not asked again.
  */
 export function createServiceSearch({ accounts, partners }: ServiceSearchDeps): SearchService {
   const turns = createBoundedMap<string, Turns>(accountsMax);

@@ -32,8 +32,8 @@ const askedMax = 1_000;
 
 /**
  * A page of the filings that were searched for: those whose details are kept in the order of their age, then
- * COMPLETED ones by their id, then those that the service finds. It ends after a second, with fewer filings or
- * none, and says where to go on. Nothing is written.
+ * COMPLETED ones by their id, then those that the service finds. It ends after a second, with fewer filings
+ * or none, and says where to go on. Nothing is written.
  */
 export async function searchFilings(
   deps: SearchDeps,

@@ -93,7 +93,7 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
         byReason: [...byReason],
         byState: [...byState],
         groupsComplete: counted.next === null,
-        accounts: accounts.slice(0, accountsMax).map(({ listed: _, ...shown }) => shown),
+        accounts: accounts.slice(0, accountsMax).map(shownAccount),
         accountsTotal: accounts.length,
       };
     },
@@ -132,6 +132,10 @@ function filterOf({ state, reason, seen }: BoardQuery): BoardFilter {
     reason: reason?.trim().toLowerCase() ?? null,
     seen: seen === undefined ? null : seen === 'true',
   };
+}
+
+function shownAccount({ account, health, asOf, rejections }: CoveredAccount) {
+  return { account, health, asOf, rejections };
 }
 
 function rejectionView(filing: SourcedFiling) {

@@ -39,7 +39,10 @@ export interface WalkQuery {
 /** The filings that a walk has found. */
 export interface WalkedFilings {
   readonly filings: readonly SourcedFiling[];
-  /** The `after` of the next walk; null at the end. A walk may find fewer than asked for, and not be at its end. */
+  /**
+   * The `after` of the next walk; null at the end. A walk may find fewer than asked for, and not be at its
+   * end.
+   */
   readonly next: string | null;
   /** Number of filings that were read for it. */
   readonly read: number;

@@ -1,5 +1,5 @@
--- Reads a stretch of the filings of one status, the newest or the oldest in it first, with their states, in one
--- step.
+-- Reads a stretch of the filings of one status in one step, the newest or the oldest in it first, with their
+-- states.
 --
 -- KEYS   1 newest  2 index  3 filings
 -- ARGV   1 status  2 where to begin, as a bound of ZRANGEBYLEX ('' = with the first)  3 maximum number of

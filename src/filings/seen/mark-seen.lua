@@ -1,7 +1,8 @@
 -- Marks a filing that is REJECTED as seen.
 --
 -- KEYS   1 seen  2 filings  3 incarnation  4 quota  5 subscriptions  6 registrations  7 tokens
--- ARGV   1 filing  2 by and 3 note (JSON)  4 at (ms)  5 maximum number of marks  6 maximum bytes of an account
+-- ARGV   1 filing  2 by and 3 note (JSON)  4 at (ms)  5 maximum number of marks  6 maximum bytes of an
+--        account
 -- Reply  'marked', 'gone' when the account is removed, 'not_rejected', 'full', or 'quota <bytes stored>' when
 --        the account would store too much; nothing is written but after 'marked'. A few marks of filings that
 --        have moved on go each time.

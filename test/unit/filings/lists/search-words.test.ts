@@ -22,7 +22,7 @@ test.each([
 ])('%s is found: %s, and what may match is never refused before', (text, isFound) => {
   const words = searchWords(text);
   expect(words.matches('F_a1', details)).toBe(isFound);
-  if (isFound) expect(words.mayMatch('F_a1', JSON.stringify(details))).toBe(true);
+  expect(words.mayMatch('F_a1', JSON.stringify(details)) || !isFound).toBe(true);
 });
 
 test('a filing without details is found by its id alone', () => {
