@@ -124,7 +124,7 @@ export const attemptParams = Type.Object({ ...accountParams, attempt: attemptId 
 /** Path of what belongs to an account alone. */
 export const ofAccountParams = Type.Object(accountParams);
 
-/** What has become of an event for one subscription. */
+/** Delivery of an event to one subscription. */
 export const eventDeliverySchema = record(
   {
     subscription: subscriptionId,

@@ -40,7 +40,10 @@ const missing = {
   event_trimmed: 'The event is older than EVENT_RETENTION_MS and no longer in the log.',
 } as const;
 
-/** An attempt in full; without secrets, and without what gives access to the receiver for those who watch; pure. */
+/**
+ * An attempt in full, without secrets; for those who watch also without what gives access to the receiver;
+ * pure.
+ */
 export function attemptDetailView(detail: AttemptDetail, subscription: string, seesReceivers: boolean) {
   const { attempt, request } = detail;
   const view = (each: ListedAttempt) => attemptView(each, subscription, seesReceivers);

@@ -10,10 +10,10 @@ import { isAskedFor } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { createRecordScan, memberText, scannedAtOnce, type ScannedStretch } from './scan-records.ts';
 
-/** What has become of an event for a subscription. */
+/** State of an event for a subscription. */
 export type DeliveryWord = 'delivered' | 'waiting' | 'given_up' | 'not_selected';
 
-/** What has become of an event for one subscription; times are milliseconds on Redis's clock. */
+/** Delivery of an event to one subscription; times are milliseconds on Redis's clock. */
 export interface EventDelivery {
   readonly state: DeliveryWord;
   /** Number of attempts; null where they are no longer known. */
@@ -31,7 +31,7 @@ export interface EventDelivery {
 }
 
 /**
- * What has become of an event for a subscription. Whether it was delivered follows from the cursor, the lanes
+ * Reads the delivery of an event to a subscription. Whether it was delivered follows from the cursor, the lanes
  * and the dead letters, which are certain; its attempts are looked for, and found only while they are kept.
  */
 export type ReadDelivery = (

@@ -8,7 +8,7 @@ interface KnownLog<T> {
 }
 
 /**
- * What this process remembers of logs, up to the head that is given. It is forgotten when the log is no
+ * The memory that this process has of logs, up to the head that is given. It is forgotten when the log is no
  * longer the one that it was learnt from: Redis was set back.
  */
 export type LogMemory<T> = (account: string, head: Checkpoint) => Promise<T>;
