@@ -88,8 +88,8 @@ export function spanOf(input: Input, option: string): number | null {
 }
 
 /**
- * Resolves where the user agrees, or has said so beforehand with `--yes`. Throws CliError where they do not, and
- * where no terminal is there to ask at.
+ * Resolves where the user agrees, or has said so beforehand with `--yes`. Throws CliError where they do not,
+ * and where no terminal is there to ask at.
  */
 export async function agree(input: Input, context: Context, question: string): Promise<void> {
   if (input.flag('yes')) return;

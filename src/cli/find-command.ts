@@ -2,7 +2,7 @@ import { meant, quoted } from '../words/near-name.ts';
 import { CliError } from './cli-error.ts';
 import type { Command } from './command.ts';
 
-/** What the words of a command line ask for. */
+/** The command, or the commands, that the words of a command line name. */
 export type Found =
   | { readonly kind: 'command'; readonly command: Command; readonly rest: readonly string[] }
   /** The first word begins several commands, or one, and none was chosen: their help is shown. */

@@ -1,4 +1,4 @@
-import { createHmac, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash as digest, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { replaceField } from '../../redis/replace-field.ts';
@@ -63,17 +63,20 @@ interface StoredSession {
 
 /**
  * Sessions in one Redis hash per account, so that they go with it, and one for the operator's. The digest of
- * an operator's session is keyed with `operatorToken`: when that changes, they all end.
+ * an operator's session is keyed with a key that is derived from `operatorToken`: when that changes, they all
+ * end.
  */
 export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken: string): SessionStore {
   const addScript = loadScript(new URL('add-session.lua', import.meta.url));
+  // RFC 5869: a key of its own for this purpose.
+  const sessionKey = Buffer.from(hkdfSync('sha256', operatorToken, '', 'filing-webhooks sessions', 32));
 
   function placeOf(text: string): { key: string; account: string | null; hash: string } | null {
     const match = textPattern.exec(text);
     if (match === null) return null;
     const account = match[1] ?? null;
     return account === null
-      ? { key: keys.sessions, account, hash: createHmac('sha256', operatorToken).update(text).digest('hex') }
+      ? { key: keys.sessions, account, hash: createHmac('sha256', sessionKey).update(text).digest('hex') }
       : { key: keys.account(account).sessions, account, hash: digest('sha256', text) };
   }
 

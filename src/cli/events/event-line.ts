@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { formatCallback, printable } from '../../demo/callback-line.ts';
 
 /**
- * One line about an event as the API writes it, with its ids at the end. `verdict` follows the time; null puts
- * the event's type there.
+ * One line about an event as the API writes it, with its ids at the end. `verdict` follows the time; null
+ * puts the event's type there.
  */
 export function eventLine(json: string, verdict: string | null): string {
   const event = JSON.parse(json) as Shown;

@@ -20,8 +20,8 @@ interface SecretUpkeep {
    */
   begin(): Promise<void>;
   /**
-   * Seals anew the secrets that an older key or an older version sealed, counts again, and logs changes. With a
-   * single key, all seals bound and no problem it counts again only: at most 0.5 % of the time.
+   * Seals anew the secrets that an older key or an older version sealed, counts again, and logs changes. With
+   * a single key, all seals bound and no problem it counts again only: at most 0.5 % of the time.
    */
   pass(): Promise<void>;
   /** Why some sealed secrets cannot be used, null if all can. Names no account. */
@@ -29,7 +29,7 @@ interface SecretUpkeep {
 }
 
 const passEveryMs = 60_000;
-// Parts of the time that counting may take: one in so many.
+// Minimum milliseconds between two counts for each millisecond that a count took.
 const countShare = 200;
 
 export interface SecretUpkeepDeps {

@@ -7,6 +7,8 @@ const keyOf: Readonly<Record<string, string>> = {
   'src/callbacks/sign.ts': 'a signing secret of a subscription: signs callbacks',
   'src/subscriptions/signing-secret.ts': 'the same, read',
   'src/secrets/seal.ts': 'ENCRYPTION_KEY: seals secrets',
+  'src/accounts/sessions/session-store.ts':
+    "derived from API_TOKEN by HKDF: digests of the operator's sessions",
   'src/demo/receiver.ts': 'derived from API_TOKEN by HKDF: the signing secret of the demo',
   'src/sandbox/filings/uploads.ts': 'random, of the process: signs links of the sandbox',
 };
@@ -31,6 +33,7 @@ test('the operator token is compared by its digest, and goes nowhere else in the
     'src/api/deps.ts',
     'src/config/config.ts',
     'src/daemon/parts/api-deps.ts',
+    'src/daemon/parts/stores.ts',
   ]);
   expect(readText('src/api/access/auth.ts').match(/apiToken/g)).toHaveLength(2);
 });

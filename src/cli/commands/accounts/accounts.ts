@@ -65,7 +65,9 @@ export const showAccount: Command = {
   },
 };
 
-/** `accounts add`: adds an account, or gives one a new key. The key comes from a variable or standard input. */
+/**
+ * `accounts add`: adds an account, or gives one a new key. The key comes from a variable or standard input.
+ */
 export const addAccount: Command = {
   name: 'accounts add',
   summary: 'add an account, or give one another address or key (operator token)',

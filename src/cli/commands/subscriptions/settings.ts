@@ -18,8 +18,8 @@ export const settingOptions = {
 } satisfies Record<string, Option>;
 
 /**
- * The fields of a request that the options give; those that are not given are left out. `all` stands for every
- * status or state. Throws CliError.
+ * The fields of a request that the options give; those that are not given are left out. `all` stands for
+ * every status or state. Throws CliError.
  */
 export function settingsOf(
   input: Input,
