@@ -37,7 +37,7 @@ beforeAll(async () => {
   }, 10_000);
   subscription = `#/accounts/default/subscriptions/${id}`;
   pages = [
-    ['subscriptions', '#/accounts/default/subscriptions', 'tbody tr'],
+    ['subscriptions', '#/accounts/default/subscriptions', '[aria-label="Subscriptions"] a'],
     ['subscription', subscription, '[aria-label^="Dead letters"]'],
     ['new-subscription', '#/accounts/default/subscriptions/new', 'form .ticks'],
     ['edit-subscription', `${subscription}/edit`, 'form .ticks'],

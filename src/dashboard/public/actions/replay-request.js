@@ -3,7 +3,7 @@ import { fromLocal } from '../attempts/local-time.js';
 /** @typedef {'dead' | 'hour' | 'day' | 'week' | 'all' | 'between'} Which */
 
 /**
- * What the form for a replay holds.
+ * The values of the form for a replay.
  * @typedef {object} ReplayValues
  * @property {Which} which
  * @property {string} after local time

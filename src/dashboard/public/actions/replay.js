@@ -41,7 +41,7 @@ function ReplayForm({ path, subscription, onCancel, onStarted }) {
   const action = useAction();
   const [values, setValues] = useState(nothingChosen);
   const [matched, setMatched] = useState(/** @type {number | null} */ (null));
-  // What was counted is what is started, though the last hour has moved on meanwhile.
+  // The request that was counted is the one that is sent, though the last hour has moved on meanwhile.
   const counted = useRef({});
   const set = (/** @type {Partial<ReplayValues>} */ part) => {
     setValues({ ...values, ...part });

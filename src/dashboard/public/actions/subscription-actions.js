@@ -14,7 +14,7 @@ import { TestResult } from '../subscriptions/test-result.js';
 /** @import { PingAnswer, Subscription } from '../data/api-types.d.ts' */
 
 /**
- * What can be done with a subscription, for those who may.
+ * The actions on a subscription, for users who may change it.
  * @param {{ subscription: Subscription, onChanged: () => void, onReplay: () => void }} props
  */
 export function SubscriptionActions({ subscription, onChanged, onReplay }) {

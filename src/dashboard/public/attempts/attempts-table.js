@@ -34,9 +34,8 @@ export function AttemptsTable({ account, attempts, empty, more, onMore, present 
       key: attempt.id,
       cells: [link, event, filing, attempt.attempt, outcome, status, took, response],
       card: html`<div class="card-line"><span>${outcome} ${attempt.statusCode}</span> ${link}</div>
-        <div>${event} ${filing}</div>
-        <div class="card-quiet">attempt ${attempt.attempt}, ${took}</div>
-        ${attempt.response && response}`,
+        <div>${event} ${filing} <span class="card-quiet">attempt ${attempt.attempt}, ${took}</span></div>
+        ${attempt.response && !isAsAbove(attempt, attempts[place - 1]) && response}`,
     };
   });
   return html`<${Table}
@@ -59,8 +58,13 @@ function AttemptLink({ account, attempt: { id, attempt, eventType, at }, isPrese
 }
 
 /** @param {{ attempt: Attempt, above: Attempt | undefined }} props */
-function Response({ attempt: { response, statusCode }, above }) {
-  if (response !== null && response !== '' && above?.response === response && above.statusCode === statusCode)
-    return html`<span class="quiet">as above</span>`;
-  return html`<span class="clamp answer"><${Text} value=${response} /></span>`;
+function Response({ attempt, above }) {
+  if (isAsAbove(attempt, above)) return html`<span class="quiet">as above</span>`;
+  return html`<span class="clamp answer"><${Text} value=${attempt.response} /></span>`;
+}
+
+/** @type {(attempt: Attempt, above: Attempt | undefined) => boolean} */
+function isAsAbove({ response, statusCode }, above) {
+  if (response === null || response === '') return false;
+  return above?.response === response && above.statusCode === statusCode;
 }

@@ -23,8 +23,8 @@ const states = {
 };
 
 /**
- * Who has an event and who has not yet, over all subscriptions of the account. It reads nothing before it is
- * on the screen.
+ * The subscriptions that have an event and those that wait for it. Nothing is read before it is on the
+ * screen.
  * @param {{ account: string, eventId: string, filingId: string | null }} props
  */
 export function EventDeliveries({ account, eventId, filingId }) {

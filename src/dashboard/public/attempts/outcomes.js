@@ -133,7 +133,7 @@ export function outcomeTone(outcome) {
 }
 
 /**
- * What an attempt came to and what to do about it; pure.
+ * The meaning of an attempt's outcome, and advice; pure.
  * @param {{ outcome: string, statusCode: number | null }} attempt
  * @returns {{ meaning: string, advice: string }}
  */

@@ -147,7 +147,7 @@ export interface Replay {
 
 export interface RegisteredSubscription extends Subscription {
   secret: string;
-  /** What was taken although it is likely a mistake. */
+  /** Settings that were accepted although they are likely mistakes. */
   warnings?: string[];
 }
 

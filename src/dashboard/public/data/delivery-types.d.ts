@@ -3,7 +3,7 @@ import type { Attempt } from './api-types.d.ts';
 /** A time of the API: ISO 8601 in UTC. */
 type Time = string;
 
-/** Who has an event, or who has not. */
+/** The delivery of an event to one subscription. */
 export interface EventDelivery {
   subscription: string;
   description: string | null;
@@ -42,7 +42,7 @@ export interface Token {
   lastUsedAt: Time | null;
 }
 
-/** The settings of an account, and what one request with its key came to. */
+/** The settings of an account, and the outcome of one request with its key. */
 export interface AccountAnswer {
   account: string;
   baseUrl: string;

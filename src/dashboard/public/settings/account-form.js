@@ -37,7 +37,7 @@ export function AccountForm({ values, onChange, save, verb, isNew, cancel }) {
 }
 
 /**
- * What one request with the key of an account came to.
+ * The outcome of one request with the key of an account.
  * @param {{ check: AccountAnswer['check'] }} props
  */
 export function CheckResult({ check }) {

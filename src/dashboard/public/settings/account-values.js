@@ -1,7 +1,7 @@
 /** @import { AccountAnswer } from '../data/delivery-types.d.ts' */
 
 /**
- * What a form for an account holds; times are texts in seconds, empty for the default of the daemon.
+ * The values of a form for an account; times are texts in seconds, empty for the default of the daemon.
  * @typedef {object} AccountValues
  * @property {string} name
  * @property {string} baseUrl

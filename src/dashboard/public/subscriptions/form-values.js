@@ -1,7 +1,7 @@
 /** @import { Subscription } from '../data/api-types.d.ts' */
 
 /**
- * What a form for a subscription holds.
+ * The values of a form for a subscription.
  * @typedef {object} FormValues
  * @property {string} url
  * @property {string} description
@@ -18,7 +18,7 @@
 const secretBytes = 32;
 
 /**
- * The values of a form for a new subscription, with a secret that nobody else has.
+ * The values of a form for a new subscription, with a random secret.
  * @returns {FormValues}
  */
 export function newValues() {

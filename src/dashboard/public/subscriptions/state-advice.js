@@ -2,9 +2,21 @@ import { explain, outcomeName } from '../attempts/outcomes.js';
 import { presentFailure } from '../data/delivery-stats.js';
 import { axisTime, number } from '../parts/format.js';
 import { html } from '../parts/html.js';
-import { Text, When } from '../parts/parts.js';
+import { Badge, Text, When } from '../parts/parts.js';
 
 /** @import { Attempt, Subscription } from '../data/api-types.d.ts' */
+/** @import { Tone } from '../parts/parts.js' */
+
+/** @type {Readonly<Record<string, Tone>>} */
+const tones = { active: 'good', degraded: 'warn', failing: 'bad', disabled: 'plain' };
+
+/**
+ * The state of a subscription as `shownState` has it.
+ * @param {{ state: string }} props
+ */
+export function StateBadge({ state }) {
+  return html`<${Badge} word=${state} tone=${tones[state] ?? 'plain'} />`;
+}
 
 /**
  * What is wrong with a subscription and what to do; nothing while all is well.

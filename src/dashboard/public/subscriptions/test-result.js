@@ -6,7 +6,7 @@ import { Badge, Notice, Text } from '../parts/parts.js';
 /** @import { PingAnswer } from '../data/api-types.d.ts' */
 
 /**
- * What a test came to, with the response of the endpoint.
+ * The outcome of a test, with the response of the endpoint.
  * @param {{ ping: PingAnswer }} props
  */
 export function TestResult({ ping: { outcome, reason, statusCode, durationMs, response } }) {

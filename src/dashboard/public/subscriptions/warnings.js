@@ -2,7 +2,7 @@ import { html } from '../parts/html.js';
 import { Notice, Text } from '../parts/parts.js';
 
 /**
- * What was taken although it is likely a mistake; nothing if there is none.
+ * Settings that were accepted although they are likely mistakes; nothing if there are none.
  * @param {{ warnings: readonly string[] | undefined }} props
  */
 export function Warnings({ warnings = [] }) {

@@ -17,7 +17,7 @@ import { href } from '../../router.js';
 /** @import { AttemptDetails } from '../../data/delivery-types.d.ts' */
 /** @import { Resource } from '../../data/use-resource.js' */
 
-// What an attempt sent and got does not change, but later attempts may come.
+// An attempt does not change, but later attempts may come.
 const refreshMs = 10_000;
 const onceMs = 600_000;
 
@@ -59,7 +59,7 @@ function Details({ account, attempt }) {
     ${mayWrite && html`<${SendAgain} account=${account} attempt=${attempt} />`}
     <section aria-labelledby="who">
       <h2 id="who">Who has this event</h2>
-      <${EventDeliveries} account=${account} eventId=${attempt.eventId} />
+      <${EventDeliveries} account=${account} eventId=${attempt.eventId} filingId=${attempt.filingId} />
     </section>
     <${Exchange} attempt=${attempt} />
     <section aria-labelledby="others">

@@ -12,8 +12,7 @@ import { fullTime, number } from '../../parts/format.js';
 import { html } from '../../parts/html.js';
 import { Facts, Failure, Heading, Loading, Text, When } from '../../parts/parts.js';
 import { href } from '../../router.js';
-import { StateAdvice } from '../../subscriptions/state-advice.js';
-import { StateBadge } from '../../subscriptions/state-badge.js';
+import { StateAdvice, StateBadge } from '../../subscriptions/state-advice.js';
 
 /** @import { Attempt, Page, Subscription } from '../../data/api-types.d.ts' */
 /** @import { Resource } from '../../data/use-resource.js' */

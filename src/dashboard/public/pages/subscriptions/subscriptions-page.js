@@ -10,7 +10,7 @@ import { html } from '../../parts/html.js';
 import { Failure, Heading, Loading, Text, When } from '../../parts/parts.js';
 import { Table } from '../../parts/table.js';
 import { href } from '../../router.js';
-import { StateBadge } from '../../subscriptions/state-badge.js';
+import { StateBadge } from '../../subscriptions/state-advice.js';
 
 /** @import { Attempt, Page, Subscription } from '../../data/api-types.d.ts' */
 /** @import { List, Resource } from '../../data/use-resource.js' */
@@ -104,7 +104,7 @@ function cellsOf(subscription, state, note) {
 function cardOf([name, state, events, format, pending, lately, nextRetry, lastSuccess]) {
   return html`<div class="card-line"><span>${name}</span> <span>${state}</span></div>
     <div>${events} <span class="card-quiet">${format}</span></div>
-    <div class="card-line">${lately}</div>
+    <div class="row">${lately}</div>
     <div class="card-quiet">${pending} pending, next retry ${nextRetry}, last success ${lastSuccess}</div>`;
 }
 
