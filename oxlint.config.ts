@@ -37,6 +37,17 @@ const below = ['redis', 'json', 'memory'];
 const polling = [...below, 'names', 'waiting', 'filings', 'events', 'partner', 'accounts'];
 const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'waiting'];
 
+const cli = [
+  'config',
+  'words',
+  'daemon/stop-on-signals.ts',
+  'callbacks/sign.ts',
+  'subscriptions/signing-secret.ts',
+  'subscriptions/subscription.ts',
+  'events/event-types.ts',
+  'demo',
+];
+
 // Files of the sandbox that all of its folders share.
 const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'random.ts', 'sandbox-app.ts'];
 
@@ -91,6 +102,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
   'delivery/snapshot': { may: delivery, own: ['schedule', 'store', 'replay', '*.ts'] },
+  'delivery/attempts': { may: delivery, own: ['schedule', 'store', 'replay'] },
   records: {
     may: [
       ...below,
@@ -119,17 +131,8 @@ const folders: Readonly<Record<string, Folder>> = {
   'sandbox/server': { may: ['json/validation-problems.ts'], own: [...sandbox, 'filings'], has: fastify },
   'sandbox/faults': { may: [], own: [...sandbox, 'filings', 'server'], has: fastify },
   'sandbox/lists': { may: [], own: [...sandbox, 'filings', 'server', 'faults'] },
-  cli: {
-    may: [
-      'config',
-      'words',
-      'daemon/stop-on-signals.ts',
-      'callbacks/sign.ts',
-      'subscriptions/signing-secret.ts',
-      'events/event-types.ts',
-      'demo',
-    ],
-  },
+  cli: { may: cli },
+  'cli/commands': { may: cli },
   demo: { may: ['config', 'daemon', 'redis', 'sandbox'] },
   daemon: { may: ['**'] },
 };

@@ -122,7 +122,7 @@ test('listen relays what trigger causes, verifiable and byte for byte as the cal
     raw: callback.received[0]?.raw,
   });
   await vi.waitFor(
-    () => expect(output.out).toMatch(/→ 200 in \d+ ms .*REJECTED .*because: No seal\./),
+    () => expect(output.out).toMatch(/→ 200 in \d+ ms .*REJECTED .*because: No seal\. {2}evt_\w+ {2}\S+/),
     5_000,
   );
   child.kill('SIGINT');
@@ -195,12 +195,24 @@ test('subscriptions lists as a table and as JSON, and shows one', async () => {
 });
 
 test('replay delivers again, waits for the end and tells it', async () => {
+  await triggered('filing.created');
+  const events = () => daemon.api.ok<{ items: unknown[] }>('GET', '/v1/accounts/default/events');
+  await vi.waitFor(async () => expect((await events()).items).not.toEqual([]), 20_000);
   const { id } = await daemon.api.ok<{ id: string }>('POST', subscriptions, {
     url: collector.url,
     secret: collector.secret,
   });
-  const { items } = await daemon.api.ok<{ items: unknown[] }>('GET', '/v1/accounts/default/events');
-  const { exitCode, out } = await run(['replay', id, '--json']);
+  const { items } = await events();
+  // Without a terminal to ask at, only a count.
+  expect(await run(['replay', id])).toMatchObject({
+    exitCode: 64,
+    notes: expect.stringMatching(/Deliver \d+ events again to sub_.*--yes/) as string,
+  });
+  expect((await run(['replay', id, '--dry-run'])).out).toBe(
+    `${items.length} events would be delivered again.\n`,
+  );
+  expect(collector.received).toEqual([]);
+  const { exitCode, out } = await run(['replay', id, '--json', '--yes', '--last', '1d']);
   expect({ exitCode, ...(JSON.parse(out) as object) }).toMatchObject({
     exitCode: 0,
     state: 'finished',
@@ -208,8 +220,104 @@ test('replay delivers again, waits for the end and tells it', async () => {
     delivered: items.length,
   });
   expect(collector.received).toHaveLength(items.length);
+  const sent = await run(['attempts', '--subscription', id]);
+  expect(sent.out.match(/ delivered /g)).toHaveLength(items.length);
+  const [attempt = ''] = /att_\S+/.exec(sent.out) ?? [];
+  expect((await run(['attempts', attempt])).out).toMatch(/^request +\{.*webhook-id/m);
   expect((await run(['replay', id, '--types', 'filing.reopened'])).out).toMatch(/^No event matches/);
   await daemon.api.ok('DELETE', `${subscriptions}/${id}`);
+});
+
+test('a subscription is made, changed, tested and deleted', async () => {
+  const env = { FILING_WEBHOOKS_SECRET: collector.secret };
+  const settings = ['--statuses', 'rejected', '--description', 'Rejections', '--header', 'x-team: a'];
+  const made = await run(['subscriptions', 'create', collector.url, ...settings, '--json'], env);
+  const { id } = JSON.parse(made.out) as { id: string };
+  expect([made.exitCode, JSON.parse(made.out)]).toMatchObject([
+    0,
+    { statuses: ['REJECTED'], description: 'Rejections' },
+  ]);
+  expect((await run(['subscriptions', 'test', id])).out).toMatch(/^delivered: status 2\d\d in \d+ ms/);
+  expect((await run(['subscriptions', 'disable', id])).out).toMatch(/is disabled/);
+  expect((await run(['subscriptions', 'enable', id])).out).toMatch(/is active/);
+  const changed = await run(['subscriptions', 'update', id, '--statuses', 'all', '--states', 'TX', '--json']);
+  expect(JSON.parse(changed.out)).toMatchObject({
+    statuses: null,
+    states: ['TX'],
+    description: 'Rejections',
+  });
+  expect((await run(['subscriptions', 'rotate-secret', id, '--yes'])).out).toMatch(/^Secret {2}whsec_/);
+  expect((await run(['subscriptions', 'show', id])).out).toContain('Rejections');
+  expect(await run(['subscriptions', 'delete', id])).toMatchObject({ exitCode: 64 });
+  expect(await run(['subscriptions', 'delete', id, '--yes'])).toMatchObject({ exitCode: 0 });
+  expect(await run(['subscriptions', id])).toMatchObject({
+    exitCode: 1,
+    notes: expect.stringContaining('filing-webhooks subscriptions lists') as string,
+  });
+});
+
+test('accounts, tokens and links are made and ended', async () => {
+  const added = await run(['accounts', 'add', 'second', '--service', sandbox.baseUrl, '--key-stdin'], {
+    input: 'sandbox-key\n',
+  });
+  expect(added).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^second is saved/) as string });
+  expect((await run(['accounts'])).out).toMatch(/^default .*\nsecond /m);
+  const token = await run([
+    'tokens',
+    'create',
+    '--account',
+    'second',
+    '--name',
+    'reader',
+    '--read-only',
+    '--expires',
+    '1h',
+  ]);
+  expect(token.out).toMatch(/^fwa_[\w-]{43}\.second\n$/);
+  const link = await run(['links', 'create', '--account', 'second', '--name', 'Agency']);
+  expect(link.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#\/link\/fwl_[\w-]{43}\.second\n$/);
+  const { out } = await run(['tokens', '--account', 'second']);
+  expect(out).toMatch(/ token +read +20\S+ .*reader\n.* link +read +20\S+ .*Agency/s);
+  const id = /tok_\w+/.exec(out)?.[0] ?? '';
+  expect(await run(['tokens', 'revoke', id, '--account', 'second', '--yes'])).toMatchObject({ exitCode: 0 });
+  const own = { API_TOKEN: token.out.trim() };
+  expect((await run(['status', '--account', 'second'], own)).exitCode).toBe(77);
+  expect(await run(['accounts', 'remove', 'second', '--yes'])).toMatchObject({ exitCode: 0 });
+});
+
+test('status ends with 1 while a subscription fails, and filings are found', async () => {
+  const calm = await run(['status']);
+  expect(calm).toMatchObject({
+    exitCode: 0,
+    out: expect.stringMatching(/^default {2}ok {2}\d+ rejected/) as string,
+  });
+  const { id } = await daemon.api.ok<{ id: string }>('POST', subscriptions, {
+    url: 'http://127.0.0.1:65001/',
+    from: 'earliest',
+  });
+  await triggered('filing.created');
+  await vi.waitFor(async () => {
+    const { exitCode, out } = await run(['status']);
+    expect([exitCode, out]).toEqual([1, expect.stringContaining(`failing  ${id}`)]);
+  }, 20_000);
+  await daemon.api.ok('DELETE', `${subscriptions}/${id}`);
+  const found = await run(['filings', '--status', 'rejected', '--json']);
+  const { items } = JSON.parse(found.out) as { items: { filingId: string; policyNumber: string }[] };
+  expect(items.length).toBeGreaterThan(0);
+  const byPolicy = await run(['filings', '--q', items[0]?.policyNumber ?? '']);
+  expect(byPolicy.out).toContain(items[0]?.filingId);
+  expect((await run(['filings', items[0]?.filingId ?? ''])).out).toMatch(/^status +REJECTED/m);
+});
+
+test('another server is told to be none of ours, and a filing that nobody has seen is named', async () => {
+  expect(
+    await run(['events', 'tail'], { FILING_WEBHOOKS_URL: new URL(sandbox.baseUrl).origin }),
+  ).toMatchObject({
+    exitCode: 69,
+    notes: expect.stringContaining('is not a filing-webhooks daemon') as string,
+  });
+  const { output } = await listen('--filing', 'nosuch');
+  expect(output.notes).toContain('has seen a filing nosuch');
 });
 
 test('verify takes a real callback from files and from standard input, and refuses a changed one', async () => {

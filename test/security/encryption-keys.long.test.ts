@@ -96,7 +96,7 @@ describe('ENCRYPTION_KEY', () => {
     expect(await askKeys()).toEqual([
       0,
       'KEY      SECRETS  STATE',
-      '2026-06  4        in use',
+      '2026-06  4        in use, first',
       '2026-03  0        free',
     ]);
     expect(await api.ok('GET', '/health/ready')).toMatchObject({ ready: true });
@@ -135,9 +135,9 @@ describe('ENCRYPTION_KEY', () => {
     expect(await askKeys()).toEqual([
       1,
       'KEY      SECRETS  STATE',
-      '2026-06  1        in use',
+      '2026-06  1        in use, first',
       '2026-03  3        in use',
-      expect.stringContaining('More than one key is in use'),
+      expect.stringContaining('A former key is in use'),
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { subscriptionIdPattern } from '../shared/patterns.ts';
 import { Type } from 'typebox';
 import { instantSchema } from '../shared/instant.ts';
 import {
@@ -112,7 +113,7 @@ export const attemptsQuerySchema = record({ ...pageQuery, ...filters });
 export const accountAttemptsQuerySchema = record({
   ...pageQuery,
   subscription: Type.Optional(
-    Type.String({ pattern: '^sub_[0-9A-Za-z]{1,64}$', description: 'Only those for this subscription.' }),
+    Type.String({ pattern: subscriptionIdPattern, description: 'Only those for this subscription.' }),
   ),
   ...filters,
 });

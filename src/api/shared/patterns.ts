@@ -28,6 +28,9 @@ export const statePattern = '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$';
 export const linePattern =
   '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$';
 
+/** The id of a subscription. */
+export const subscriptionIdPattern = '^sub_[0-9A-Za-z]{1,64}$';
+
 /** The id of an event. */
 export const eventIdPattern = '^evt_[0-9A-Za-z]{1,64}$';
 
@@ -49,6 +52,10 @@ export const patternWords: ReadonlyMap<string, (text: string) => string> = new M
   [idempotencyKeyPattern, () => 'must be 1 to 255 printable ASCII characters'],
   [statusPattern, () => 'must not hold control characters'],
   [linePattern, () => 'must be one line of text that is not blank'],
+  [
+    subscriptionIdPattern,
+    () => 'must be the id of a subscription, such as sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506',
+  ],
   [eventIdPattern, () => 'must be the id of an event, such as evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
   [statePattern, unknownState],
   [typesPattern, unknownType],

@@ -11,6 +11,7 @@ const pageMax = 100;
  * The items of a list, at most `max`, page after page; `more` says whether there are others. Paths begin
  * behind the account.
  */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The caller knows what the API lists.
 export async function readList<T>(
   client: Pick<ApiClient, 'get'>,
   path: string,

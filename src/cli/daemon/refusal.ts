@@ -17,7 +17,8 @@ const lists: Readonly<Record<string, string>> = {
 
 /** The error for a response that is no 2xx, in the words of the command line. */
 export async function refusal(response: Response, url: string, account: string): Promise<CliError> {
-  const problem = (await response.json().catch(() => ({}))) as ProblemBody;
+  const isOurs = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
+  const problem = (isOurs ? await response.json().catch(() => ({})) : {}) as ProblemBody;
   if (problem.code === undefined)
     return new CliError(
       'unavailable',

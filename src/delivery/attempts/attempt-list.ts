@@ -59,11 +59,11 @@ const writtenWithinMs = 10_000;
 
 // KEYS   streams of attempts
 // ARGV   for each where to begin, newest first
-// Reply  for each the id of its newest entry from there on, '' where there is none
+// Reply  for each the id of its newest entry from there on, '' where there is none, or the key cannot be read
 const newestScript = defineScript(`
 local ids = {}
 for i, key in ipairs(KEYS) do
-  local entry = redis.call('XREVRANGE', key, ARGV[i], '-', 'COUNT', 1)[1]
+  local entry = redis.pcall('XREVRANGE', key, ARGV[i], '-', 'COUNT', 1)[1]
   ids[i] = entry and entry[1] or ''
 end
 return ids`);

@@ -72,6 +72,23 @@ const typesCases: readonly Case[] = [
   ['filingId', long(257)],
 ];
 
+const timeCases: readonly Case[] = [
+  ['after', 'yesterday'],
+  ['after', '2026-13-01T00:00:00Z'],
+  ['before', '2026-11-21'],
+  ['before', '10000-01-01T00:00:00Z'],
+];
+
+const attemptCases: readonly Case[] = [
+  ...pageCases,
+  ...timeCases,
+  ['eventId', ''],
+  ['eventId', long(129)],
+  ['filingId', ''],
+  ['filingId', long(257)],
+  ['outcome', 'fine'],
+];
+
 /** Wrong values by operation: of the body's fields beside a right body, or of the query. */
 const bodies: Readonly<Record<string, readonly [right: object, cases: readonly Case[]]>> = {
   [`PUT ${A}`]: [
@@ -191,7 +208,30 @@ const queries: Readonly<Record<string, readonly Case[]>> = {
     ['extra', '1'],
   ],
   [`GET ${S}`]: pageCases,
-  [`GET ${S}/{id}/attempts`]: pageCases,
+  [`GET ${S}/{id}/attempts`]: attemptCases,
+  [`GET ${A}/attempts`]: [...attemptCases, ['subscription', ''], ['subscription', 'sub_1:dead']],
+  [`GET ${S}/{id}/replays`]: pageCases,
+  [`POST ${S}/{id}/replay`]: [
+    ['dryRun', 'yes'],
+    ['dryRun', ''],
+    ['extra', '1'],
+  ],
+  [`GET ${A}/events/{event}`]: [
+    ['filingId', ''],
+    ['filingId', long(257)],
+    ['extra', '1'],
+  ],
+  [`GET ${A}/events/{event}/deliveries`]: [...pageCases, ['filingId', ''], ['filingId', long(257)]],
+  'GET /v1/rejections': [
+    ...pageCases,
+    ['account', ''],
+    ['account', 'No pe'],
+    ['state', ''],
+    ['state', 'a state with a long name'],
+    ['reason', long(201)],
+    ['seen', 'perhaps'],
+    ['order', 'id'],
+  ],
   [`GET ${S}/{id}/dead-letters`]: pageCases,
   [`GET ${A}/counts`]: [
     ['hours', 0],
@@ -200,14 +240,20 @@ const queries: Readonly<Record<string, readonly Case[]>> = {
     ['hours', ''],
     ['extra', '1'],
   ],
-  [`GET ${A}/events`]: [...pageCases, ...typesCases, ['order', 'latest'], ['order', '']],
+  [`GET ${A}/events`]: [...pageCases, ...typesCases, ...timeCases, ['order', 'latest'], ['order', '']],
   [`GET ${A}/events/stream`]: [...typesCases, ['cursor', 'tampered'], ['from', 'later'], ['extra', '1']],
   [`GET ${A}/filings`]: [
     ...pageCases,
     ['status', ''],
     ['status', 'A\u0000B'],
-    ['status', long(65)],
-    ['order', 'oldest'],
+    ['status', long(641)],
+    ['q', ''],
+    ['q', long(500)],
+    ['state', ''],
+    ['state', 'a state with a long name'],
+    ['columns', 'premiums'],
+    ['columns', long(257)],
+    ['order', 'latest'],
   ],
 };
 
@@ -241,7 +287,7 @@ afterAll(async () => {
 
 function split(operation: string): [method: string, path: string] {
   const id = operation.includes('/tokens/') ? 'tok_none' : subscription;
-  const [method = '', path = ''] = operation.replace('{id}', id).split(' ');
+  const [method = '', path = ''] = operation.replace('{id}', id).replace('{event}', 'evt_none').split(' ');
   return [method, path];
 }
 
@@ -365,7 +411,9 @@ test('every operation refuses a query parameter that it does not know, before it
     const url = path
       .replace('{account}', 'one')
       .replace('{id}', path.includes('/tokens/') ? 'tok_none' : String(id))
-      .replace('{replay}', `rpl_1.${String(id)}`);
+      .replace('{replay}', `rpl_1.${String(id)}`)
+      .replace('{event}', 'evt_none')
+      .replace('{attempt}', `att_1-1.${String(id)}`);
     const body = bodies[`${method} ${path.replace('{account}', 'one')}`]?.[0];
     const answer = await api.call(method, `${url}?dry-run=true`, body);
     expect([method, path, answer.status]).toEqual([method, path, 422]);

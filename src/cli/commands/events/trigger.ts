@@ -33,7 +33,7 @@ const changes: Readonly<Record<Exclude<FilingEventType, NotTriggered>, Change | 
   'filing.removed': null,
 };
 
-const typesText = `these can be triggered: ${Object.keys(changes).join(', ')}`;
+const typesText = `These can be triggered: ${Object.keys(changes).join(', ')}`;
 
 /**
  * `trigger`: changes a filing of the sandbox so that an event follows. Reports the change at once; the event
@@ -60,14 +60,14 @@ export const trigger: Command = {
     'filing-webhooks trigger filing.completed --filing f_123',
   ],
   async run(input, context) {
-    if (input.positionals.length === 0) throw new CliError('usage', `TYPE is missing: ${typesText}.`);
+    if (input.positionals.length === 0) throw new CliError('usage', `TYPE is missing. ${typesText}.`);
     const given = onlyArgument(input, 'TYPE');
     const type = given.startsWith('filing.') ? given : `filing.${given.toLowerCase()}`;
     const change = new Map(Object.entries(changes)).get(type);
     if (change === undefined)
       throw new CliError(
         'usage',
-        `${given} cannot be triggered${meant(type, Object.keys(changes)).replace('?', '')}; ${typesText}.`,
+        `${given} cannot be triggered${meant(type, Object.keys(changes)) || '.'} ${typesText}.`,
       );
     const reason = input.text('reason');
     if (reason !== null && change?.status !== 'REJECTED')

@@ -27,7 +27,7 @@ export const keys: Command = {
       throw new CliError('unavailable', 'The metrics at this address do not mention keys: check --url.');
     }
     context.out(input.flag('json') ? JSON.stringify(found, null, 2) : formatTable(columns, found));
-    if (!found.some((key) => !key.first && isInUse(key))) return exitCodes.ok;
+    if (!isFormerInUse(found)) return exitCodes.ok;
     context.note('A former key is in use: every minute, its secrets are sealed with the first one.');
     return exitCodes.no;
   },
@@ -40,8 +40,14 @@ const columns = [
 ];
 
 function stateOf(key: SealingKey): string {
-  if (key.first) return 'first: seals';
+  if (key.first) return 'in use, first';
   return isInUse(key) ? 'in use' : 'free';
+}
+
+// A daemon of an earlier version does not say which key is the first one.
+function isFormerInUse(found: readonly SealingKey[]): boolean {
+  const former = found.filter(({ first }) => !first);
+  return former.filter(isInUse).length > (former.length === found.length ? 1 : 0);
 }
 
 function isInUse({ secrets }: SealingKey): boolean {

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { printable } from '../../../demo/callback-line.ts';
+import { byRequest } from '../../../subscriptions/subscription.ts';
 import { apiOptions, createApiClient, type ApiClient } from '../../daemon/api-client.ts';
 import { exitCodes } from '../../cli-error.ts';
 import { atMost, type Command } from '../../command.ts';
@@ -14,6 +15,7 @@ interface ShownSubscription {
   readonly lag: number;
   readonly consecutiveFailures: number;
   readonly lastError: string | null;
+  readonly disabledReason: string | null;
 }
 
 /** One account with what needs someone. */
@@ -76,8 +78,13 @@ async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
     lastError: shown.health.lastError,
     rejected: countOf(shown, 'REJECTED'),
     subscriptions: items.length,
-    failing: items.filter(({ state }) => state !== 'active' && state !== 'disabled'),
+    failing: items.filter(isFailing),
   };
+}
+
+// A subscription that was disabled by request is as its owner wants it.
+function isFailing({ state, disabledReason }: ShownSubscription): boolean {
+  return state === 'disabled' ? disabledReason !== byRequest : state !== 'active';
 }
 
 // Rejections are a matter of the business: they are counted, and they do not make the exit code.

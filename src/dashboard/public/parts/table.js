@@ -11,7 +11,7 @@ import { html } from './html.js';
  * @property {ComponentChildren} [below] a line under the row
  */
 
-const pxOfColumn = 125;
+const pxOfColumn = 112;
 const widthMin = 640;
 
 /**

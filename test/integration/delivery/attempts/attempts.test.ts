@@ -84,6 +84,25 @@ describe('the attempts of an account', () => {
     expect((await listAll(harness, { before: at, after: 2 })).items).toHaveLength(1);
   });
 
+  test('of one moment are all listed, whichever page they are on', async () => {
+    await using harness = await createHarness(redis);
+    const ids = await Promise.all([1, 2, 3].map(() => harness.subscribe('http://127.0.0.1:1/')));
+    const attempt = { eventId: 'e', eventType: 't', filingId: 'x', attempt: 1, outcome: 'timeout', at: 5 };
+    for (const id of ids)
+      for (const entry of ['5-1', '5-2'])
+        await harness.redis.xadd(harness.keys.subscription(id).attempts, entry, 'a', JSON.stringify(attempt));
+    const wanted = ['5-2', '5-1'].flatMap((entry) => ids.toSorted().map((id) => `${entry} ${id}`));
+    for (const filter of [{}, { outcome: 'timeout' }])
+      for (const limit of [1, 2, 4]) {
+        const { items } = await listAll(harness, filter, limit);
+        const listed = items.map(({ id, subscription }) => `${id} ${subscription}`);
+        expect(listed.toSorted()).toEqual(wanted.toSorted());
+      }
+    await harness.redis.set(harness.keys.subscription('sub_other').attempts, 'no stream');
+    await harness.redis.hset(harness.keys.subscriptions, 'sub_other', '{}');
+    expect((await listAll(harness)).items).toHaveLength(6);
+  });
+
   test('are searched in bounded steps, with a page that continues behind the last one', async () => {
     await using harness = await createHarness(redis);
     const ids = [

@@ -14,12 +14,12 @@ const cancel = (harness: Harness, id: string, replay: { id: string }) =>
   harness.replayer.cancel(harness.account, id, replay.id);
 
 test('a replay that is cancelled while it is worked on sends nothing but what was in flight', async () => {
-  const latch = createLatch();
+  const [one, others] = [createLatch(), createLatch()];
   let held = 0;
   await using receiver = await startReceiver(async ({ attempt }) => {
     if (attempt === 1) return 200;
     held += 1;
-    await latch.opened;
+    await (held === 1 ? one : others).opened;
     return 200;
   });
   await using harness = await createHarness(redis, { maxInFlight: 8 });
@@ -31,13 +31,19 @@ test('a replay that is cancelled while it is worked on sends nothing but what wa
   await expect.poll(() => held).toBe(4);
   expect(await cancel(harness, id, replay)).toBe(true);
   // Events of the log and of the next replay go on.
-  await harness.append('new');
   const next = await startReplay(harness, id, { filingId: 'f59' });
+  await harness.append('new');
   await expect.poll(() => receiver.accepted.some(({ filingId }) => filingId === 'new')).toBe(true);
-  latch.open();
+  one.open();
+  await expect.poll(() => harness.reports.length).toBe(60 + 1 + 1);
+  // Its place is free now, and is given to no other event of the replay.
+  await harness.append('newer');
+  await expect.poll(() => receiver.accepted.some(({ filingId }) => filingId === 'newer')).toBe(true);
+  expect(held).toBe(4);
+  others.open();
   await draining;
   expect(held).toBe(5);
-  expect(receiver.accepted).toHaveLength(60 + 4 + 1 + 1);
+  expect(receiver.accepted).toHaveLength(60 + 4 + 2 + 1);
   expect(await progress(harness, id, replay)).toMatchObject({
     state: 'cancelled',
     delivered: 0,

@@ -37,20 +37,19 @@ export function SeenBy({ account, filingId, name, seen, onChanged }) {
     return html`<span class="seen">
       <span
         ><span class="quiet">Seen by</span> <${Text} value=${seen.by} />,
-        <span class="quiet"><${When} at=${seen.at} /></span
-      ></span>
+        <span class="quiet"><${When} at=${seen.at} /></span>${' '}${
+          mayWrite &&
+          html`<button
+            type="button"
+            class="link"
+            aria-label=${`Not seen after all: ${name || filingId}`}
+            onClick=${() => action.run(undo)}
+          >
+            Undo
+          </button>`
+        }</span
+      >
       ${seen.note && html`<span class="clamp"><${Text} value=${seen.note} /></span>`}
-      ${
-        mayWrite &&
-        html`<button
-          type="button"
-          class="link"
-          aria-label=${`Not seen after all: ${name || filingId}`}
-          onClick=${() => action.run(undo)}
-        >
-          Undo
-        </button>`
-      }
       <${Failure} error=${action.error} what="undo that" />
     </span>`;
   if (!mayWrite) return html`<span class="none">nobody yet</span>`;

@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { setStage } from './stage.ts';
+import type { WatchedPage } from './watched-page.ts';
+
+const stage = setStage();
+
+beforeAll(async () => {
+  for (const [id, reason, state] of [
+    ['f_first', 'Affidavit is not signed', 'TX'],
+    ['f_second', 'Premium differs', 'FL'],
+    ['f_third', 'Affidavit is not signed', 'FL'],
+  ] as const) {
+    await stage.settle(id, {
+      status: 'REJECTED',
+      rejectionReason: reason,
+      insuredsName: `Insured of ${id}`,
+      policyNumber: `SL-${id}`,
+      filingState: { stateAbbr: state },
+    });
+  }
+});
+
+function rows({ page }: WatchedPage) {
+  return page.getByRole('table', { name: 'Rejected filings' }).getByRole('row');
+}
+
+async function insureds(tab: WatchedPage): Promise<string[]> {
+  const texts = await rows(tab)
+    .getByRole('link', { name: /^Insured of/ })
+    .allInnerTexts();
+  return texts.map((text) => text.replace('Insured of ', ''));
+}
+
+describe('the board of rejections', () => {
+  test('counts all, the oldest first, and groups them by reason and state, in the address', async () => {
+    await using tab = await stage.visit('#/accounts/default');
+    await tab.page
+      .getByRole('list', { name: 'Filings by status' })
+      .getByRole('link', { name: '3 REJECTED' })
+      .click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_first', 'f_second', 'f_third']);
+    await tab.page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor();
+    expect(await tab.page.locator('.total').innerText()).toBe('3');
+    await tab.page.getByRole('button', { name: 'Newest first' }).click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_third', 'f_second', 'f_first']);
+    await tab.page.getByRole('button', { name: '2 Affidavit is not signed' }).click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_third', 'f_first']);
+    await tab.page.getByRole('button', { name: '1 TX' }).click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_first']);
+    await tab.page.reload();
+    await expect.poll(() => insureds(tab)).toEqual(['f_first']);
+    await tab.page.getByRole('button', { name: /^state: TX/ }).click();
+    await tab.page.getByRole('button', { name: /^reason: Affidavit/ }).click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_third', 'f_second', 'f_first']);
+    await tab.picture('rejections');
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('who has seen one is noted with a name that is remembered, shown on the filing, and taken back', async () => {
+    await using tab = await stage.visit('#/rejections');
+    await tab.page.getByRole('button', { name: 'Mark as seen: Insured of f_second' }).click();
+    const dialog = tab.page.getByRole('dialog', { name: 'Mark as seen' });
+    await dialog.getByLabel('Your name').fill('Dana Whitfield');
+    await dialog.getByLabel('Note').fill('Asked the agent');
+    await dialog.getByRole('button', { name: 'Mark as seen' }).click();
+    await rows(tab).getByText('Dana Whitfield').waitFor();
+    await rows(tab).getByText('Asked the agent').waitFor();
+    await tab.page.getByRole('button', { name: 'Not seen yet' }).click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_first', 'f_third']);
+    await tab.page.getByRole('button', { name: 'Mark as seen: Insured of f_first' }).click();
+    expect(await dialog.getByLabel('Your name').inputValue()).toBe('Dana Whitfield');
+    await tab.page.keyboard.press('Escape');
+    await tab.show('#/accounts/default/filing/f_second');
+    await tab.page.getByText('Dana Whitfield').waitFor();
+    await tab.page.getByRole('button', { name: /^Not seen after all/ }).click();
+    await tab.page.getByRole('button', { name: /^Mark as seen/ }).waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('a token that changes nothing has no buttons for it, and sees its own account alone', async () => {
+    const { token } = await stage.daemon.api.ok<{ token: string }>('POST', '/v1/accounts/default/tokens', {
+      name: 'reader',
+      readOnly: true,
+    });
+    await using tab = await stage.visit('#/rejections', token);
+    await expect.poll(() => insureds(tab)).toEqual(['f_first', 'f_second', 'f_third']);
+    expect(await tab.page.getByRole('button', { name: /^Mark as seen/ }).count()).toBe(0);
+    expect(await tab.page.getByLabel('Account', { exact: true }).count()).toBe(0);
+    await tab.show('#/accounts/default');
+    await tab.page.getByText('Polling', { exact: true }).click();
+    await tab.page.getByText('Last sweep').waitFor();
+    expect(await tab.page.getByRole('button', { name: 'Poll now' }).count()).toBe(0);
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('the table is saved as CSV, with the filters', async () => {
+    await using tab = await stage.visit('#/rejections?state=TX');
+    await expect.poll(() => insureds(tab)).toEqual(['f_first']);
+    const [saved] = await Promise.all([
+      tab.page.waitForEvent('download'),
+      tab.page.getByRole('button', { name: 'Export CSV' }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toBe('rejections.csv');
+    const text = await readFile(await saved.path(), 'utf8');
+    expect(text).toContain('SL-f_first');
+    expect(text).not.toContain('SL-f_second');
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('rows stay where they are under the pointer until they are asked to move', async () => {
+    await using tab = await stage.visit('#/rejections?order=newest');
+    await expect.poll(() => insureds(tab)).toEqual(['f_third', 'f_second', 'f_first']);
+    await rows(tab).nth(2).hover();
+    await stage.settle('f_fourth', {
+      status: 'REJECTED',
+      rejectionReason: 'Late',
+      insuredsName: 'Insured of f_fourth',
+    });
+    const button = tab.page.getByRole('button', { name: 'Show: 1 new' });
+    await button.waitFor();
+    expect(await insureds(tab)).toEqual(['f_third', 'f_second', 'f_first']);
+    await button.click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_fourth', 'f_third', 'f_second', 'f_first']);
+    expect(tab.problems).toEqual([]);
+  });
+});
