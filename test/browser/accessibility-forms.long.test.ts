@@ -41,7 +41,7 @@ beforeAll(async () => {
     ['subscription', subscription, '[aria-label^="Dead letters"]'],
     ['new-subscription', '#/accounts/default/subscriptions/new', 'form .ticks'],
     ['edit-subscription', `${subscription}/edit`, 'form .ticks'],
-    ['attempt', `#/accounts/default/attempts/${attempt.id}`, '.deliveries li'],
+    ['attempt', `#/accounts/default/attempts/${attempt.id}`, '.headers'],
     ['tokens', '#/accounts/default/tokens', 'tbody tr'],
     ['settings', '#/accounts/default/settings', 'form .days'],
     ['new-account', '#/accounts/new', 'form .days'],

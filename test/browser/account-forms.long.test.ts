@@ -1,10 +1,11 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { expectAccessible } from './accessible.ts';
 import { setStage } from './stage.ts';
 
 const stage = setStage();
 
-async function fillNew(page: import('playwright-core').Page, name: string, key: string): Promise<void> {
+async function fillNew(page: Page, name: string, key: string): Promise<void> {
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Address of the partner service').fill(stage.sandbox.baseUrl);
   await page.getByLabel('Key of the partner service').fill(key);

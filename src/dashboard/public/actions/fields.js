@@ -129,3 +129,13 @@ export function Tick({ label, checked, onToggle, help }) {
 function Problem({ id, problem }) {
   return html`<p id=${id} class="problem">${problem !== null && html`<${Text} value=${problem} />`}</p>`;
 }
+
+/**
+ * The text of a field of a form without blanks around it; empty if there is none. Pure.
+ * @param {FormData} form
+ * @param {string} name
+ */
+export function textOf(form, name) {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}

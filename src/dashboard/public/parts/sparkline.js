@@ -14,7 +14,7 @@ export function Sparkline({ attempts }) {
   const bars = attempts
     .filter(({ outcome }) => outcome !== 'aborted')
     .slice(0, 25)
-    .reverse();
+    .toReversed();
   return html`<svg
     class="sparkline"
     aria-hidden="true"

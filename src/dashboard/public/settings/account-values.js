@@ -80,8 +80,10 @@ const msOf = (seconds) => Math.round(Number(seconds.replace(',', '.')) * 1000);
 
 /** @type {(stalledAfter: Readonly<Record<string, string>>) => Record<string, string>} */
 function spansOf(stalledAfter) {
-  const set = Object.entries(stalledAfter).filter(([, text]) => text.trim() !== '');
-  return Object.fromEntries(set.map(([status, text]) => [status, spanOf(text.trim())]).toSorted());
+  const set = Object.entries(stalledAfter)
+    .filter(([, text]) => text.trim() !== '')
+    .toSorted(([one], [other]) => one.localeCompare(other));
+  return Object.fromEntries(set.map(([status, text]) => [status, spanOf(text.trim())]));
 }
 
 /** @type {(text: string) => string} */

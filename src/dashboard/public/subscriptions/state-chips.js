@@ -80,5 +80,5 @@ function useSeenStates(account) {
     ...(latest.data?.items ?? []).map(({ stateAbbr }) => stateAbbr ?? ''),
     ...(rejected.data?.byState ?? []).map(({ state }) => state ?? ''),
   ];
-  return [...new Set(states)].filter((state) => state !== '').toSorted();
+  return [...new Set(states)].filter((state) => wellFormed.test(state)).toSorted();
 }

@@ -3,6 +3,7 @@ import { Dialog, DialogForm, useAction } from '../actions/actions.js';
 import { SecretField } from '../actions/copy.js';
 import { useClient } from '../data/use-resource.js';
 import { html } from '../parts/html.js';
+import { textOf } from '../actions/fields.js';
 import { spans } from './ends.js';
 
 /**
@@ -17,7 +18,7 @@ export function NewTokenButton({ path, onDone }) {
   const make = async (/** @type {FormData} */ form) => {
     const span = Number(form.get('span'));
     const { token } = await client.send('POST', path, {
-      name: String(form.get('name')).trim(),
+      name: textOf(form, 'name'),
       readOnly: form.get('rights') === 'read',
       ...(span === 0 ? {} : { expiresAt: new Date(client.now() + span).toISOString() }),
     });

@@ -5,6 +5,7 @@ import { apiPath } from '../data/api-client.js';
 import { useClient } from '../data/use-resource.js';
 import { fullTime } from '../parts/format.js';
 import { html } from '../parts/html.js';
+import { textOf } from '../actions/fields.js';
 import { spans } from './ends.js';
 
 /**
@@ -17,7 +18,7 @@ export function ShareLinkButton({ account, onDone }) {
   const [open, setOpen] = useState(false);
   const [link, setLink] = useState(/** @type {{ url: string, expiresAt: string } | null} */ (null));
   const make = async (/** @type {FormData} */ form) => {
-    const name = String(form.get('name')).trim();
+    const name = textOf(form, 'name');
     const body = { name, expiresInMs: Number(form.get('span')), readOnly: true };
     setLink(await client.send('POST', apiPath('accounts', account, 'links'), body));
     onDone();
