@@ -72,6 +72,15 @@ export function createEgressPolicy(options: { readonly allowCidrs: readonly stri
   };
 }
 
+const kinds: ReadonlyMap<string, string> = new Map([
+  ['private', 'a private address'],
+  ['uniqueLocal', 'a private address'],
+  ['carrierGradeNat', 'a private address'],
+  ['loopback', "an address of the daemon's own machine"],
+  ['linkLocal', 'a link-local address'],
+  ['multicast', 'a multicast address'],
+]);
+
 /**
  * The kind of a refused address, in two or three words; it follows from the address alone. IPv4-mapped
  * addresses are refused although a range may be open.
@@ -80,20 +89,7 @@ export function describeAddress(text: string): string {
   const address = parseAddress(text);
   if (address === null) return 'no address';
   if (isIn(mappedIpv4, address)) return 'an IPv4 address written as IPv6';
-  switch (address.range()) {
-    case 'private':
-    case 'uniqueLocal':
-    case 'carrierGradeNat':
-      return 'a private address';
-    case 'loopback':
-      return "an address of the daemon's own machine";
-    case 'linkLocal':
-      return 'a link-local address';
-    case 'multicast':
-      return 'a multicast address';
-    default:
-      return 'not a public address';
-  }
+  return kinds.get(address.range()) ?? 'not a public address';
 }
 
 function isPublic(address: Address): boolean {

@@ -7,6 +7,7 @@ export interface JsonFault {
 
 const blank = /[ \t\r\n]*/y;
 // A string up to its closing quote, or up to the first character that a string cannot hold.
+// oxlint-disable-next-line no-control-regex
 const openString = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*/y;
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
 

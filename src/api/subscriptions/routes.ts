@@ -20,7 +20,7 @@ import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from './find.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
 import { hideUrlPath } from './hidden-url.ts';
-import { readWarnings } from './warnings/read-warnings.ts';
+import { readWarnings } from '../warnings/read-warnings.ts';
 import { leaveBehind, type LeftBehind } from './leave-behind.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription, requireSnapshots } from './input.ts';
 import { registrationProblem } from './setting-problems.ts';

@@ -132,7 +132,9 @@ describe.skipIf(skipIfMissing('go', 'version'))('go-library/receive.go (skipped 
     const library = 'github.com/standard-webhooks/standard-webhooks/libraries';
     await writeFile(join(folder, 'go.mod'), `module receiver\n\nrequire ${library} v0.0.1\n`);
     const fetched = await run(['go', 'mod', 'tidy'], null);
-    if (fetched.exitCode !== 0) return expect(fetched.stderr).toMatch(/dial|lookup|proxy|timeout/); // offline
+    const isOffline = /dial|lookup|proxy|timeout/.test(fetched.stderr);
+    expect(fetched.exitCode === 0 || isOffline).toBe(true);
+    if (isOffline) return;
     const body = '{"type":"ping"}';
     const pairs = (by: Buffer) => JSON.stringify(signed(body, by));
     const ended = await run(['go', 'test', '-vet=off', './...'], null, {

@@ -50,6 +50,7 @@ test('it finds a fault exactly where JSON.parse does', () => {
 });
 
 test('it takes no time worth counting, whatever the text', () => {
+  expect(findJsonFault(`"${'x'.repeat(262_144)}`)?.at).toBe(262_145);
   for (const part of ['[', '{"a":', '"', '\\', '1', '"\\u0000', '-']) {
     const startedAt = performance.now();
     findJsonFault(part.repeat(262_144 / part.length));

@@ -1,6 +1,6 @@
-import type { Subscription } from '../../../subscriptions/subscription.ts';
-import { filingStatuses } from '../../../partner/filing-statuses.ts';
-import type { ApiDeps } from '../../deps.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
+import { filingStatuses } from '../../partner/filing-statuses.ts';
+import type { ApiDeps } from '../deps.ts';
 import { statesOf, unseenStates } from './unseen-states.ts';
 
 // Maximum number of events, and of filings in each status, that are looked through for states.

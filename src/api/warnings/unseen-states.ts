@@ -1,5 +1,5 @@
-import type { LogEntry } from '../../../events/log-entry.ts';
-import type { ListedFiling } from '../../../filings/filing-list-store.ts';
+import type { LogEntry } from '../../events/log-entry.ts';
+import type { ListedFiling } from '../../filings/filing-list-store.ts';
 
 /** The recent events and the filings at hand of an account: enough to know the states that it deals with. */
 export interface Seen {
@@ -20,8 +20,8 @@ export function statesOf({ events, filings }: Seen): string[] {
 const listedMax = 60;
 
 /**
- * One warning for each state that a subscription wants and that none of the account's recent events and filings
- * has; pure. There is none for an account of which no state is known.
+ * One warning for each state that a subscription wants and that none of the account's recent events and
+ * filings has; pure. There is none for an account of which no state is known.
  */
 export function unseenStates(wanted: readonly string[] | null, seen: readonly string[]): string[] {
   if (wanted === null || seen.length === 0) return [];
