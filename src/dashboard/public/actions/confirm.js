@@ -7,8 +7,8 @@ import { html } from '../parts/html.js';
 /**
  * A button whose work begins after a dialog has said what it means.
  * @param {{ label: string, title: string, verb: string, what: string, work: (form: FormData) =>
- * Promise<void>, kind?: 'primary' | 'danger' | '', refusal?: string, typed?: string, children?: ComponentChildren }} props `what`
- * completes "Could not …"; `typed` has to be typed before the work begins
+ * Promise<void>, kind?: 'primary' | 'danger' | '', refusal?: string, typed?: string, children?:
+ * ComponentChildren }} props `what` completes "Could not …"; `typed` has to be typed before the work begins
  */
 export function ConfirmButton({
   label,

@@ -18,7 +18,8 @@ const nothingChosen = { which: 'dead', after: '', before: '', filingId: '', even
 
 /**
  * Delivers events again: asks which, counts them, and starts once that is confirmed.
- * @param {{ path: string, subscription: Subscription, onStarted: () => void }} props `path`: of the subscription
+ * @param {{ path: string, subscription: Subscription, onStarted: () => void }} props `path`: of the
+ * subscription
  */
 export function ReplayButton({ path, subscription, onStarted }) {
   const [open, setOpen] = useState(false);

@@ -20,7 +20,8 @@ const tones = { running: 'busy', finished: 'good', cancelled: 'plain' };
 
 /**
  * The replays of a subscription, newest first, with their progress; nothing if there are none.
- * @param {{ path: string, turn: number }} props `path`: of the subscription; another `turn` reads them at once
+ * @param {{ path: string, turn: number }} props `path`: of the subscription; another `turn` reads them at
+ * once
  */
 export function Replays({ path, turn }) {
   const [everyMs, setEveryMs] = useState(runningMs);

@@ -11,8 +11,8 @@ import { outcomeName, outcomeTone } from './outcomes.js';
 /**
  * Attempts, newest first; each leads to its page. A response that is the same as in the row above is not
  * repeated.
- * @param {{ account: string, attempts: Attempt[], empty: ComponentChildren, more: boolean, onMore: () => void,
- * present?: string }} props `present`: the id of the attempt whose page this is
+ * @param {{ account: string, attempts: Attempt[], empty: ComponentChildren, more: boolean, onMore: () =>
+ * void, present?: string }} props `present`: the id of the attempt whose page this is
  */
 export function AttemptsTable({ account, attempts, empty, more, onMore, present }) {
   const rows = attempts.map((attempt, place) => {

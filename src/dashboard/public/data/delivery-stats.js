@@ -22,8 +22,8 @@ const goodShare = 0.9;
 const attemptsMin = 4;
 
 /**
- * The state of a subscription as the page shows it: `degraded` if it is active but many of its attempts of the
- * last day failed; pure.
+ * The state of a subscription as the page shows it: `degraded` if it is active but many of its attempts of
+ * the last day failed; pure.
  * @param {Pick<Subscription, 'state'>} subscription
  * @param {Attempt[]} attempts the latest
  * @param {number} now milliseconds

@@ -10,8 +10,8 @@ export const includesEvent = (/** @type {readonly string[]} */ chosen, /** @type
 export const eventGroups = Map.groupBy(types, (type) => `${type.slice(0, type.indexOf('.'))}.*`);
 
 /**
- * The chosen patterns after a click on one of them; pure. A type that is taken out of a whole group leaves the
- * others of the group; a whole group takes the place of its types.
+ * The chosen patterns after a click on one of them; pure. A type that is taken out of a whole group leaves
+ * the others of the group; a whole group takes the place of its types.
  * @param {readonly string[]} chosen
  * @param {string} pattern
  * @returns {string[]}
