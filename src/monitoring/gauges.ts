@@ -1,6 +1,6 @@
 import type { Account, AccountStore } from '../accounts/account-store.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { StayReads } from '../filings/newest/stay-reads.ts';
+import type { StayReads } from '../filings/stay-reads.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { Metrics } from './metrics.ts';
 import { isKnownStatus, knownStatuses } from '../partner/filing-statuses.ts';

@@ -1,5 +1,5 @@
 import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
-import type { StayReads } from '../filings/newest/stay-reads.ts';
+import type { StayReads } from '../filings/stay-reads.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';

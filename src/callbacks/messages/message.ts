@@ -1,4 +1,3 @@
-import type { EventType } from '../../events/event-types.ts';
 import { premiumText, statusWord, textOf, timeText } from './words.ts';
 
 /** The body of an event, as far as messages show it. */
@@ -52,7 +51,7 @@ function ofFiling({ type, data }: EventBody): About {
 
 function outcomeOf(type: string, data: EventBody['data'], word: string): string {
   const changed = Array.isArray(data['changed']) ? (data['changed'] as unknown[]) : [];
-  switch (type as EventType | 'filing.snapshot') {
+  switch (type) {
     case 'filing.created':
       return `${word} (new filing)`;
     case 'filing.restored':

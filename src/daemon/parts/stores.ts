@@ -16,7 +16,7 @@ import { createCountHistory } from '../../filings/count-history.ts';
 import { createSeenStore } from '../../filings/seen/seen-store.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';
 import { createPresentFilings } from '../../filings/present/present-filings.ts';
-import { createStayReads } from '../../filings/newest/stay-reads.ts';
+import { createStayReads } from '../../filings/stay-reads.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';

@@ -1,6 +1,6 @@
 import type { FilingState } from '../../filings/detection/filing-state.ts';
 import type { StayLimit, StayLimits } from '../../filings/detection/stay-limits.ts';
-import type { StayReads } from '../../filings/newest/stay-reads.ts';
+import type { StayReads } from '../../filings/stay-reads.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 
 /** The filings of an account of which a poll may report that they stay for too long. */

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
-import { createStayReads } from '../../../src/filings/newest/stay-reads.ts';
+import { createStayReads } from '../../../src/filings/stay-reads.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createHostLookup } from '../../../src/names/host-lookup.ts';
 import { createPartnerConnections } from '../../../src/polling/partner-connections.ts';

@@ -4,7 +4,7 @@ import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
 import type { LogRepair } from '../../../src/filings/repair/repair-log.ts';
-import { createStayReads } from '../../../src/filings/newest/stay-reads.ts';
+import { createStayReads } from '../../../src/filings/stay-reads.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';

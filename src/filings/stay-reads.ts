@@ -1,12 +1,12 @@
-import { createEventLog } from '../../events/event-log.ts';
-import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
-import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys } from '../../redis/keys.ts';
-import type { OnUnreadable } from '../../redis/unreadable-record.ts';
-import { isPlainState, StoredState, type FilingState } from '../detection/filing-state.ts';
-import { newestMember, newestRank, ofMember } from '../detection/newest.ts';
-import { createUnreadableStates } from '../repair/unreadable-states.ts';
-import { createNewestIndex } from './newest-index.ts';
+import { createEventLog } from '../events/event-log.ts';
+import { isIndexed, knownStatuses } from '../partner/filing-statuses.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { OnUnreadable } from '../redis/unreadable-record.ts';
+import { isPlainState, StoredState, type FilingState } from './detection/filing-state.ts';
+import { newestMember, newestRank, ofMember } from './detection/newest.ts';
+import { createUnreadableStates } from './repair/unreadable-states.ts';
+import { createNewestIndex } from './newest/newest-index.ts';
 
 /** A filing and how it stands. */
 export interface Stay {
