@@ -73,7 +73,9 @@ export function Pages({ session }) {
   /><//>`;
 }
 
-/** @type {(segments: string[], session: Session) => [(props: any) => unknown, Record<string, string>] | null} */
+/**
+ * @type {(segments: string[], session: Session) => [(props: any) => unknown, Record<string, string>] | null}
+ */
 function find(segments, session) {
   for (const [pattern, component, who] of routes) {
     if (who === 'operator' && session.account !== null) continue;

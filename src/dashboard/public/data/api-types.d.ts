@@ -48,7 +48,7 @@ export interface Filing {
   stateAbbr: string | null;
   filingType: string | null;
   premium: number | null;
-  /** Of a rejection: who took note of it. */
+  /** Of a rejection: the person who took note of it. */
   seen?: Seen | null;
 }
 

@@ -8,13 +8,15 @@ import { createSseParser } from './sse-parser.js';
 
 /**
  * The state of the feed: an open stream, polling, no connection, or nothing to wait for.
- * @typedef {{ kind: 'connecting' } | { kind: 'past' } | { kind: 'live' } | { kind: 'polling' } | { kind: 'broken', error:
+ * @typedef {{ kind: 'connecting' } | { kind: 'past' } | { kind: 'live' } | { kind: 'polling' } | { kind:
+ * 'broken', error:
  * ApiError }} FeedState
  */
 
 /**
  * Which events are wanted; null where it does not matter. `after` and `before` are times of the API.
- * @typedef {{ types: string | null, filingId: string | null, after: string | null, before: string | null }} FeedFilter
+ * @typedef {{ types: string | null, filingId: string | null, after: string | null, before: string | null }}
+ * FeedFilter
  */
 
 /**
@@ -37,8 +39,8 @@ const pollsBeforeStream = 20;
 
 /**
  * Passes on the wanted events of an account until the signal aborts: first the latest in the log, then each
- * new one, unless only earlier ones are wanted. A broken stream resumes where it ended; where streams do not get through, the log is polled every few
- * seconds. Resolves with nothing.
+ * new one, unless only earlier ones are wanted. A broken stream resumes where it ended; where streams do not
+ * get through, the log is polled every few seconds. Resolves with nothing.
  * @param {ApiClient} client
  * @param {string} account
  * @param {FeedFilter} filter

@@ -1,7 +1,7 @@
 /** A time of the API: ISO 8601 in UTC. */
 type Time = string;
 
-/** Who took note of a rejection. */
+/** The person who took note of a rejection. */
 export interface Seen {
   by: string;
   note: string | null;

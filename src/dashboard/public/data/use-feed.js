@@ -30,9 +30,9 @@ export function withOlder(shown, older) {
 }
 
 /**
- * The wanted events of an account: the latest, new ones as they arrive, older ones on request. While paused, new
- * ones are counted and held back. `events` is null until the latest are read, `arrivals` the number of new
- * ones since, `showOlder` null if there are none or the page is full.
+ * The wanted events of an account: the latest, new ones as they arrive, older ones on request. While paused,
+ * new ones are counted and held back. `events` is null until the latest are read, `arrivals` the number of
+ * new ones since, `showOlder` null if there are none or the page is full.
  * @param {string} account
  * @param {FeedFilter} filter
  * @param {boolean} paused

@@ -9,7 +9,8 @@ import { href, withQuery } from '../router.js';
 
 /**
  * The navigation within an account; what changes the account is there for those who may change it.
- * @param {{ account: string, at: '' | 'changes' | 'filings' | 'subscriptions' | 'tokens' | 'settings' }} props
+ * @param {{ account: string, at: '' | 'changes' | 'filings' | 'subscriptions' | 'tokens' | 'settings' }}
+ * props
  */
 export function AccountNav({ account, at }) {
   const mayWrite = useMayWrite();
@@ -51,8 +52,8 @@ export function Health({ account }) {
 }
 
 /**
- * The number of filings in each status, each a link to them; those that are rejected first. A dash where it is
- * not known yet, grey where it is that of an earlier time.
+ * The number of filings in each status, each a link to them; those that are rejected first. A dash where it
+ * is not known yet, grey where it is that of an earlier time.
  * @param {{ account: Account }} props
  */
 export function Counts({ account }) {

@@ -121,7 +121,10 @@ function columnsOf(samples, statuses) {
  * @property {(place: number | null) => void} onPoint which sample is under the pointer
  */
 
-/** @type {(element: HTMLElement, statuses: string[], shown: string[], watch: Watch) => import('uplot').Options} */
+/**
+ * @type {(element: HTMLElement, statuses: string[], shown: string[], watch: Watch) =>
+ * import('uplot').Options}
+ */
 function optionsFor(element, statuses, shown, { hours, onPoint }) {
   const colour = (/** @type {string} */ name) => resolveColour(element, name);
   const axis = {

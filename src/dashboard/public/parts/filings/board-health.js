@@ -7,7 +7,8 @@ import { href } from '../../router.js';
 const shownMax = 10;
 
 /**
- * The accounts whose rejections are not known, or are those of an earlier time; nothing while all are current.
+ * The accounts whose rejections are not known, or are those of an earlier time; nothing while all are
+ * current.
  * @param {{ accounts: RejectionPage['accounts'], total: number }} props `total`: also of those that are not
  * named, which are current
  */

@@ -11,7 +11,7 @@ import { Failure, Text, When } from '../parts.js';
 const storageKey = 'filing-webhooks.name';
 
 /**
- * Who took note of a rejection, with a button for those who may.
+ * The person who took note of a rejection, with a button for those who may.
  * @param {{ account: string, filingId: string, name: string | null, seen: Seen | null, onChanged: () => void
  * }} props `name`: what people know the filing by
  */
