@@ -22,7 +22,7 @@ export type ServiceAnswer =
       /** The offset of the next page; null at the end. */
       readonly next: number | null;
     }
-  /** `detail` is a sentence for whoever searched. */
+  /** `detail` is a sentence for the client. */
   | { readonly kind: 'unavailable'; readonly detail: string };
 
 /**

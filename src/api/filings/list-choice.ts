@@ -6,7 +6,7 @@ import type { CursorKind } from '../shared/cursor.ts';
 import { invalidRequest } from '../shared/problem.ts';
 import { statusProblem } from '../shared/statuses.ts';
 
-/** What a request for a list of filings asks for. */
+/** The filters of a request for a list of filings. */
 export interface ListQuery {
   readonly q?: string | undefined;
   readonly state?: string | undefined;

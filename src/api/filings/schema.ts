@@ -88,7 +88,7 @@ export const filingParams = Type.Object({
   filingId: Type.String({ description: 'Id of the filing at the partner service.', examples: ['f_123'] }),
 });
 
-/** Who has seen a rejection, in a response. */
+/** The note that a rejection was seen, in a response. */
 export const seenShown = Type.Unsafe<{ by: string; note: string | null; at: string } | null>({
   ...record({
     by: Type.String({ examples: ['Dana Reyes'] }),

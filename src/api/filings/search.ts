@@ -7,7 +7,7 @@ import type { FilingSearch } from './list-choice.ts';
 /** Whether the partner service was asked for filings whose details are not kept. */
 export interface Searched {
   readonly service: 'asked' | 'not_needed' | 'unavailable';
-  /** A sentence for whoever searched; null where there is nothing to add. */
+  /** A sentence for the client; null where there is nothing to add. */
   readonly detail: string | null;
 }
 

@@ -22,7 +22,7 @@ export function filingView({ id, state, details, seen }: ListedFiling): Static<t
   };
 }
 
-/** Who has seen a rejection, as the API shows it; pure. */
+/** The note that a rejection was seen, as the API shows it; pure. */
 export function seenView(seen: SeenMark | null) {
   return seen === null ? null : { by: seen.by, note: seen.note, at: new Date(seen.at).toISOString() };
 }

@@ -22,7 +22,7 @@ type CoveredDeps = Pick<ApiDeps, 'accounts' | 'snapshot' | 'polling' | 'now'>;
 const accountsAtOnce = 100;
 
 /**
- * The accounts of the board: one, or all with null. Those that cannot be believed come first: an account
+ * The accounts of the board: one, or all with null. Accounts that cannot be believed come first: an account
  * whose records cannot be read is among them. Throws the problem 404 where the one does not exist.
  */
 export async function coveredAccounts(deps: CoveredDeps, only: string | null): Promise<CoveredAccount[]> {
@@ -46,7 +46,7 @@ async function cover(
   try {
     const [marks, counts] = await Promise.all([polling.read(account), snapshot.counts(account)]);
     const listed = Math.max(0, counts[seenStatus] ?? 0);
-    // Until a poll has read everything, nobody knows what else is rejected.
+    // Until a poll has read everything, other rejections are not known.
     if (!marks.baselined || marks.lastCompletePollAt === 0) return { ...unknown(account), listed };
     const health = healthState(marks, pollIntervalMs, createdAt, now());
     return { account, health, asOf: isoOrNull(marks.lastCompletePollAt), rejections: listed, listed };

@@ -60,7 +60,7 @@ export const rejectionSchema = record(
   { $id: 'Rejection' },
 );
 
-/** What the board knows of an account. */
+/** An account of the board. */
 export const boardAccountSchema = record(
   {
     account: Type.String({ examples: ['default'] }),

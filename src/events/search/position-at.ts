@@ -33,7 +33,7 @@ export async function positionBefore(
     const probes = spread(low.position, high);
     const found = await log.outlineAt(account, probes);
     read += probes.length;
-    // Those that were trimmed meanwhile are older than all that is left.
+    // Events that were trimmed meanwhile are older than all that is left.
     const isOlder = (i: number) => (found[i]?.recordedAt ?? -Infinity) < time;
     const first = probes.findIndex((_, i) => !isOlder(i));
     const last = (first < 0 ? probes.length : first) - 1;

@@ -14,7 +14,7 @@ export interface ListedFiling {
   readonly id: string;
   readonly state: FilingState;
   readonly details: FilingDetails | null;
-  /** Who has seen the present rejection; null for nobody, and in other statuses. */
+  /** The note that the present rejection was seen; null without one, and in other statuses. */
   readonly seen: SeenMark | null;
 }
 
