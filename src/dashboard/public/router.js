@@ -9,7 +9,7 @@ export function href(...segments) {
 }
 
 /**
- * A link with filters, such as `#/accounts/default/filings?status=PENDING`; pure. Those that are null or
+ * A link with filters, such as `#/accounts/default/filings?status=PENDING`; pure. Filters that are null or
  * empty are left out.
  * @param {string} path as `href` gives it, or of the API
  * @param {Record<string, string | null>} filters

@@ -132,7 +132,7 @@ async function repeat(signal, everyMs, work) {
 }
 
 /**
- * Whether an error is of the daemon as a whole, which the banner above every page tells: no answer, or no
+ * Whether an error is of the daemon as a whole, which the banner above every page shows: no answer, or no
  * Redis; pure.
  * @param {unknown} error
  */

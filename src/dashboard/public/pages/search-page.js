@@ -14,7 +14,7 @@ import { href, withQuery } from '../router.js';
 /** @import { List, Resource } from '../data/use-resource.js' */
 
 const refreshMs = 30_000;
-// Of so many accounts filings are looked for at once; each further handful is asked for.
+// Number of accounts that are searched at once.
 const accountsAtOnce = 20;
 const filingsShown = 20;
 const columns = columnsOf(null);

@@ -41,7 +41,7 @@ const reason = [
 export const numbers = ['Premium'];
 
 /**
- * The columns of filings in one status, or in all; pure. What waits for somebody shows its age.
+ * The columns of filings in one status, or in all; pure. Filings that wait show their age.
  * @param {string | null} only
  * @returns {Column[]}
  */
