@@ -8,7 +8,7 @@ import { nullable, oneOf, record, time } from './shared/schema.ts';
 const account = Type.String({ examples: ['default'] });
 const status = Type.String({ description: 'As the partner service wrote it.', examples: ['REJECTED'] });
 
-// What the partner service is known to send; it may send more.
+// The fields that the partner service is known to send; it may send more.
 const partnerFiling = Type.Object(
   {
     id: Type.Optional(Type.String({ examples: ['f_123'] })),
@@ -157,8 +157,8 @@ export function describeWebhooks() {
 }
 
 /**
- * The bodies of all callbacks by their `$id`, such as `FilingRejectedEvent`; `Event`, which is any of them; and
- * `LoggedEvent`, an event as lists show it. `type` tells them apart.
+ * The bodies of all callbacks by their `$id`, such as `FilingRejectedEvent`; `Event`, which is any of them;
+ * and `LoggedEvent`, the same with its id. `type` distinguishes them.
  */
 export function describeEvents(): readonly TSchema[] {
   const mapping = types.map((type) => [type, `#/components/schemas/${schemaName(type)}`]);

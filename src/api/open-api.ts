@@ -9,6 +9,7 @@ import { deadLetterSchema } from './delivery/schema.ts';
 import type { ApiDeps } from './deps.ts';
 import { filingSchema } from './filings/schema.ts';
 import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
+import type { ApiDocument } from './document/json-schema.ts';
 import { finishDocument } from './document/finish-document.ts';
 import { boardAccountSchema, rejectionSchema } from './rejections/schema.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
@@ -91,15 +92,10 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
       },
       webhooks: describeWebhooks(),
     } as object,
-    transformObject: (made) => {
-      if (!('openapiObject' in made)) return made.swaggerObject;
-      const paths = (made.openapiObject.paths ?? {}) as Paths;
-      for (const [path, method] of optional) {
-        const body = paths[path]?.[method]?.requestBody;
-        if (body !== undefined) body.required = false;
-      }
-      return finishDocument(made.openapiObject);
-    },
+    transformObject: (made) =>
+      'openapiObject' in made
+        ? (finishDocument(made.openapiObject as ApiDocument) as typeof made.openapiObject)
+        : made.swaggerObject,
     hideUntagged: true,
     convertConstToEnum: false,
     refResolver: {

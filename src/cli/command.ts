@@ -104,7 +104,7 @@ export async function agree(input: Input, context: Context, question: string): P
 export const yesOption = { yes: { text: 'do not ask' } } satisfies Record<string, Option>;
 
 /** An http or https address. Throws CliError for others; `from` names the option. */
-export function urlFrom(text: string, from: string): string {
+function urlFrom(text: string, from: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
     throw new CliError('usage', `${from} must be an address such as http://127.0.0.1:3000.`);

@@ -49,7 +49,7 @@ async function named<T>(
  * Why the daemon cannot listen and which variable to change, by the code of the system's error; null for
  * others.
  */
-export function listenProblem(
+function listenProblem(
   code: string,
   host: string,
   variable: PortVariable,

@@ -69,7 +69,7 @@ export function observePolling(deps: PollingObserverDeps): PollingObserver {
  * The label of a change of a filing by the status that it leads to: a known one, `other` or `removed`. Null
  * for events that change no filing.
  */
-export function statusLabel(type: string, filingId: string, status: string): string | null {
+function statusLabel(type: string, filingId: string, status: string): string | null {
   if (filingId === '' || type === 'filing.stalled') return null;
   if (type === 'filing.removed') return 'removed';
   return isKnownStatus(status) ? status : 'other';

@@ -24,7 +24,7 @@ export interface KeyCheckDeps {
 }
 
 /** Maximum milliseconds that a check takes, whatever the deadline of other requests is. */
-export const checkMsMax = 10_000;
+const checkMsMax = 10_000;
 
 /** Asks `GET partner/me` once. Never rejects: whatever goes wrong is the outcome. */
 export async function checkKey(
@@ -59,7 +59,7 @@ export async function checkKey(
 const polls = 'The account is stored, and its polls go on trying.';
 
 /** A failed check in words; pure. */
-export function detailOf({ kind, status, message }: PartnerError): string {
+function detailOf({ kind, status, message }: PartnerError): string {
   switch (kind) {
     case 'auth':
       return status === 403

@@ -88,7 +88,7 @@ export interface AccountKeys {
    */
   readonly newest: string;
   readonly details: string;
-  /** Who has seen the rejections of now, by filing. */
+  /** The marks on rejections that were seen, by filing. */
   readonly seen: string;
   readonly counts: string;
   readonly countHistory: string;

@@ -39,11 +39,11 @@ export interface SessionStore {
 /** Milliseconds that a session lasts in all. */
 export const sessionMs = 7 * 24 * 3_600_000;
 /** Milliseconds without use after which a session ends. */
-export const sessionIdleMs = 12 * 3_600_000;
+const sessionIdleMs = 12 * 3_600_000;
 /** Maximum number of sessions of an account, and of the operator; the oldest one goes. */
-export const sessionsMax = 1_000;
+const sessionsMax = 1_000;
 /** Maximum number of sessions of one account token; the oldest one goes. */
-export const sessionsOfTokenMax = 200;
+const sessionsOfTokenMax = 200;
 
 // Milliseconds in which the use of a session is written at most once.
 const touchEveryMs = 5 * 60_000;

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 export type PageMode = 'page' | 'frame';
 
 /** The header with the mode, which a request needs for its cookie to count. */
-export const pageHeader = 'x-filing-webhooks';
+const pageHeader = 'x-filing-webhooks';
 
 /** The facts of a request on which it depends whether its cookie counts. */
 export interface CookieFacts {
@@ -22,7 +22,7 @@ export interface CookieFacts {
  * other origin send the header without a preflight, which the API refuses. Where the browser says more about
  * the origin, that has to fit too.
  */
-export function pageModeOf({ mode, site, origin, host, publicUrl }: CookieFacts): PageMode | null {
+function pageModeOf({ mode, site, origin, host, publicUrl }: CookieFacts): PageMode | null {
   if (mode !== 'page' && mode !== 'frame') return null;
   if (site !== undefined) return site === 'same-origin' ? mode : null;
   if (origin === undefined) return mode;

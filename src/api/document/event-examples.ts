@@ -1,6 +1,6 @@
 import type { EventType } from '../../events/event-types.ts';
 
-/** What differs between two reads of the filing of the examples, by event type. */
+/** The differences between two reads of the filing of the examples, by event type. */
 const changes: Readonly<Partial<Record<EventType, object>>> = {
   'filing.created': { status: 'UNPAID', previousStatus: null, sequence: 1, changed: ['status'] },
   'filing.unpaid': { status: 'UNPAID', previousStatus: 'PAID', sequence: 3, changed: ['status'] },

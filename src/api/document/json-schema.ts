@@ -19,7 +19,7 @@ export interface JsonSchema {
 /** The schemas of a document by their names. */
 export type NamedSchemas = Readonly<Record<string, JsonSchema>>;
 
-/** What a request or a response holds, in one media type. */
+/** The body of a request or a response, in one media type. */
 export interface MediaType {
   readonly schema?: JsonSchema;
   readonly example?: unknown;

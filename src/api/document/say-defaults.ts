@@ -2,8 +2,8 @@ import { mapContents, mapOperations, mapValues } from './json-schema.ts';
 import type { ApiDocument, Content, JsonSchema } from './json-schema.ts';
 
 /**
- * The document in which the defaults of a request's fields stand in their descriptions; pure. Generators of clients
- * take a field with the keyword `default` for one that must be there.
+ * The document in which the defaults of a request's fields stand in their descriptions; pure. Generators of
+ * clients take a field with the keyword `default` for one that must be there.
  */
 export function sayDefaults(document: ApiDocument): ApiDocument {
   const { paths } = mapOperations({ paths: document.paths ?? {} }, (operation) =>

@@ -4,7 +4,7 @@ import { linePattern, statePattern, statusPattern } from '../shared/patterns.ts'
 import { unknownWord } from '../../words/near-name.ts';
 import {
   accountParams,
-  listOf,
+  listWith,
   nullable,
   oneOf,
   pageQuery,
@@ -148,7 +148,7 @@ const filingWithEventsSchema = Type.Unsafe<Buffer>(
 );
 
 /** Response of GET …/filings. */
-const filingListSchema = listOf(
+const filingListSchema = listWith(
   Type.Unsafe({ $ref: 'Filing#' }),
   'Filings without removed ones. A page may be shorter than `limit` and still have a next one. In lists of COMPLETED and of all ' +
     'filings, one that changes meanwhile may appear twice.',

@@ -23,6 +23,6 @@ export function filingView({ id, state, details, seen }: ListedFiling): Static<t
 }
 
 /** The note that a rejection was seen, as the API shows it; pure. */
-export function seenView(seen: SeenMark | null) {
+function seenView(seen: SeenMark | null) {
   return seen === null ? null : { by: seen.by, note: seen.note, at: new Date(seen.at).toISOString() };
 }

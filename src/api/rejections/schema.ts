@@ -3,7 +3,16 @@ import { Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account-store.ts';
 import { seenShown } from '../filings/schema.ts';
 import { statePattern } from '../shared/patterns.ts';
-import { listOf, nullable, oneOf, pageQuery, problems, record, time, timeOrNull } from '../shared/schema.ts';
+import {
+  listWith,
+  nullable,
+  oneOf,
+  pageQuery,
+  problems,
+  record,
+  time,
+  timeOrNull,
+} from '../shared/schema.ts';
 
 /** Query of GET /v1/rejections. */
 const rejectionsQuerySchema = record({
@@ -90,7 +99,7 @@ function nullableText() {
 }
 
 /** Response of GET /v1/rejections. */
-const boardSchema = listOf(
+const boardSchema = listWith(
   Type.Unsafe({ $ref: 'Rejection#' }),
   'Rejections of all accounts that the token may see. A page may be shorter than `limit` and still have a next one.',
   {

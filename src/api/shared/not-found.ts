@@ -45,7 +45,9 @@ export function attemptNotFound(): Problem {
   );
 }
 
-/** The problem of an event that is not in the log; `searched` is whether the whole log was searched for it. */
+/**
+ * The problem of an event that is not in the log; `searched` is whether the whole log was searched for it.
+ */
 export function eventNotFound(searched = true): Problem {
   return new Problem(
     'event_not_found',

@@ -41,11 +41,16 @@ export const pageQuery = {
 /** Default number of items per page. */
 export const pageLimit = 50;
 
-/** The response of every list; `more` are fields that only this one has. */
-export function listOf<T extends TSchema, More extends Record<string, TSchema> = Record<never, TSchema>>(
+/** The response of every list. */
+export function listOf<T extends TSchema>(item: T, description: string) {
+  return listWith(item, description, {});
+}
+
+/** The response of a list; `more` are fields that only this one has. */
+export function listWith<T extends TSchema, More extends Record<string, TSchema>>(
   item: T,
   description: string,
-  more: More = {} as More,
+  more: More,
 ) {
   return Type.Object(
     {

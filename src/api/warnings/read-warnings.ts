@@ -10,7 +10,7 @@ const listed = filingStatuses.filter(({ indexed }) => indexed).map(({ status }) 
 
 /**
  * Warnings about settings that are permitted and that the operator or the subscriber probably did not mean.
- * What cannot be read gives no warning: the subscription is stored already.
+ * A record that cannot be read gives no warning: the subscription is stored already.
  */
 export async function readWarnings(
   { log, filings }: Pick<ApiDeps, 'log' | 'filings'>,

@@ -34,7 +34,9 @@ export function isBehind(a: Place, b: Place): boolean {
   return a.number === b.number ? a.subscription < b.subscription : a.number < b.number;
 }
 
-/** Where the attempts of a subscription behind a place begin, as XREVRANGE takes it; null = with the newest. */
+/**
+ * Where the attempts of a subscription behind a place begin, as XREVRANGE takes it; null = with the newest.
+ */
 export function boundBehind(place: Place | null, subscription: string): string {
   if (place === null || place.ms === Infinity) return '+';
   const isBehindIt = subscription < place.subscription;

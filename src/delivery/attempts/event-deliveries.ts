@@ -31,8 +31,9 @@ export interface EventDelivery {
 }
 
 /**
- * Reads the delivery of an event to a subscription. Whether it was delivered follows from the cursor, the lanes
- * and the dead letters, which are certain; its attempts are looked for, and found only while they are kept.
+ * Reads the delivery of an event to a subscription. Whether it was delivered follows from the cursor, the
+ * lanes and the dead letters, which are certain; its attempts are looked for, and found only while they are
+ * kept.
  */
 export type ReadDelivery = (
   account: string,

@@ -13,7 +13,9 @@ interface KnownLog<T> {
  */
 export type LogMemory<T> = (account: string, head: Checkpoint) => Promise<T>;
 
-/** Remembers something of the `logsMax` logs used last; `begin` makes it for a log of which nothing is known. */
+/**
+ * Remembers something of the `logsMax` logs used last; `begin` makes it for a log of which nothing is known.
+ */
 export function createLogMemory<T>(
   log: Pick<EventLog, 'commonWith'>,
   logsMax: number,

@@ -21,7 +21,9 @@ export interface ListedFiling {
 /** A filing and its state. */
 export type KnownFiling = readonly [id: string, state: FilingState];
 
-/** Reads the records of an account's filings for lists. What cannot be read is rebuilt or left out. */
+/**
+ * Reads the records of an account's filings for lists. A record that cannot be read is rebuilt or left out.
+ */
 export interface FilingReader {
   /** Decodes stored states, in their order; those that cannot be shown are left out. */
   states(account: string, ids: readonly string[], texts: readonly (string | null)[]): Promise<KnownFiling[]>;

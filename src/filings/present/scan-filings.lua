@@ -5,7 +5,8 @@
 --        3 approximate number of filings
 -- Reply  { where the scan stands now ('0' = at its end), the server, id and state in turn }
 --
--- A place in a scan means something only to the server that named it: another server, and the same one after a
+-- A place in a scan means something only to the server that named it: another server, and the same one after
+-- a
 -- start, order the filings otherwise. The scan then begins anew.
 local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
 local from = ARGV[2] == server and ARGV[1] or '0'

@@ -11,7 +11,7 @@ export type Marked =
   | 'gone' // the account was removed meanwhile
   | 'full'; // the account has as many marks as it may have
 
-/** Who has seen which rejections. A mark belongs to one stay: a later event of the filing voids it. */
+/** The people who have seen rejections. A mark belongs to one stay: a later event of the filing voids it. */
 export interface SeenStore {
   /**
    * Marks a filing that is REJECTED now; a mark that it has is replaced. Atomic. Throws AccountQuotaError.
@@ -22,7 +22,7 @@ export interface SeenStore {
 }
 
 /** Maximum number of marks of an account. */
-export const seenMax = 5_000;
+const seenMax = 5_000;
 /** Maximum characters of the name in a mark. */
 export const seenByMax = 100;
 /** Maximum characters of the note in a mark. */

@@ -8,14 +8,14 @@ const inert: unknown = new Proxy(() => undefined, {
   apply: () => inert,
 });
 
-const left = ['logger', 'dashboard', 'timing', 'limits', 'trustedProxies', 'door', 'beforeScrape'];
+const left = new Set(['logger', 'dashboard', 'timing', 'limits', 'trustedProxies', 'door', 'beforeScrape']);
 
 /** The OpenAPI document, without a Redis. */
 export async function writeDocument(): Promise<ApiDocument> {
   const known: Record<string, unknown> = { version: '0.0.0', apiToken: 'x'.repeat(24) };
   const deps = new Proxy(
     {},
-    { get: (_target, name) => known[String(name)] ?? (left.includes(String(name)) ? undefined : inert) },
+    { get: (_target, name) => known[String(name)] ?? (left.has(String(name)) ? undefined : inert) },
   ) as ApiDeps;
   const app = await createApi(deps);
   try {

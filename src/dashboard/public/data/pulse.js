@@ -2,7 +2,7 @@ import { createContext } from '../vendor/preact.js';
 import { useContext, useEffect, useState } from '../vendor/hooks.js';
 
 /**
- * What the page knows about the daemon as a whole.
+ * The page's knowledge of the daemon as a whole.
  * @typedef {object} Pulse
  * @property {() => readonly string[]} reasons why the daemon does not keep its promise; empty while it does
  * @property {(reasons: readonly string[]) => void} setReasons

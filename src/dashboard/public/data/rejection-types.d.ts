@@ -31,7 +31,7 @@ export interface RejectionPage {
   byState: { state: string | null; count: number }[];
   /** Whether groups and `total` are of all rejections. */
   groupsComplete: boolean;
-  /** Those that are not current first; at most 200. */
+  /** Accounts that are not current first; at most 200. */
   accounts: { account: string; health: string; asOf: Time | null }[];
   accountsTotal: number;
 }

@@ -2,14 +2,14 @@ import { createContext } from '../vendor/preact.js';
 import { useContext } from '../vendor/hooks.js';
 
 /**
- * What the user who is signed in may see and do.
+ * The rights of the user who is signed in.
  * @typedef {object} SessionRights
  * @property {string | null} account the only account that is open to them; null for the operator
  * @property {boolean} [readOnly] whether nothing may be changed
  */
 
 /** The rights of the user who is signed in. */
-export const SessionContext = createContext(/** @type {SessionRights} */ ({ account: null }));
+export const SessionContext = createContext({ account: null });
 
 /** @returns {SessionRights} */
 export const useSession = () => useContext(SessionContext);

@@ -50,9 +50,8 @@ test('nothing that is sent is closed, and every request is', () => {
       .map(({ schema }) => schema?.$ref?.split('/').at(-1) ?? ''),
   );
   for (const [name, schema] of Object.entries(schemas)) {
-    if (requests.has(name))
-      expect({ name, closed: schema.additionalProperties }).toEqual({ name, closed: false });
-    else expect(JSON.stringify(schema), name).not.toContain('"additionalProperties":false');
+    const isClosed = JSON.stringify(schema).includes('"additionalProperties":false');
+    expect({ name, isClosed }).toEqual({ name, isClosed: requests.has(name) });
   }
 });
 

@@ -7,7 +7,7 @@ import { Text } from '../parts.js';
  */
 
 /**
- * What a search looked through, where that needs to be said.
+ * The sentence about the places that a search looked through, where it is needed.
  * @param {{ searched: SearchedState | null }} props
  */
 export function Searched({ searched }) {

@@ -1,5 +1,6 @@
 import { useState } from '../../vendor/hooks.js';
 import { Dialog, DialogForm, useAction } from '../../actions/actions.js';
+import { textOf } from '../../actions/fields.js';
 import { apiPath } from '../../data/api-client.js';
 import { useMayWrite } from '../../data/session-context.js';
 import { useClient } from '../../data/use-resource.js';
@@ -22,8 +23,8 @@ export function SeenBy({ account, filingId, name, seen, onChanged }) {
   const [isOpen, setOpen] = useState(false);
   const path = apiPath('accounts', account, 'filings', filingId, 'seen');
   const mark = async (/** @type {FormData} */ form) => {
-    const by = String(form.get('by')).trim();
-    const note = String(form.get('note')).trim();
+    const by = textOf(form, 'by');
+    const note = textOf(form, 'note');
     keepName(by);
     await client.send('PUT', path, note === '' ? { by } : { by, note });
     setOpen(false);
