@@ -92,10 +92,15 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
       },
       webhooks: describeWebhooks(),
     } as object,
-    transformObject: (made) =>
-      'openapiObject' in made
-        ? (finishDocument(made.openapiObject as ApiDocument) as typeof made.openapiObject)
-        : made.swaggerObject,
+    transformObject: (made) => {
+      if (!('openapiObject' in made)) return made.swaggerObject;
+      const paths = (made.openapiObject.paths ?? {}) as Paths;
+      for (const [path, method] of optional) {
+        const body = paths[path]?.[method]?.requestBody;
+        if (body !== undefined) body.required = false;
+      }
+      return finishDocument(made.openapiObject as ApiDocument) as typeof made.openapiObject;
+    },
     hideUntagged: true,
     convertConstToEnum: false,
     refResolver: {

@@ -49,12 +49,7 @@ async function named<T>(
  * Why the daemon cannot listen and which variable to change, by the code of the system's error; null for
  * others.
  */
-function listenProblem(
-  code: string,
-  host: string,
-  variable: PortVariable,
-  port: number,
-): string | null {
+function listenProblem(code: string, host: string, variable: PortVariable, port: number): string | null {
   switch (code) {
     case 'EADDRINUSE':
       return `another process listens at port ${port} of ${host}: set ${variable} to a free port, or end that process`;

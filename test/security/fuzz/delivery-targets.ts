@@ -112,7 +112,9 @@ export const deliveryTargets: readonly FuzzTarget[] = [
       const backwards = Object.fromEntries(Object.entries(headers).toReversed());
       equal(checkCustomHeaders(backwards).ok, checked.ok);
       if (!checked.ok)
-        return ok(checked.problems.length > 0 && checked.problems.every(({ message }) => message.length < 400));
+        return ok(
+          checked.problems.length > 0 && checked.problems.every(({ message }) => message.length < 400),
+        );
       const sent = new Headers(headers);
       equal([...sent].length, Object.keys(headers).length, 'one line for each');
       for (const [name, value] of Object.entries(headers)) {
