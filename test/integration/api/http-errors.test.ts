@@ -64,7 +64,7 @@ test('another method of a known path answers 405 and says which there are', asyn
   );
   expectProblem(await api.call('OPTIONS', '/v1/accounts'), 405, 'method_not_allowed');
   expectProblem(
-    await api.call('PATCH', '/v1/accounts/one', 'x', { headers: { 'content-type': 'text/plain' } }),
+    await api.call('PATCH', '/v1/accounts/one/events', 'x', { headers: { 'content-type': 'text/plain' } }),
     405,
     'method_not_allowed',
   );
