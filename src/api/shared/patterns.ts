@@ -24,9 +24,12 @@ export const statusPattern = '^[^\\u0000-\\u001f\\u007f]+$';
 /** The abbreviation of a state, also as the partner service might write it some day. */
 export const statePattern = '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$';
 
-/** A line of text with something to read in it. */
+/**
+ * A line of text with something to read in it: blanks that are no control characters, as `\s` has them, and
+ * then another character.
+ */
 export const linePattern =
-  '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$';
+  '^[ \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$';
 
 /** The id of a subscription. */
 export const subscriptionIdPattern = '^sub_[0-9A-Za-z]{1,64}$';

@@ -48,8 +48,9 @@ function listOf(text: string | null): readonly string[] | undefined {
 }
 
 function headerOf(line: string): [name: string, value: string] {
-  const [, name, value = ''] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
-  if (name === undefined)
+  const colon = line.indexOf(':');
+  const name = line.slice(0, Math.max(0, colon));
+  if (name === '' || /\s/.test(name))
     throw new CliError('usage', '--header must be a name and a value, such as "x-team: billing".');
-  return [name, value];
+  return [name, line.slice(colon + 1).trimStart()];
 }
