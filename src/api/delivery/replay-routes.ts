@@ -138,7 +138,7 @@ async function cancel({ subscriptions, hooks }: ApiDeps, account: string, replay
 }
 
 function replayView(found: ReplayProgress, subscription: string) {
-  const { state, matched, delivered, failed, createdAt, request } = found;
+  const { state, matched, delivered, failed, createdAt, request, source } = found;
   return {
     id: replayId(found.id, subscription),
     state,
@@ -153,6 +153,7 @@ function replayView(found: ReplayProgress, subscription: string) {
       filingId: request.filingId,
       deadLettersOnly: request.deadLettersOnly,
       eventIds: request.eventIds === undefined ? null : [...request.eventIds],
+      fromState: source === 'filings',
     },
   };
 }

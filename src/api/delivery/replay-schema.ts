@@ -84,6 +84,10 @@ export const replaySchema = record(
       filingId: nullable(Type.String(), { description: `Events of this filing; ${noCondition}` }),
       deadLettersOnly: Type.Boolean({ description: 'Only events that had been given up.' }),
       eventIds: nullable(Type.Array(Type.String()), { description: `These events; ${noCondition}` }),
+      fromState: Type.Boolean({
+        description:
+          'True for the snapshot of a subscription with `from: "state"`, which delivers filings, not events.',
+      }),
     }),
   },
   { $id: 'Replay' },

@@ -22,6 +22,8 @@ import { replaysKept, type ReplayRecord, type ReplayStore } from './replay-store
 export interface ReplayProgress {
   readonly id: string;
   readonly request: ReplayRequest;
+  /** Only of a snapshot, which delivers the filings as they are. */
+  readonly source?: 'filings';
   readonly state: 'running' | 'finished' | 'cancelled';
   readonly matched: number;
   readonly delivered: number;
@@ -133,10 +135,11 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
 }
 
 function progressOf({ replay, state }: ReplayRecord): ReplayProgress {
-  const { id, request, matched, createdAt } = replay;
+  const { id, request, source, matched, createdAt } = replay;
   const { delivered, failed, finished, cancelled = false } = state;
   const word = cancelled ? 'cancelled' : finished ? 'finished' : 'running';
-  return { id, request, state: word, matched, delivered, failed, createdAt };
+  const about = { id, request, ...(source === undefined ? {} : { source }) };
+  return { ...about, state: word, matched, delivered, failed, createdAt };
 }
 
 async function chooseAndAdd(

@@ -207,6 +207,7 @@ test('a replay passes its conditions on and answers where its progress is', asyn
       filingId: null,
       deadLettersOnly: false,
       eventIds: null,
+      fromState: false,
     },
   };
   expect(await api.ok('GET', String(answer.headers['location']))).toEqual(progress);

@@ -57,7 +57,9 @@ export function Replays({ path, turn }) {
 }
 
 /** @type {(replay: Replay) => string} */
-function conditionsOf({ conditions: { after, before, eventTypes, filingId, deadLettersOnly, eventIds } }) {
+function conditionsOf({ conditions }) {
+  const { after, before, eventTypes, filingId, deadLettersOnly, eventIds } = conditions;
+  if (conditions.fromState) return 'each filing as it is';
   const time = (/** @type {string} */ at) => fullTime(Date.parse(at));
   const parts = [
     deadLettersOnly ? 'dead letters' : '',

@@ -142,6 +142,7 @@ export interface Replay {
     filingId: string | null;
     deadLettersOnly: boolean;
     eventIds: string[] | null;
+    fromState: boolean;
   };
 }
 

@@ -57,6 +57,8 @@ describe('a subscription that begins with what is', () => {
     await harness.drain(id);
     expect(typesOf(receiver).slice(3)).toEqual(['filing.rejected moved']);
     expect(await harness.state(id)).toMatchObject({ replaying: 0, snapshots: 0, cursor: 2 });
+    const listed = await harness.replayer.list(harness.account, id);
+    expect(listed).toMatchObject([{ source: 'filings', state: 'finished', delivered: 3 }]);
     expect((await harness.log.head(harness.account)).position).toBe(2);
   });
 
