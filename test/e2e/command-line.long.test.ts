@@ -195,9 +195,10 @@ test('subscriptions lists as a table and as JSON, and shows one', async () => {
 });
 
 test('replay delivers again, waits for the end and tells it', async () => {
-  await triggered('filing.created');
-  const events = () => daemon.api.ok<{ items: unknown[] }>('GET', '/v1/accounts/default/events');
-  await vi.waitFor(async () => expect((await events()).items).not.toEqual([]), 20_000);
+  const { filingId } = await triggered('filing.created');
+  const events = (query = '') =>
+    daemon.api.ok<{ items: unknown[] }>('GET', `/v1/accounts/default/events${query}`);
+  await vi.waitFor(async () => expect((await events(`?filingId=${filingId}`)).items).not.toEqual([]), 20_000);
   const { id } = await daemon.api.ok<{ id: string }>('POST', subscriptions, {
     url: collector.url,
     secret: collector.secret,
