@@ -9,6 +9,7 @@ import { deadLetterSchema } from './delivery/schema.ts';
 import type { ApiDeps } from './deps.ts';
 import { filingSchema } from './filings/schema.ts';
 import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
+import type { ApiDocument } from './document/json-schema.ts';
 import { finishDocument } from './document/finish-document.ts';
 import { boardAccountSchema, rejectionSchema } from './rejections/schema.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
@@ -98,7 +99,8 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
         const body = paths[path]?.[method]?.requestBody;
         if (body !== undefined) body.required = false;
       }
-      return finishDocument(made.openapiObject) as typeof made.openapiObject;
+      const written: unknown = made.openapiObject;
+      return finishDocument(written as ApiDocument) as typeof made.openapiObject;
     },
     hideUntagged: true,
     convertConstToEnum: false,
