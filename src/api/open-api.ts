@@ -100,7 +100,7 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
         if (body !== undefined) body.required = false;
       }
       const written: unknown = made.openapiObject;
-      return finishDocument(written as ApiDocument) as typeof made.openapiObject;
+      return finishDocument(written as ApiDocument);
     },
     hideUntagged: true,
     convertConstToEnum: false,

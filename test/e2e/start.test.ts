@@ -157,7 +157,9 @@ test('a port that is taken ends the start, with or without Redis', async () => {
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   const started = startDaemonProcess({ ...environment, PORT: String(port) });
-  await expect(started).rejects.toThrow(/ended with 69: .*another process listens at port.*daemon\.not_started/);
+  await expect(started).rejects.toThrow(
+    /ended with 69: .*another process listens at port.*daemon\.not_started/,
+  );
   other.close();
 });
 
