@@ -106,7 +106,7 @@ const eventListSchema = Type.Unsafe<Buffer>(
 const eventStream = {
   description:
     'Each event with its type as `event`, a cursor as `id`, and `data` as in the list of events; comments in between.',
-  content: { 'text/event-stream': { schema: Type.String() } },
+  content: { 'text/event-stream': { schema: Type.Unknown() } },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/events. */
