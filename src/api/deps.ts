@@ -9,7 +9,7 @@ import type { AttemptList } from '../delivery/attempts/attempt-list.ts';
 import type { ReadDelivery } from '../delivery/attempts/event-deliveries.ts';
 import type { DeliveryStore } from '../delivery/store/delivery-store.ts';
 import type { ReplayRequest } from '../delivery/replay/replay.ts';
-import type { ReplayProgress } from '../delivery/replay/start-replay.ts';
+import type { ReplayProgress } from '../delivery/replay/replay-progress.ts';
 import type { Sent } from '../callbacks/send-callback.ts';
 import type { ReadLags } from '../subscriptions/lag.ts';
 import type { EventLog } from '../events/event-log.ts';

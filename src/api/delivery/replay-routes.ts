@@ -1,5 +1,5 @@
 import type { ReplayRequest } from '../../delivery/replay/replay.ts';
-import type { ReplayProgress } from '../../delivery/replay/start-replay.ts';
+import type { ReplayProgress } from '../../delivery/replay/replay-progress.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Static } from 'typebox';
 import type { Api } from '../server/api-instance.ts';

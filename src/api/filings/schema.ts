@@ -59,7 +59,7 @@ const filingsQuerySchema = record({
     Type.Refine(
       Type.String({
         maxLength: 256,
-        description: `Columns of the table, with commas between; only with \`Accept: text/csv\`. Those that are not there by default: ${csvExtraColumns.join(', ')}.`,
+        description: `Columns of the table, with commas between; only with \`Accept: text/csv\`. These are not there by default: ${csvExtraColumns.join(', ')}.`,
         examples: ['account,filingId,insuredsName,rejectionReason,since'],
       }),
       (text) => columnsProblem(text) === null,

@@ -13,25 +13,8 @@ import type { LogSections } from '../../events/search/log-sections.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
 import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
 import { nothing, selectRange, type Selection } from './select-range.ts';
-import { replaysKept, type ReplayRecord, type ReplayStore } from './replay-store.ts';
-
-/**
- * The progress of a replay. `delivered` and `failed` need not add up to `matched`, which includes events that
- * are passed over later and, in very long logs, events that do not match.
- */
-export interface ReplayProgress {
-  readonly id: string;
-  readonly request: ReplayRequest;
-  /** Only of a snapshot, which delivers the filings as they are. */
-  readonly source?: 'filings';
-  readonly state: 'running' | 'finished' | 'cancelled';
-  readonly matched: number;
-  readonly delivered: number;
-  /** Given up once more. */
-  readonly failed: number;
-  /** Milliseconds on Redis's clock. */
-  readonly createdAt: number;
-}
+import { progressOf, type ReplayProgress } from './replay-progress.ts';
+import { replaysKept, type ReplayStore } from './replay-store.ts';
 
 /** Delivers events again. */
 export interface Replayer {
@@ -132,14 +115,6 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
       return result !== 'unknown';
     },
   };
-}
-
-function progressOf({ replay, state }: ReplayRecord): ReplayProgress {
-  const { id, request, source, matched, createdAt } = replay;
-  const { delivered, failed, finished, cancelled = false } = state;
-  const word = cancelled ? 'cancelled' : finished ? 'finished' : 'running';
-  const about = { id, request, ...(source === undefined ? {} : { source }) };
-  return { ...about, state: word, matched, delivered, failed, createdAt };
 }
 
 async function chooseAndAdd(

@@ -39,7 +39,7 @@ describe('outcomes in words', async () => {
 });
 
 describe('the state of a subscription', async () => {
-  const { presentFailure, shownState } = await file('data/delivery-stats.js');
+  const { presentFailure, shownState } = await file('data/figures/delivery-stats.js');
 
   test('is degraded while it is active and more than a tenth of the attempts of a day failed', () => {
     const failed = Array.from({ length: 2 }, () => attempt('timeout', '14:00'));

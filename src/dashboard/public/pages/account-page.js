@@ -1,8 +1,8 @@
 import { useState } from '../vendor/hooks.js';
 import { ActionButton, useAction } from '../actions/actions.js';
 import { apiPath } from '../data/api-client.js';
-import { knowledgeOf } from '../data/knowledge.js';
-import { useSamples } from '../data/samples.js';
+import { knowledgeOf } from '../data/figures/knowledge.js';
+import { useSamples } from '../data/figures/samples.js';
 import { useIsOperator, useMayWrite } from '../data/session-context.js';
 import { useClient, useResource } from '../data/use-resource.js';
 import { AccountNav, Counts, Health, HealthAdvice, requestBudget } from '../parts/account-parts.js';

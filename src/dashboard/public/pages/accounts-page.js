@@ -1,4 +1,4 @@
-import { byTrouble, knowledgeOf } from '../data/knowledge.js';
+import { byTrouble, knowledgeOf } from '../data/figures/knowledge.js';
 import { useMayWrite } from '../data/session-context.js';
 import { useList } from '../data/use-resource.js';
 import { Count, filingsHref, Health, HealthAdvice } from '../parts/account-parts.js';

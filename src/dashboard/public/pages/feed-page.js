@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
 import { AccountNav } from '../parts/account-parts.js';
 import { ActionButton } from '../actions/actions.js';
-import { eventFacts, matchesSearch } from '../data/filing-event.js';
-import { useFeed } from '../data/use-feed.js';
+import { eventFacts, matchesSearch } from '../data/figures/filing-event.js';
+import { useFeed } from '../data/feed/use-feed.js';
 import { FeedFilters } from '../parts/feed-filters.js';
 import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
@@ -10,7 +10,7 @@ import { At, Badge, Failure, FilingLink, Heading, Loading, Text } from '../parts
 import { href, useQuery } from '../router.js';
 
 /** @import { FilingEvent } from '../data/api-types.d.ts' */
-/** @import { FeedState } from '../data/event-feed.js' */
+/** @import { FeedState } from '../data/feed/event-feed.js' */
 
 /**
  * The changes of an account as they arrive, newest first.

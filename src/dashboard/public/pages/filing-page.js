@@ -1,7 +1,7 @@
 import { CopyButton } from '../actions/copy.js';
 import { EventDeliveries } from '../attempts/event-deliveries.js';
 import { apiPath } from '../data/api-client.js';
-import { eventFacts, withKnownDetails } from '../data/filing-event.js';
+import { eventFacts, withKnownDetails } from '../data/figures/filing-event.js';
 import { useResource } from '../data/use-resource.js';
 import { AccountNav } from '../parts/account-parts.js';
 import { SeenBy } from '../parts/filings/seen.js';

@@ -1,8 +1,8 @@
 import { apiPath } from '../data/api-client.js';
 import { statusTones } from '../data/catalogue.js';
-import { knowledgeOf } from '../data/knowledge.js';
+import { knowledgeOf } from '../data/figures/knowledge.js';
 import { useResource } from '../data/use-resource.js';
-import { useTyped } from '../data/use-typed.js';
+import { useTyped } from '../data/input/use-typed.js';
 import { AccountNav, Health } from '../parts/account-parts.js';
 import { isSorted } from '../parts/filings/filing-choice.js';
 import { FilingsTable } from '../parts/filings/filings-table.js';

@@ -1,4 +1,4 @@
-import { knowledgeOf } from '../data/knowledge.js';
+import { knowledgeOf } from '../data/figures/knowledge.js';
 import { useMayWrite, useSession } from '../data/session-context.js';
 import { number } from './format.js';
 import { html } from './html.js';

@@ -1,5 +1,5 @@
 import { apiPath } from '../data/api-client.js';
-import { deliveryStats } from '../data/delivery-stats.js';
+import { deliveryStats } from '../data/figures/delivery-stats.js';
 import { duration } from './format.js';
 import { html } from './html.js';
 import { Badge, Failure, FilingLink, Loading, Text, When } from './parts.js';

@@ -1,7 +1,7 @@
 import { useState } from '../vendor/hooks.js';
 import { fromLocal, toLocal } from '../attempts/local-time.js';
 import { eventTones } from '../data/catalogue.js';
-import { useTyped } from '../data/use-typed.js';
+import { useTyped } from '../data/input/use-typed.js';
 import { useNow } from './clock.js';
 import { html } from './html.js';
 

@@ -1,5 +1,5 @@
 import { explain, outcomeName } from '../attempts/outcomes.js';
-import { presentFailure } from '../data/delivery-stats.js';
+import { presentFailure } from '../data/figures/delivery-stats.js';
 import { axisTime, number } from '../parts/format.js';
 import { html } from '../parts/html.js';
 import { Badge, Text, When } from '../parts/parts.js';

@@ -39,7 +39,7 @@ export function ShareLinkButton({ account, onDone }) {
               onCancel=${close}
             >
               <p>
-                Whoever has the link sees the pages of <bdi class="text">${account}</bdi> until it expires,
+                Everyone with the link sees the pages of <bdi class="text">${account}</bdi> until it expires,
                 and can change nothing. It needs no token. The list below shows it, and revoking it there ends
                 it.
               </p>

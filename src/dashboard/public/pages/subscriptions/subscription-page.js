@@ -3,7 +3,7 @@ import { CopyButton } from '../../actions/copy.js';
 import { Replays } from '../../actions/replays.js';
 import { SubscriptionActions } from '../../actions/subscription-actions.js';
 import { apiPath } from '../../data/api-client.js';
-import { shownState } from '../../data/delivery-stats.js';
+import { shownState } from '../../data/figures/delivery-stats.js';
 import { useMayWrite } from '../../data/session-context.js';
 import { useClient, useResource } from '../../data/use-resource.js';
 import { AccountNav } from '../../parts/account-parts.js';

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from '../../vendor/hooks.js';
 import { apiPath } from '../../data/api-client.js';
-import { shownState } from '../../data/delivery-stats.js';
+import { shownState } from '../../data/figures/delivery-stats.js';
 import { useMayWrite } from '../../data/session-context.js';
 import { useClient, useList, useResource } from '../../data/use-resource.js';
 import { AccountNav } from '../../parts/account-parts.js';

@@ -5,7 +5,7 @@ import { html } from '../html.js';
 import { Text } from '../parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Sample } from '../../data/samples.js' */
+/** @import { Sample } from '../../data/figures/samples.js' */
 
 const heightPx = 220;
 

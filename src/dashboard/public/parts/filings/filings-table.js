@@ -12,7 +12,7 @@ import { StillTable } from './still-rows.js';
 
 /** @import { Filing } from '../../data/api-types.d.ts' */
 /** @import { FilingChoice } from './filing-choice.js' */
-/** @import { Knowledge } from '../../data/knowledge.js' */
+/** @import { Knowledge } from '../../data/figures/knowledge.js' */
 /** @import { List } from '../../data/use-resource.js' */
 
 const refreshMs = 5000;

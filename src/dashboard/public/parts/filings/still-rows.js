@@ -1,4 +1,4 @@
-import { useStill } from '../../data/use-still.js';
+import { useStill } from '../../data/input/use-still.js';
 import { number } from '../format.js';
 import { html } from '../html.js';
 import { Table } from '../table.js';

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from '../vendor/hooks.js';
+import { useEffect, useRef, useState } from '../../vendor/hooks.js';
 
 const pauseMs = 350;
 

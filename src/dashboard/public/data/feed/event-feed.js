@@ -1,10 +1,10 @@
-import { ApiError, apiPath } from './api-client.js';
-import { withQuery } from '../router.js';
-import { sleep, untilVisible, whileVisible } from './sleep.js';
+import { ApiError, apiPath } from '../api-client.js';
+import { withQuery } from '../../router.js';
+import { sleep, untilVisible, whileVisible } from '../sleep.js';
 import { createSseParser } from './sse-parser.js';
 
-/** @import { ApiClient } from './api-client.js' */
-/** @import { EventPage, FilingEvent } from './api-types.d.ts' */
+/** @import { ApiClient } from '../api-client.js' */
+/** @import { EventPage, FilingEvent } from '../api-types.d.ts' */
 
 /**
  * The state of the feed: an open stream, polling, no connection, or nothing to wait for.

@@ -1,9 +1,9 @@
-import { useEffect, useMemo, useState } from '../vendor/hooks.js';
-import { apiPath } from './api-client.js';
-import { useResource } from './use-resource.js';
+import { useEffect, useMemo, useState } from '../../vendor/hooks.js';
+import { apiPath } from '../api-client.js';
+import { useResource } from '../use-resource.js';
 
-/** @import { Account } from './api-types.d.ts' */
-/** @import { Resource } from './use-resource.js' */
+/** @import { Account } from '../api-types.d.ts' */
+/** @import { Resource } from '../use-resource.js' */
 
 /**
  * The number of an account's filings in each status at one time.

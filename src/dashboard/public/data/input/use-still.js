@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from '../vendor/hooks.js';
+import { useCallback, useEffect, useRef, useState } from '../../vendor/hooks.js';
 
 /**
  * Rows of a list as they are shown.

@@ -1,4 +1,4 @@
-/** @import { Attempt, Subscription } from './api-types.d.ts' */
+/** @import { Attempt, Subscription } from '../api-types.d.ts' */
 
 /**
  * Statistics of attempts, aborted ones left out; pure. They are the number of attempts, the number of

@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from '../vendor/hooks.js';
-import { useAction } from '../actions/actions.js';
+import { useEffect, useRef, useState } from '../../vendor/hooks.js';
+import { useAction } from '../../actions/actions.js';
 import { followEvents, readOlder } from './event-feed.js';
-import { useClient } from './use-resource.js';
+import { useClient } from '../use-resource.js';
 
-/** @import { FilingEvent } from './api-types.d.ts' */
+/** @import { FilingEvent } from '../api-types.d.ts' */
 /** @import { FeedFilter, FeedState } from './event-feed.js' */
 
 const eventsMax = 2000;

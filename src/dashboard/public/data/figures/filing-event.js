@@ -1,4 +1,4 @@
-/** @import { FilingEvent, FilingWithEvents } from './api-types.d.ts' */
+/** @import { FilingEvent, FilingWithEvents } from '../api-types.d.ts' */
 
 /**
  * The facts of an event, for a line of text; null where the event has none.
