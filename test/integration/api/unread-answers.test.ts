@@ -7,7 +7,7 @@ import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const script = '/docs/js/scalar.js';
-const timing = { unreadMs: 300, answerMs: 1_500, heartbeatMs: 150, followMs: 20 };
+const timing = { unreadMs: 1_000, answerMs: 1_500, heartbeatMs: 150, followMs: 20 };
 let api: ApiFixture;
 let url: string;
 
