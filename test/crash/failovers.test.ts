@@ -6,15 +6,42 @@ import { startSwitchedProxy } from './failovers/switched-proxy.ts';
 import { startThreeSentinels } from './failovers/three-sentinels.ts';
 
 const failovers = Number(process.env['CRASH_FAILOVERS'] ?? 10);
+const two = ['api,poll,deliver', 'api,poll,deliver'];
+const mixed = ['api,poll', 'poll,deliver', 'deliver', 'api,deliver'];
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
 
 test.each([
-  ['the primaries of a cluster of six fail and slots move', startClusterOfSix, 0.5],
-  ['a proxy goes over to a replica without closing a connection', startSwitchedProxy, 0.3],
-  ['the master behind three sentinels fails', startThreeSentinels, 0.2],
+  {
+    name: 'the primaries of a cluster of six fail and slots move',
+    start: startClusterOfSix,
+    share: 0.5,
+    roles: two,
+    kills: 0,
+  },
+  {
+    name: 'the primaries of a cluster of six fail and slots move while four daemons of mixed roles are killed',
+    start: startClusterOfSix,
+    share: 0.6,
+    roles: mixed,
+    kills: 3,
+  },
+  {
+    name: 'a proxy goes over to a replica without closing a connection',
+    start: startSwitchedProxy,
+    share: 0.3,
+    roles: two,
+    kills: 0,
+  },
+  {
+    name: 'the master behind three sentinels fails',
+    start: startThreeSentinels,
+    share: 0.2,
+    roles: two,
+    kills: 0,
+  },
 ])(
-  `%s again and again, with replicas that lag: what each receiver heard last of each filing is so (seed ${seed})`,
-  async (_, start, share) => {
+  `$name again and again, with replicas that lag: what each receiver heard last of each filing is so (seed ${seed})`,
+  async ({ start, share, roles, kills }) => {
     const random = createRandom(seed);
     await using group = await start(createRandom(seed));
     const times = Math.ceil(failovers * share);
@@ -23,7 +50,8 @@ test.each([
       .slice(0, times);
     const { events } = await runFailovers(group, {
       ways,
-      daemons: 2,
+      roles,
+      kills,
       perSecond: 20 + random() * 40,
       random,
     });
