@@ -18,6 +18,7 @@ export interface Arrival {
  * all else with 200 at once.
  */
 export interface ReceiverProcess extends AsyncDisposable {
+  readonly pid: number;
   readonly url: string;
   /** What has arrived since the last call. */
   arrivals(): Promise<Arrival[]>;
@@ -29,6 +30,7 @@ type Question = 'port' | 'arrivals';
 export async function startReceiverProcess(): Promise<ReceiverProcess> {
   const child = await startChild<Question>(import.meta.url);
   return {
+    pid: child.pid,
     url: `http://127.0.0.1:${await child.ask<number>('port')}`,
     arrivals: () => child.ask<Arrival[]>('arrivals'),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
