@@ -12,7 +12,8 @@ const warmEvents = 250;
 export async function measure(): Promise<Row[]> {
   const rows: Row[] = [];
   await using stage = await startStage('everysec');
-  for (const processes of sizesOf([1, 2, 4])) rows.push(show('delivering', await measureOne(stage, processes)));
+  for (const processes of sizesOf([1, 2, 4]))
+    rows.push(show('delivering', await measureOne(stage, processes)));
   return rows;
 }
 
@@ -23,7 +24,9 @@ async function measureOne(stage: Stage, processes: number): Promise<Row> {
     daemons.push(stack.use(await stage.startDaemon({ ROLES: 'deliver' })));
   await drain(stage, warmEvents);
   await drain(stage, warmEvents);
-  const shares = await Promise.all(daemons.map((daemon) => daemon.metric('filing_webhooks_deliveries_total')));
+  const shares = await Promise.all(
+    daemons.map((daemon) => daemon.metric('filing_webhooks_deliveries_total')),
+  );
   const pids = {
     receiver: stage.receiver.pid,
     redis: stage.redis.pid,

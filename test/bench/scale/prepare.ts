@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSealer } from '../../../src/secrets/seal.ts';
 import { partnerKeyPlace } from '../../../src/secrets/seal-place.ts';
 import type { StoredAccount } from '../../../src/accounts/stored-account.ts';
 import { newSubscription } from '../support/delivery-rig.ts';
-import { testConfig } from '../../support/daemon/product.ts';
 import type { Stage } from './stage.ts';
 
 const atOnce = 50;
@@ -25,9 +23,11 @@ export function accountName(number: number): string {
  * Adds accounts as the account store leaves them, and schedules them: many times faster than through the API,
  * which looks for keys of a former account of each name.
  */
-export async function addAccounts(stage: Stage, { from, to, baseUrl, pollIntervalMs }: NewAccounts): Promise<void> {
-  const { redis, keys, pollQueue } = stage.parts;
-  const sealer = createSealer(testConfig('fw').encryptionKeys);
+export async function addAccounts(
+  stage: Stage,
+  { from, to, baseUrl, pollIntervalMs }: NewAccounts,
+): Promise<void> {
+  const { redis, keys, pollQueue, sealer } = stage.parts;
   const now = Date.now();
   await inTurns(from, to, async (i) => {
     const account = accountName(i);
@@ -51,7 +51,7 @@ export async function addAccounts(stage: Stage, { from, to, baseUrl, pollInterva
 /** Resolves when so many accounts have a baseline. */
 export async function untilBaselined(stage: Stage, accounts: number): Promise<void> {
   const { polling } = stage.parts.stores;
-  for (let i = 0; i < accounts; ) {
+  for (let i = 0; i < accounts;) {
     // oxlint-disable no-await-in-loop
     if ((await polling.read(accountName(i))).baselined) i += 1;
     else await sleep(100);
@@ -76,7 +76,11 @@ export async function addSubscriptions(
 }
 
 /** Calls `one` for each number, fifty at once. */
-export async function inTurns(from: number, to: number, one: (number: number) => Promise<void>): Promise<void> {
+export async function inTurns(
+  from: number,
+  to: number,
+  one: (number: number) => Promise<void>,
+): Promise<void> {
   let next = from;
   const worker = async () => {
     while (next < to) {

@@ -19,7 +19,8 @@ export interface PartResult {
 /** Results by part. */
 export type Results = Readonly<Record<string, PartResult>>;
 
-const file = process.env['BENCH_OUTPUT'] ?? fileURLToPath(new URL('../../../docs/images/scale.json', import.meta.url));
+const file =
+  process.env['BENCH_OUTPUT'] ?? fileURLToPath(new URL('../../../docs/images/scale.json', import.meta.url));
 
 /** All results so far; none where there is no file. */
 export async function readResults(): Promise<Results> {
@@ -36,7 +37,9 @@ export async function readResults(): Promise<Results> {
 export async function keep(part: string, rows: readonly Row[]): Promise<void> {
   const results = await readResults();
   const first = (row: Row) => Object.values(row)[0];
-  const former = (results[part]?.rows ?? []).filter((row) => !rows.some((each) => first(each) === first(row)));
+  const former = (results[part]?.rows ?? []).filter(
+    (row) => !rows.some((each) => first(each) === first(row)),
+  );
   const all = [...former, ...rows].toSorted((a, b) => Number(first(a)) - Number(first(b)));
   const result: PartResult = {
     measuredAt: new Date().toISOString().slice(0, 16),
