@@ -1,6 +1,4 @@
-import { keep, type Row } from './scale/results.ts';
-
-type Part = () => Promise<readonly Row[]>;
+type Part = () => Promise<void>;
 
 const parts: Readonly<Record<string, () => Promise<{ readonly measure: Part }>>> = {
   delivering: () => import('./scale/delivering.ts'),
@@ -30,7 +28,7 @@ export async function run(): Promise<void> {
     // One after the other: they would disturb each other.
     // oxlint-disable no-await-in-loop
     const { measure } = await load();
-    await keep(name, await measure());
+    await measure();
     // oxlint-enable no-await-in-loop
   }
 }

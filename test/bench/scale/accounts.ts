@@ -3,7 +3,7 @@ import { startPartnerProcess } from '../support/partner-process.ts';
 import { median } from '../support/statistics.ts';
 import { accountName, addAccounts, addSubscriptions, untilBaselined } from './prepare.ts';
 import { latency, timeMetrics, timePage } from './probes.ts';
-import { show, sizesOf, type Row } from './results.ts';
+import { record, sizesOf } from './results.ts';
 import { cpuOf, startStage, type StageDaemon } from './stage.ts';
 
 const filings = 10;
@@ -15,12 +15,11 @@ const created = 10;
  * More and more accounts of ten filings, polled every minute by one daemon: what an idle one costs, what
  * creating one more takes, and the rest of what may depend on their number.
  */
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<void> {
   await using stage = await startStage('everysec');
   await using partner = await startPartnerProcess(filings, filings);
   await using daemon = await stage.startDaemon();
   const empty = await stage.redisBytes();
-  const rows: Row[] = [];
   let from = 0;
   for (const accounts of sizesOf([100, 1_000, 10_000])) {
     // oxlint-disable no-await-in-loop
@@ -41,26 +40,23 @@ export async function measure(): Promise<Row[]> {
     const late = await latency(stage, account);
     const createMs = await timeCreation(daemon, partner.baseUrl, accounts);
     // oxlint-enable no-await-in-loop
-    rows.push(
-      show('accounts', {
-        accounts,
-        'polls/s': polls / seconds,
-        'daemon ms a poll': (used.daemon * 1_000) / polls,
-        'Redis ms a poll': (used.redis * 1_000) / polls,
-        'daemon CPU µs an account and second': (used.daemon * 1e6) / seconds / accounts,
-        'Redis CPU µs an account and second': (used.redis * 1e6) / seconds / accounts,
-        'Redis KiB an account': bytes / accounts / 1_024,
-        'create ms': createMs,
-        'page of 100 ms': page.ms,
-        'one account ms': last.ms,
-        '/metrics ms': metrics.metricsMs,
-        series: metrics.series,
-        'delivery p50 ms': late.p50,
-      }),
-    );
+    await record('accounts', {
+      accounts,
+      'polls/s': polls / seconds,
+      'daemon ms a poll': (used.daemon * 1_000) / polls,
+      'Redis ms a poll': (used.redis * 1_000) / polls,
+      'daemon CPU µs an account and second': (used.daemon * 1e6) / seconds / accounts,
+      'Redis CPU µs an account and second': (used.redis * 1e6) / seconds / accounts,
+      'Redis KiB an account': bytes / accounts / 1_024,
+      'create ms': createMs,
+      'page of 100 ms': page.ms,
+      'one account ms': last.ms,
+      '/metrics ms': metrics.metricsMs,
+      series: metrics.series,
+      'delivery p50 ms': late.p50,
+    });
     from = accounts;
   }
-  return rows;
 }
 
 // Removed again, so that the number stays.

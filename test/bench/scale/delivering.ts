@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventType, fillLog, newSubscription } from '../support/delivery-rig.ts';
-import { show, sizesOf, type Row } from './results.ts';
+import { record, sizesOf, type Row } from './results.ts';
 import { cpuOf, startStage, type Stage, type StageDaemon } from './stage.ts';
 
 const subscriptions = 20;
@@ -9,12 +9,9 @@ const events = 500;
 const warmEvents = 250;
 
 /** A backlog of twenty subscriptions drained by 1, 2 and 4 processes, each warm; microseconds of processor time a call. */
-export async function measure(): Promise<Row[]> {
-  const rows: Row[] = [];
+export async function measure(): Promise<void> {
   await using stage = await startStage('everysec');
-  for (const processes of sizesOf([1, 2, 4]))
-    rows.push(show('delivering', await measureOne(stage, processes)));
-  return rows;
+  for (const processes of sizesOf([1, 2, 4])) await record('delivering', await measureOne(stage, processes));
 }
 
 async function measureOne(stage: Stage, processes: number): Promise<Row> {

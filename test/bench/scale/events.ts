@@ -3,7 +3,7 @@ import { fillLog } from '../support/delivery-rig.ts';
 import { costOfPolls, quickPollMs } from './polled.ts';
 import { accountName, addAccounts, addSubscriptions, untilBaselined } from './prepare.ts';
 import { latency, timeMetrics, timePage } from './probes.ts';
-import { show, sizesOf, type Row } from './results.ts';
+import { record, sizesOf } from './results.ts';
 import { startStage } from './stage.ts';
 
 const filings = 10;
@@ -13,7 +13,7 @@ const notesBytes = 1;
 const chunk = 10_000;
 
 /** A longer and longer log of one account, in a Redis without persistence. Ten million by `BENCH_SIZES` only. */
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<void> {
   await using stage = await startStage('in memory');
   await using partner = await startPartnerProcess(filings, filings);
   await using daemon = await stage.startDaemon();
@@ -21,7 +21,6 @@ export async function measure(): Promise<Row[]> {
   await untilBaselined(stage, 1);
   const { redis, keys } = stage.parts;
   const empty = await stage.redisBytes();
-  const rows: Row[] = [];
   let from = 0;
   for (const events of sizesOf([10_000, 100_000, 1_000_000])) {
     // oxlint-disable no-await-in-loop
@@ -36,20 +35,17 @@ export async function measure(): Promise<Row[]> {
     const typed = await timePage(daemon, `/v1/accounts/${account}/events?limit=100&types=filing.rejected`);
     const metrics = await timeMetrics(daemon);
     // oxlint-enable no-await-in-loop
-    rows.push(
-      show('events', {
-        events,
-        'Redis MiB': bytes / 2 ** 20,
-        'Redis bytes an event': bytes / events,
-        'daemon ms a poll': cost.daemonMs,
-        'Redis ms a poll': cost.redisMs,
-        'delivery p50 ms': late.p50,
-        'page of 100 ms': first.ms,
-        'page of a type that none has ms': typed.ms,
-        '/metrics ms': metrics.metricsMs,
-      }),
-    );
+    await record('events', {
+      events,
+      'Redis MiB': bytes / 2 ** 20,
+      'Redis bytes an event': bytes / events,
+      'daemon ms a poll': cost.daemonMs,
+      'Redis ms a poll': cost.redisMs,
+      'delivery p50 ms': late.p50,
+      'page of 100 ms': first.ms,
+      'page of a type that none has ms': typed.ms,
+      '/metrics ms': metrics.metricsMs,
+    });
     from = events;
   }
-  return rows;
 }

@@ -4,7 +4,7 @@ import { startPartnerProcess } from '../support/partner-process.ts';
 import { costOfPolls, quickPollMs } from './polled.ts';
 import { accountName, addAccounts } from './prepare.ts';
 import { timeMetrics, timePage } from './probes.ts';
-import { show, sizesOf, type Row } from './results.ts';
+import { record, sizesOf } from './results.ts';
 import { startStage, type Stage } from './stage.ts';
 
 const account = accountName(0);
@@ -16,15 +16,13 @@ const pipelines = 4;
  * One account with more and more filings, three hundred of them unsettled, in a Redis without persistence.
  * Each size has a store and a partner service of its own. Ten million by `BENCH_SIZES` only.
  */
-export async function measure(): Promise<Row[]> {
-  const rows: Row[] = [];
+export async function measure(): Promise<void> {
   // One after the other: they would disturb each other.
   // oxlint-disable-next-line no-await-in-loop
-  for (const filings of sizesOf([10_000, 100_000, 1_000_000])) rows.push(await measureOne(filings));
-  return rows;
+  for (const filings of sizesOf([10_000, 100_000, 1_000_000])) await measureOne(filings);
 }
 
-async function measureOne(filings: number): Promise<Row> {
+async function measureOne(filings: number): Promise<void> {
   await using stage = await startStage('in memory');
   await using partner = await startPartnerProcess(filings, unsettled);
   const empty = await stage.redisBytes();
@@ -40,7 +38,7 @@ async function measureOne(filings: number): Promise<Row> {
   const completed = await timePage(daemon, `${base}/filings?status=COMPLETED&limit=100`);
   const own = await timePage(daemon, base);
   const metrics = await timeMetrics(daemon);
-  return show('filings', {
+  await record('filings', {
     filings,
     'Redis MiB': bytes / 2 ** 20,
     'Redis bytes a filing': bytes / filings,

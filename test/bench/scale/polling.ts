@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPartnerProcess } from '../support/partner-process.ts';
 import { addAccounts, untilBaselined } from './prepare.ts';
-import { show, sizesOf, type Row } from './results.ts';
+import { record, sizesOf } from './results.ts';
 import { cpuOf, startStage, type StageDaemon } from './stage.ts';
 
 const accounts = 250;
@@ -10,11 +10,10 @@ const pollIntervalMs = 5_000;
 const seconds = 10;
 
 /** Two hundred and fifty accounts of ten filings polled by 1, 2 and 4 processes; milliseconds of processor time a poll. */
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<void> {
   await using stage = await startStage('everysec');
   await using partner = await startPartnerProcess(filings, filings);
   await addAccounts(stage, { from: 0, to: accounts, baseUrl: partner.baseUrl, pollIntervalMs });
-  const rows: Row[] = [];
   for (const processes of sizesOf([1, 2, 4])) {
     await using stack = new AsyncDisposableStack();
     const daemons: StageDaemon[] = [];
@@ -36,17 +35,14 @@ export async function measure(): Promise<Row[]> {
     // oxlint-enable no-await-in-loop
     const all = own.reduce((sum, count) => sum + count, 0);
     const daemonSeconds = daemons.reduce((sum, _, i) => sum + (used[`daemon${i}`] ?? 0), 0);
-    rows.push(
-      show('polling', {
-        processes,
-        'polls/s': all / seconds,
-        'daemon ms': (daemonSeconds * 1_000) / all,
-        'Redis ms': ((used['redis'] ?? 0) * 1_000) / all,
-        'partner ms': ((used['partner'] ?? 0) * 1_000) / all,
-        'least share %': (100 * Math.min(...own)) / all,
-        'most share %': (100 * Math.max(...own)) / all,
-      }),
-    );
+    await record('polling', {
+      processes,
+      'polls/s': all / seconds,
+      'daemon ms': (daemonSeconds * 1_000) / all,
+      'Redis ms': ((used['redis'] ?? 0) * 1_000) / all,
+      'partner ms': ((used['partner'] ?? 0) * 1_000) / all,
+      'least share %': (100 * Math.min(...own)) / all,
+      'most share %': (100 * Math.max(...own)) / all,
+    });
   }
-  return rows;
 }

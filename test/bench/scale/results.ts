@@ -31,33 +31,25 @@ export async function readResults(): Promise<Results> {
 }
 
 /**
- * Prints rows and keeps them in the file `BENCH_OUTPUT` (docs/images/scale.json). A row replaces the former
- * one with the same first value; a part that `BENCH_SIZES` cuts leaves the others.
+ * Prints a row, its numbers rounded to three digits, and keeps it in the file `BENCH_OUTPUT`
+ * (docs/images/scale.json). It replaces the part's former row with the same first value.
  */
-export async function keep(part: string, rows: readonly Row[]): Promise<void> {
-  const results = await readResults();
-  const first = (row: Row) => Object.values(row)[0];
-  const former = (results[part]?.rows ?? []).filter(
-    (row) => !rows.some((each) => first(each) === first(row)),
+export async function record(part: string, row: Row): Promise<void> {
+  const rounded = Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? round(value) : value]),
   );
-  const all = [...former, ...rows].toSorted((a, b) => Number(first(a)) - Number(first(b)));
+  print(part, rounded);
+  const results = await readResults();
+  const first = (each: Row) => Object.values(each)[0];
+  const others = (results[part]?.rows ?? []).filter((each) => first(each) !== first(rounded));
   const result: PartResult = {
     measuredAt: new Date().toISOString().slice(0, 16),
     node: process.version,
     processors: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
     load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
-    rows: all,
+    rows: [...others, rounded].toSorted((a, b) => Number(first(a)) - Number(first(b))),
   };
   await writeFile(file, `${JSON.stringify({ ...results, [part]: result }, null, 2)}\n`);
-}
-
-/** Prints one row and returns it, its numbers rounded to three digits. */
-export function show(part: string, row: Row): Row {
-  const rounded = Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? round(value) : value]),
-  );
-  print(part, rounded);
-  return rounded;
 }
 
 function round(value: number): number {
