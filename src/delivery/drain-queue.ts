@@ -2,6 +2,7 @@ import { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { leavesNothing } from '../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
+import type { DrainsOfAll } from './fair-share.ts';
 
 /** Data of the jobs in the queue `drain`: only ids, because the log and the cursors hold the truth. */
 export interface DrainJob {
@@ -29,6 +30,11 @@ export interface DrainQueue {
   release(account: string, subscriptions: readonly string[]): Promise<number>;
   /** Number of wake-ups that wait for a worker. */
   waiting(): Promise<number>;
+  /**
+   * The drains of all processes. Where Redis does not show its clients, this process is taken for the only
+   * one.
+   */
+  ofAll(): Promise<DrainsOfAll>;
   close(): Promise<void>;
 }
 
@@ -78,6 +84,10 @@ export function createDrainQueue(
         subscriptions.flatMap((id) => [drainId(account, id), wakeId(account, id)]),
       ),
     waiting: () => queue.getWaitingCount(),
+    async ofAll() {
+      const [underWay, processes] = await Promise.all([queue.getActiveCount(), queue.getWorkersCount()]);
+      return { underWay, processes };
+    },
     close: () => queue.close(),
   };
 }

@@ -3,6 +3,7 @@ import { clockStepMsMin } from '../redis/clock.ts';
 import { createJobWorker } from '../redis/jobs/job-worker.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain/drain.ts';
+import { createFairShare } from './fair-share.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
 
 /** Runs drains as the queue calls for them. */
@@ -38,6 +39,9 @@ export interface DrainWorkerDeps {
   readonly onError: (error: Error) => void;
 }
 
+// Milliseconds after which a drain that was ended for another process begins there.
+const handOverMs = 100;
+
 /**
  * Starts the worker of the queue `drain`. Its jobs are safe to run again: a killed one is repeated within 9
  * s.
@@ -46,18 +50,29 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const { queue, concurrency } = deps;
   const stopping = new AbortController();
   let running = 0;
-
-  const othersWait = async () => running >= concurrency && (await queue.waiting()) > 0;
+  const share = createFairShare({
+    running: () => running,
+    look: queue.ofAll,
+    now: () => performance.now(),
+  });
 
   async function drain({ account, subscription }: DrainJob): Promise<void> {
+    let leaves = false;
+    const othersWait = async () => {
+      leaves ||= await share.mayLeave();
+      return leaves || (running >= concurrency && (await queue.waiting()) > 0);
+    };
     running += 1;
     try {
       const { wakeAt } = await deps.drain(account, subscription, stopping.signal, othersWait);
       if (wakeAt === null) return;
       const now = deps.now();
-      if (wakeAt > now) await queue.wakeAt(account, subscription, wakeAt, now);
+      // The worker that ends a job takes the next one at once: what another is to take comes a little later.
+      const at = leaves ? Math.max(wakeAt, now + handOverMs) : wakeAt;
+      if (at > now) await queue.wakeAt(account, subscription, at, now);
       else await queue.wake(account, [subscription]);
     } finally {
+      if (leaves) share.left();
       running -= 1;
     }
   }
