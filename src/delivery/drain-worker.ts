@@ -1,3 +1,4 @@
+import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { clockStepMsMin } from '../redis/clock.ts';
 import { createJobWorker } from '../redis/jobs/job-worker.ts';
@@ -39,7 +40,7 @@ export interface DrainWorkerDeps {
   readonly onError: (error: Error) => void;
 }
 
-// Milliseconds after which a drain that was ended for another process begins there.
+// Milliseconds until a drain that was left to other processes is offered again.
 const handOverMs = 100;
 
 /**
@@ -56,7 +57,12 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     now: () => performance.now(),
   });
 
-  async function drain({ account, subscription }: DrainJob): Promise<void> {
+  async function drain(job: Job<DrainJob>, token: string | undefined): Promise<void> {
+    const { account, subscription } = job.data;
+    if (share.isForOthers(subscription)) {
+      await job.moveToDelayed(Date.now() + handOverMs, token);
+      throw new DelayedError();
+    }
     let leaves = false;
     const othersWait = async () => {
       leaves ||= await share.mayLeave();
@@ -67,12 +73,10 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
       const { wakeAt } = await deps.drain(account, subscription, stopping.signal, othersWait);
       if (wakeAt === null) return;
       const now = deps.now();
-      // The worker that ends a job takes the next one at once: what another is to take comes a little later.
-      const at = leaves ? Math.max(wakeAt, now + handOverMs) : wakeAt;
-      if (at > now) await queue.wakeAt(account, subscription, at, now);
+      if (wakeAt > now) await queue.wakeAt(account, subscription, wakeAt, now);
       else await queue.wake(account, [subscription]);
     } finally {
-      if (leaves) share.left();
+      if (leaves) share.left(subscription);
       running -= 1;
     }
   }
@@ -90,7 +94,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     concurrency,
     lockMs: 6_000,
     stalledMs: 3_000,
-    process: ({ name, data }) => (name === 'wake' ? wake(data) : drain(data)),
+    process: (job, token) => (job.name === 'wake' ? wake(job.data) : drain(job, token)),
   });
   worker.on('error', deps.onError);
   worker.on('failed', (job, error) => {

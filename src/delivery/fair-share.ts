@@ -16,7 +16,12 @@ export interface FairShare {
    * end that drain, and to call `left` when it has. False when the others cannot be asked.
    */
   mayLeave(): Promise<boolean>;
-  left(): void;
+  left(subscription: string): void;
+  /**
+   * Whether a subscription was left to other processes within the last second. A worker takes the next job
+   * together with the end of the former one, so its own would come back to it at once.
+   */
+  isForOthers(subscription: string): boolean;
 }
 
 export interface FairShareDeps {
@@ -32,11 +37,16 @@ const lookMs = 1_000;
 // Share of the drains beyond the mean that a process may keep: drains begin and end while they are counted.
 const tolerance = 0.2;
 
+// Milliseconds for which others come first; then the process takes the subscription again.
+const forOthersMs = 1_000;
+
 /** The fair share of one process. */
 export function createFairShare({ running, look, now }: FairShareDeps): FairShare {
   let leaving = 0;
   let lookedAt = -Infinity;
   let seen: DrainsOfAll = { underWay: 0, processes: 1 };
+  // Until when, the earliest first.
+  const forOthers = new Map<string, number>();
   return {
     async mayLeave() {
       if (now() - lookedAt >= lookMs) {
@@ -47,9 +57,13 @@ export function createFairShare({ running, look, now }: FairShareDeps): FairShar
       leaving += 1;
       return true;
     },
-    left() {
+    left(subscription) {
       leaving -= 1;
+      for (const [former, until] of forOthers) if (until <= now()) forOthers.delete(former);
+      forOthers.delete(subscription);
+      forOthers.set(subscription, now() + forOthersMs);
     },
+    isForOthers: (subscription) => (forOthers.get(subscription) ?? -Infinity) > now(),
   };
 }
 

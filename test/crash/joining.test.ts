@@ -47,7 +47,7 @@ test.each([
   ['SIGKILL', 'keep up', 5],
   ['SIGTERM', 'are behind', 1_000],
 ] as const)(
-  'daemons that join while others %s-end at 50 changes/s, with receivers that %s: nothing is lost, only what was in flight is doubled, and all have their share within 10 s',
+  'daemons join, and one ends by %s, at 50 changes/s, with receivers that %s: nothing is lost, only what was in flight is doubled, and all have their share within 10 s',
   async (signal, _, answerMs) => {
     await using world = await startWorld({
       random,

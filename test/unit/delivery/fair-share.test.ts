@@ -28,7 +28,7 @@ describe('createFairShare', () => {
   it('ends no more drains than the process has too many', async () => {
     const share = shareOf(20, async () => ({ underWay: 20, processes: 2 }));
     expect(await leavingOf(share)).toBe(8);
-    share.left();
+    share.left('sub_1');
     expect(await leavingOf(share)).toBe(1);
   });
 
@@ -37,6 +37,16 @@ describe('createFairShare', () => {
     expect(await leavingOf(shareOf(10, async () => ({ underWay: 20, processes: 2 })))).toBe(0);
     const away = () => Promise.reject(new Error('away'));
     expect(await leavingOf(shareOf(20, away))).toBe(0);
+  });
+
+  it('leaves what it has ended to others for a second', () => {
+    let now = 0;
+    const look = async () => ({ underWay: 20, processes: 2 });
+    const share = createFairShare({ running: () => 20, look, now: () => now });
+    share.left('sub_1');
+    expect([share.isForOthers('sub_1'), share.isForOthers('sub_2')]).toEqual([true, false]);
+    now = 1_000;
+    expect(share.isForOthers('sub_1')).toBe(false);
   });
 
   it('looks at the others once a second at most', async () => {
