@@ -4,6 +4,7 @@ import { createJobWorker } from '../redis/jobs/job-worker.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain/drain.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
+import { createTurns } from './take-turns.ts';
 
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
@@ -45,6 +46,7 @@ export interface DrainWorkerDeps {
 export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const { queue, concurrency } = deps;
   const stopping = new AbortController();
+  const inTurn = createTurns();
   let running = 0;
 
   const othersWait = async () => running >= concurrency && (await queue.waiting()) > 0;
@@ -62,6 +64,11 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     }
   }
 
+  // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out again
+  // before all others. Two drains of a subscription in one process would do all work twice, and the process
+  // would fall further behind until nothing else had its turn.
+  const drainInTurn = (job: DrainJob) => inTurn(`${job.account} ${job.subscription}`, () => drain(job));
+
   // BullMQ uses the clocks of the processes. A wake-up that comes too early by such a clock is left to the
   // account's next poll, because it might come too early again and again.
   async function wake({ account, subscription, at = 0 }: DrainJob): Promise<void> {
@@ -75,7 +82,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     concurrency,
     lockMs: 6_000,
     stalledMs: 3_000,
-    process: ({ name, data }) => (name === 'wake' ? wake(data) : drain(data)),
+    process: ({ name, data }) => (name === 'wake' ? wake(data) : drainInTurn(data)),
   });
   worker.on('error', deps.onError);
   worker.on('failed', (job, error) => {
