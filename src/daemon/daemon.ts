@@ -101,7 +101,7 @@ async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
   for await (const slice of eachSlice(stores.accounts.slice)) {
     for (const { account, pollIntervalMs } of await pollQueue.outdated(slice.accounts))
       await pollQueue.schedule(account, pollIntervalMs);
-    await wakeEach(slice, waker.wakeLagging);
+    await wakeEach(slice, waker.keepAwake);
   }
 }
 
