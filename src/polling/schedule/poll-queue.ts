@@ -37,6 +37,18 @@ export interface PollQueue {
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
   /**
+   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`; in the order
+   * of the times at which they were due. The accounts that are not overdue cost nothing.
+   */
+  overdue(from: number, count: number): Promise<string[]>;
+  /**
+   * Accounts whose schedule is missing, overdue, has another interval, or waits for a job that is gone. Reads
+   * these accounts' schedules only.
+   */
+  outdated<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
+  /** Number of scheduled accounts. */
+  scheduledCount(): Promise<number>;
+  /**
    * Schedules an account anew from now on, whenever its next poll was due, and polls it once now. A crash
    * leaves it unscheduled, and so a suspect.
    */
@@ -69,6 +81,12 @@ export function createPollQueue(
 ): PollQueue {
   const queue = new Queue<PollJob>(pollQueueName, { connection, prefix, defaultJobOptions: leavesNothing });
   queue.on('error', onError);
+  const schedulers = queue.toKey('repeat');
+  const nextTimes = async (accounts: readonly Scheduled[]): Promise<(number | undefined)[]> => {
+    if (accounts.length === 0) return [];
+    const ids = accounts.map(({ account }) => schedulerId(account));
+    return (await connection.zmscore(schedulers, ...ids)).map((at) => (at === null ? undefined : Number(at)));
+  };
   const isScheduled = async (account: string) =>
     (await queue.getJobScheduler(schedulerId(account))) !== undefined;
   const polls: PollQueue = {
@@ -85,12 +103,36 @@ export function createPollQueue(
     },
     isScheduled,
     async suspects(accounts) {
-      const schedulers = await queue.getJobSchedulers(0, -1, true);
-      const nextAt = new Map(schedulers.map(({ key, next = 0 }) => [key, next]));
-      return accounts.filter(({ account, pollIntervalMs }) =>
-        isSuspect(nextAt.get(schedulerId(account)), pollIntervalMs, Date.now()),
-      );
+      const nextAt = await nextTimes(accounts);
+      return accounts.filter(({ pollIntervalMs }, i) => isSuspect(nextAt[i], pollIntervalMs, Date.now()));
     },
+    async overdue(from, count) {
+      const ids = await connection.zrangebyscore(
+        schedulers,
+        '-inf',
+        `(${Date.now() - overdueMs}`,
+        'LIMIT',
+        from,
+        count,
+      );
+      return ids.flatMap((id) => (id.startsWith(idStart) ? [id.slice(idStart.length)] : []));
+    },
+    async outdated(accounts) {
+      const nextAt = await nextTimes(accounts);
+      const works = await Promise.all(
+        accounts.map(async ({ account, pollIntervalMs }, i) => {
+          if (isSuspect(nextAt[i], pollIntervalMs, Date.now())) return false;
+          const id = schedulerId(account);
+          const [every, jobs] = await Promise.all([
+            connection.hget(queue.toKey(`repeat:${id}`), 'every'),
+            connection.exists(queue.toKey(`repeat:${id}:${nextAt[i]}`)),
+          ]);
+          return Number(every) === pollIntervalMs && jobs === 1;
+        }),
+      );
+      return accounts.filter((_, i) => works[i] !== true);
+    },
+    scheduledCount: () => connection.zcard(schedulers),
     async reschedule({ account, pollIntervalMs }) {
       // BullMQ keeps the time of a scheduler's next job as long as that job exists.
       await polls.unschedule(account);
@@ -126,8 +168,10 @@ export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, no
 }
 
 // Ids of schedulers and jobs may not consist of digits alone, which an account's name may.
+const idStart = 'poll-';
+
 function schedulerId(account: string): string {
-  return `poll-${account}`;
+  return idStart + account;
 }
 
 // Id of the poll with which a schedule begins.
