@@ -45,8 +45,21 @@ export function createDeliveryParts(
   closing: Part[],
   overrides: Overrides,
 ) {
-  const { connections, redis, keys, clock, sealer, random, version, stores, records, onError, lookup } = deps;
-  const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
+  const {
+    connections,
+    shards,
+    redis,
+    keys,
+    clock,
+    sealer,
+    random,
+    version,
+    stores,
+    records,
+    onError,
+    lookup,
+  } = deps;
+  const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
   const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const callbacks = createCallbackClient({
@@ -95,7 +108,7 @@ export function createDeliveryParts(
     const traced = observer.traced(drainer.drain);
     const worker = createDrainWorker({
       connection: connections.blocking(),
-      prefix: keys.queues,
+      shards,
       queue: drainQueue,
       concurrency: drainsAtOnce,
       drain: (...args) => counted(drains, () => traced(...args)),
