@@ -46,8 +46,21 @@ export function createDeliveryParts(
   closing: Part[],
   overrides: Overrides,
 ) {
-  const { connections, redis, keys, clock, sealer, random, version, stores, records, onError, lookup } = deps;
-  const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
+  const {
+    connections,
+    shards,
+    redis,
+    keys,
+    clock,
+    sealer,
+    random,
+    version,
+    stores,
+    records,
+    onError,
+    lookup,
+  } = deps;
+  const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
   const { deliveries } = stores.subscriptions;
   const laggards = createLaggards({ redis, keys, log: stores.log, deliveries, now: clock.now });
   const waker = createSubscriptionWaker({ ...stores, laggards, queue: drainQueue, now: clock.now });
@@ -98,7 +111,7 @@ export function createDeliveryParts(
     const traced = observer.traced(drainer.drain);
     const worker = createDrainWorker({
       connection: connections.blocking(),
-      prefix: keys.queues,
+      shards,
       queue: drainQueue,
       concurrency: drainsAtOnce,
       drain: (...args) => counted(drains, () => traced(...args)),

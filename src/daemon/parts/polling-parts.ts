@@ -38,10 +38,10 @@ export interface PollingPartsDeps extends OpenStore {
 
 /** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
-  const { connections, keys, clock, stores, records, tracing, waker, watch, onError } = deps;
+  const { connections, shards, clock, stores, records, tracing, waker, watch, onError } = deps;
   const { logger, metrics, lookup } = deps;
   const { filingBytesMax } = config;
-  const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
+  const pollQueue = createPollQueue(connections.failFast(), shards, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
   const polls = createWorkTally({
     busyFrom: 1,
@@ -98,7 +98,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     }
     const worker = createPollWorker({
       connection: connections.blocking(),
-      prefix: keys.queues,
+      shards,
       polling: stores.polling,
       holder: randomUUID(),
       concurrency: pollsAtOnce,

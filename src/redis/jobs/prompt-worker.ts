@@ -1,4 +1,5 @@
 import { Worker, type Job } from 'bullmq';
+import type { JobPlaces } from './job-places.ts';
 
 // Milliseconds since the epoch, long past: waiting until then takes no time.
 const pastMs = 1;
@@ -17,6 +18,21 @@ interface MainLoop {
  * one a round trip, no job is ever begun.
  */
 export class PromptWorker<Data> extends Worker<Data> {
+  /** Shares places with the workers of the other shards. */
+  share(places: JobPlaces): void {
+    places.join({
+      limit: (count) => {
+        const isMore = count > this.concurrency;
+        this.concurrency = count;
+        // The worker looks for jobs only when one of its own ends; this stands for such an end.
+        const { mainLoopQueue } = this as unknown as {
+          mainLoopQueue: { add(job: Promise<void>): void } | null;
+        };
+        if (isMore) mainLoopQueue?.add(Promise.resolve());
+      },
+    });
+  }
+
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data>> {
     const { drained, mainLoopQueue: taken } = this as unknown as MainLoop;
     // After a wait for a job the marker is gone: then the queue is asked in any case.
