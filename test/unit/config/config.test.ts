@@ -30,6 +30,7 @@ describe('the defaults', () => {
       redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false, waitReplicas: 0 },
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
+      metricsPerAccount: 'auto',
       trustedProxies: [],
       publicUrl: null,
       frameAncestors: [],
@@ -225,6 +226,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   REDIS_WAIT_REPLICAS: [...wrongNumbers.filter((value) => value !== '0'), '17'],
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
+  METRICS_PER_ACCOUNT: ['yes', 'AUTO', '100'],
   TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback', 'true', '1'],
   PUBLIC_URL: [
     'filings.example.com',
