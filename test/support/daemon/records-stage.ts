@@ -113,6 +113,7 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   probe: 'is only written',
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
+  marks: 'only save a wait; what is marked is read again in any case',
   accounts: 'tested below',
   sessions: 'tested in test/security/sessions.test.ts',
   commits: 'a channel',

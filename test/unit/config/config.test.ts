@@ -31,6 +31,7 @@ describe('the defaults', () => {
       queueShards: 1,
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
+      metricsPerAccount: 'auto',
       trustedProxies: [],
       publicUrl: null,
       frameAncestors: [],
@@ -230,6 +231,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   QUEUE_SHARDS: [...wrongNumbers, '65'],
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
+  METRICS_PER_ACCOUNT: ['yes', 'AUTO', '100'],
   TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback', 'true', '1'],
   PUBLIC_URL: [
     'filings.example.com',
