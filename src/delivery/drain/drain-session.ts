@@ -37,6 +37,8 @@ export interface SessionDeps extends SchedulerRules {
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   readonly disableAfterMs: number;
+  /** Whether other subscriptions of the account are drained by this process now. */
+  readonly hasCompany: (account: string) => boolean;
   readonly onAttempt: (report: AttemptReport) => void;
   /** Called after retention removed events before the subscription got them. */
   readonly onExpired: (subscription: Subscription, events: number) => void;
@@ -105,7 +107,8 @@ export function openSession(
   const isThrough = ({ position: at, filingId }: LogEntry) =>
     cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true;
   const wantsAgain = (entry: LogEntry) => wants(entry) && isThrough(entry);
-  const reading = { log, account, scheduler, batch: entriesAtOnce(deps), now };
+  const othersRead = () => deps.hasCompany(account);
+  const reading = { log, account, scheduler, batch: entriesAtOnce(deps), now, othersRead };
   const reader = createLogReader({ ...reading, cursor, wants }, { position, timeline });
   const readTo = () => reader.known().position;
   const own = { ...reading, subscription: id };
