@@ -99,6 +99,7 @@ const folders: Readonly<Record<string, Folder>> = {
     own: [],
     pure: true,
   },
+  'delivery/window': { may: ['memory'], own: ['schedule'], pure: true },
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
   'delivery/snapshot': { may: delivery, own: ['schedule', 'store', 'replay', '*.ts'] },

@@ -7,6 +7,7 @@ import { blockAfter, isLasting, UnusableSettingsError } from '../blocked/block-p
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
 import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
+import { createSubscriptionWindows } from '../window/places.ts';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 import { createCounts } from '../../memory/counts.ts';
@@ -28,7 +29,7 @@ export interface SubscriptionDrainer {
 }
 
 export interface SubscriptionDrainerDeps
-  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'hasCompany'>, SendCallbackDeps {
+  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows' | 'hasCompany'>, SendCallbackDeps {
   readonly sealer: Sealer;
   /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
@@ -51,6 +52,7 @@ const cannotBlockMs = 5_000;
 export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): SubscriptionDrainer {
   const opened = createBoundedMap<string, KeptReady>(openedMax);
   const laneCache = createLaneCache();
+  const windows = createSubscriptionWindows(deps.maxInFlight);
   const drains = createCounts();
   const hasCompany = (account: string) => drains.of(account) > 1;
 
@@ -113,7 +115,7 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
 
   return {
     async drain(account, id, signal, othersWait) {
-      const own = { open, othersWait, laneCache, hasCompany };
+      const own = { open, othersWait, laneCache, windows, hasCompany };
       drains.add(account);
       try {
         return await drainSubscription({ ...deps, ...own }, account, id, signal);
