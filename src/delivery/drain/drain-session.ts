@@ -41,8 +41,8 @@ export interface SessionDeps extends SchedulerRules {
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   readonly disableAfterMs: number;
-  /** Whether other subscriptions of the account are drained by this process now. */
-  readonly hasCompany: (account: string) => boolean;
+  /** Whether this process drains other subscriptions of the account now. */
+  readonly othersRead: () => boolean;
   readonly onAttempt: (report: AttemptReport) => void;
   /** Called after retention removed events before the subscription got them. */
   readonly onExpired: (subscription: Subscription, events: number) => void;
@@ -91,7 +91,7 @@ export function openSession(
   { lanes, replay }: Pick<LanesOfDrain, 'lanes' | 'replay'>,
   places: Places,
 ): DrainSession {
-  const { log, now, disableAfterMs } = deps;
+  const { log, now, disableAfterMs, othersRead } = deps;
   const { epoch, timeline, releasedAt, cursor: position, done } = claim.delivery;
   const cursor = createCursor(position, done);
   const stored = { cursor, lanes, health: healthOf(claim.delivery), releasedAt };
@@ -108,7 +108,6 @@ export function openSession(
   const isThrough = ({ position: at, filingId }: LogEntry) =>
     cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true;
   const wantsAgain = (entry: LogEntry) => wants(entry) && isThrough(entry);
-  const othersRead = () => deps.hasCompany(account);
   const batch = entriesAtOnce(deps.maxInFlight);
   const reading = { log, account, scheduler, batch, now, othersRead };
   const reader = createLogReader({ ...reading, cursor, wants }, { position, timeline });

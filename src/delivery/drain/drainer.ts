@@ -29,7 +29,7 @@ export interface SubscriptionDrainer {
 }
 
 export interface SubscriptionDrainerDeps
-  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows' | 'hasCompany'>, SendCallbackDeps {
+  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows' | 'othersRead'>, SendCallbackDeps {
   readonly sealer: Sealer;
   /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
@@ -54,7 +54,6 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   const laneCache = createLaneCache();
   const windows = createSubscriptionWindows(deps.maxInFlight);
   const drains = createCounts();
-  const hasCompany = (account: string) => drains.of(account) > 1;
 
   function open(account: string, id: string, settings: string): ReadySubscription {
     const key = `${account}/${id}`;
@@ -115,7 +114,8 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
 
   return {
     async drain(account, id, signal, othersWait) {
-      const own = { open, othersWait, laneCache, windows, hasCompany };
+      const othersRead = () => drains.of(account) > 1;
+      const own = { open, othersWait, laneCache, windows, othersRead };
       drains.add(account);
       try {
         return await drainSubscription({ ...deps, ...own }, account, id, signal);
