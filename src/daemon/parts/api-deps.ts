@@ -60,7 +60,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     },
     readQueues: () =>
       Promise.all(
-        [pollQueue, drainQueue].map(({ queue }) => readQueueState(queue, connections.failFast(), Date.now())),
+        [pollQueue, drainQueue].map(({ queues }) =>
+          readQueueState(queues(), connections.failFast(), Date.now()),
+        ),
       ),
     hooks: {
       async accountSaved({ account, pollIntervalMs }) {
