@@ -84,7 +84,8 @@ export async function pollAccount(
   const write = marksWriter(deps, account.account, marks.generation);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const stays = await findStalled(deps, account, marks, startedAt);
-  const input = { account, marks, known, missedReads, stays, startedAt, signal };
+  const isLong = isLarge(counts, deps.largeFrom) || !marks.baselined;
+  const input = { account, marks, known, missedReads, stays, startedAt, isLong, signal };
   const inBetween = createPollInBetween(deps, input, async (reads, read, requests) => {
     await write(marksAfter(reads, read, deps.now()), requests);
     const durationMs = deps.now() - reads.input.startedAt;

@@ -10,6 +10,7 @@
  * | `P:probe`                     | string | a minute                      | readiness                     | none               |
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
+ * | `P:budget:{<host>}`           | hash   | seconds                       | take-turns.lua                | polling, API       |
  * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
  * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
  * | `P:witness:<a>`               | stream | an hour                       | after commits                 | polling            |
@@ -59,6 +60,8 @@ export interface Keys {
   aofMark(n: number): string;
   /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
+  /** The turns that requests to a partner host have taken (src/partner/shared-budget). */
+  hostBudget(host: string): string;
   readonly accounts: string;
   /** The operator's sessions of the page. */
   readonly sessions: string;
@@ -147,6 +150,7 @@ export function createKeys(prefix: string): Keys {
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,
+    hostBudget: (host) => `${prefix}:budget:{${host}}`,
     accounts: `${prefix}:accounts`,
     sessions: `${prefix}:sessions`,
     commits: `${prefix}:commits`,

@@ -5,6 +5,8 @@ import type { HostLookup } from '../../names/host-lookup.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
 import { boundedCounts } from '../../monitoring/gauges.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
+import { createHostBudgets, type HostBudgets } from '../../partner/shared-budget/host-budgets.ts';
+import { createTurnLimiter } from '../../partner/shared-budget/turn-limiter.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
@@ -47,12 +49,14 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
   });
 
   const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
+  const hostBudgets = shareBudget(config, deps);
   const partners = createPartnerConnections({
     clock,
     random: deps.random,
     partner: config.polling,
     lookup,
     filingBytesMax,
+    hostBudgets,
     onRequest: observer.onRequest,
   });
 
@@ -103,5 +107,10 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     });
     return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop: worker.close };
   }
-  return { pollQueue, polls, partners, startPolling };
+  return { pollQueue, polls, partners, hostBudgets, startPolling };
+}
+
+function shareBudget({ polling }: Config, { redis, keys, random }: OpenStore): HostBudgets | null {
+  if (polling.totalRps === null) return null;
+  return createHostBudgets({ limiter: createTurnLimiter(redis, keys, polling.totalRps), random });
 }

@@ -13,7 +13,10 @@ const lookup = createHostLookup();
 
 async function check(baseUrl = partner.baseUrl, partnerKey = partner.key, timeoutMs = 5_000) {
   const before = partner.requests.length;
-  const found = await checkKey({ lookup, timeoutMs, now: Date.now }, { account: 'a', baseUrl, partnerKey });
+  const found = await checkKey(
+    { lookup, timeoutMs, now: Date.now, hostBudgets: null },
+    { account: 'a', baseUrl, partnerKey },
+  );
   expect(found.detail).not.toContain(partner.key);
   return { ...found, requests: partner.requests.length - before };
 }
