@@ -23,7 +23,9 @@ export interface GaugesDeps extends SubscriptionGaugesDeps {
   readonly readiness: () => Promise<Readiness>;
   readonly accounts: Pick<AccountStore, 'list'>;
   readonly snapshot: Pick<SnapshotStore, 'counts'>;
-  readonly polling: Pick<PollingStore, 'read'>;
+  readonly polling: Pick<PollingStore, 'read' | 'oldestPolled'>;
+  /** Number of requests of this process that wait for a turn at their host. */
+  readonly requestsInTurn: () => number;
   readonly stays: Pick<StayReads, 'oldest'>;
   readonly now: () => number;
 }
@@ -53,6 +55,9 @@ export async function collectGauges(deps: GaugesDeps, metrics: Metrics): Promise
   metrics.storeEmptied.set(deps.watch.problem() === null ? 0 : 1);
   const { problems } = await checkDurability(deps.redis);
   metrics.redisSafe.set(problems.length === 0 ? 1 : 0);
+  metrics.requestsInTurn.set(deps.requestsInTurn());
+  const oldest = await deps.polling.oldestPolled();
+  metrics.oldestPoll.set(oldest === null ? 0 : Math.max(0, deps.now() - oldest.at) / 1000);
   const accounts = await deps.accounts.list();
   await collectAccounts(deps, accounts, metrics);
   await collectSubscriptions(deps, accounts, metrics);

@@ -10,6 +10,7 @@
  * | `P:probe`                     | string | a minute                      | readiness                     | none               |
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
+ * | `P:polled`                    | zset   | with the accounts             | after polls                   | monitoring         |
  * | `P:budget:{<host>}`           | hash   | seconds                       | take-turns.lua                | polling, API       |
  * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
  * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
@@ -60,6 +61,8 @@ export interface Keys {
   aofMark(n: number): string;
   /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
+  /** Accounts by the time of their last poll. */
+  readonly polled: string;
   /** The turns that requests to a partner host have taken (src/partner/shared-budget). */
   hostBudget(host: string): string;
   readonly accounts: string;
@@ -150,6 +153,7 @@ export function createKeys(prefix: string): Keys {
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,
+    polled: `${prefix}:polled`,
     hostBudget: (host) => `${prefix}:budget:{${host}}`,
     accounts: `${prefix}:accounts`,
     sessions: `${prefix}:sessions`,

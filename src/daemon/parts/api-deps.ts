@@ -116,10 +116,11 @@ export function createProbes(parts: Parts) {
 const collectors = new WeakMap<Parts, GaugeCollector>();
 
 function collectorOf(parts: Parts, readiness: ApiDeps['readiness']): GaugeCollector {
-  const { promptStores: stores, connections, keys, metrics, watch, clock, logger } = parts;
+  const { promptStores: stores, connections, keys, metrics, watch, clock, logger, hostBudgets } = parts;
   const redis = connections.failFast();
   const progress = createProgressReads(redis, keys);
-  const deps = { ...stores, progress, redis, watch, readiness, now: clock.now };
+  const requestsInTurn = () => hostBudgets?.waiting() ?? 0;
+  const deps = { ...stores, progress, redis, watch, readiness, requestsInTurn, now: clock.now };
   const made =
     collectors.get(parts) ??
     createGaugeCollector(

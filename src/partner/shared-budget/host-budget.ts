@@ -113,6 +113,7 @@ export function createHostBudget({ host, limiter, random, replies, onIdle }: Hos
 
   function failAll(kind: TurnKind, error: unknown): void {
     for (let left = queue.requests(kind); left > 0; left -= 1) queue.next(kind)?.fail(error);
+    lookIdle();
   }
 
   return {

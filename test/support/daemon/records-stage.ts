@@ -107,6 +107,7 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   probe: 'is only written',
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
+  polled: 'a time each; one that cannot be written is named by background.error',
   hostBudget: 'lives for seconds, and begins anew where it cannot be read',
   accounts: 'tested below',
   sessions: 'tested in test/security/sessions.test.ts',
