@@ -42,6 +42,8 @@ export type Config = {
     readonly pollIntervalMs: number;
     readonly sweepIntervalMs: number;
     readonly maxRps: number;
+    /** Requests a second to one partner host, over all accounts and processes; null for no such bound. */
+    readonly totalRps: number | null;
     readonly concurrency: number;
     readonly timeoutMs: number;
   };
@@ -194,6 +196,7 @@ function arrange(values: Values): Config {
       pollIntervalMs: values.POLL_INTERVAL_MS,
       sweepIntervalMs: values.SWEEP_INTERVAL_MS,
       maxRps: values.PARTNER_MAX_RPS,
+      totalRps: values.PARTNER_TOTAL_RPS ?? null,
       concurrency: values.PARTNER_CONCURRENCY,
       timeoutMs: values.PARTNER_TIMEOUT_MS,
     },

@@ -91,6 +91,7 @@ export async function createParts(
     progress: createProgressReads(failFast, keys),
     accountMarks,
     perAccount: config.metricsPerAccount,
+    requestsInTurn: () => polling.hostBudgets?.waiting() ?? 0,
     now: clock.now,
   });
   closing.push({ name: 'gauges', deadlineMs: clientEndMs, needsRedis: false, stop: gauges.stop });

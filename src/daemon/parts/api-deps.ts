@@ -72,7 +72,12 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
         const account = await stores.accounts.getKeyed(name);
         if (account === null) return { ok: false, detail: 'The account was removed meanwhile.' };
         return checkKey(
-          { lookup: parts.lookup, timeoutMs: config.polling.timeoutMs, now: clock.now },
+          {
+            lookup: parts.lookup,
+            timeoutMs: config.polling.timeoutMs,
+            now: clock.now,
+            hostBudgets: parts.hostBudgets,
+          },
           account,
         );
       },

@@ -6,6 +6,8 @@ import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
 import { boundedCounts } from '../../monitoring/gauges/bounded-counts.ts';
 import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
+import { createHostBudgets, type HostBudgets } from '../../partner/shared-budget/host-budgets.ts';
+import { createTurnLimiter } from '../../partner/shared-budget/turn-limiter.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
@@ -52,12 +54,14 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
   });
 
   const observer = observePolling({ logger, metrics, tracing, tally: polls, accountMarks, filingBytesMax });
+  const hostBudgets = shareBudget(config, deps);
   const partners = createPartnerConnections({
     clock,
     random: deps.random,
     partner: config.polling,
     lookup,
     filingBytesMax,
+    hostBudgets,
     onRequest: observer.onRequest,
   });
 
@@ -110,5 +114,10 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     });
     return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop: worker.close };
   }
-  return { pollQueue, polls, partners, startPolling };
+  return { pollQueue, polls, partners, hostBudgets, startPolling };
+}
+
+function shareBudget({ polling }: Config, { redis, keys, random }: OpenStore): HostBudgets | null {
+  if (polling.totalRps === null) return null;
+  return createHostBudgets({ limiter: createTurnLimiter(redis, keys, polling.totalRps), random });
 }

@@ -114,6 +114,8 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
   marks: 'only save a wait; what is marked is read again in any case',
+  polled: 'a time each; one that cannot be written is named by background.error',
+  hostBudget: 'lives for seconds, and begins anew where it cannot be read',
   accounts: 'tested below',
   sessions: 'tested in test/security/sessions.test.ts',
   commits: 'a channel',
