@@ -16,8 +16,11 @@ export interface SupervisedDaemon extends AsyncDisposable {
   signal(signal: NodeJS.Signals): void;
   /** SIGKILL, whatever it does; resolves when it is gone. The next process is on its way then. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves with the exit code. Nothing is started again until `start`. */
-  stop(): Promise<number | null>;
+  /**
+   * SIGTERM, or another signal; resolves with the exit code, null when the signal killed it. Nothing is
+   * started again until `start`.
+   */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
   start(): void;
   pid(): number;
   /** All lines of all its processes, parsed. */
@@ -90,9 +93,9 @@ export function superviseDaemon(
       ),
     signal: (signal) => void child.kill(signal),
     kill: async () => void (await end('SIGKILL')),
-    stop() {
+    stop(signal = 'SIGTERM') {
       wanted = false;
-      return end('SIGTERM');
+      return end(signal);
     },
     start,
     pid: () => child.pid ?? 0,
