@@ -43,7 +43,11 @@ async function recovery(world: World, killed: SupervisedDaemon): Promise<Recover
   return { startMs, deliveryMs };
 }
 
-async function untilAllGotNew({ journals, receiver: { callbacks } }: World, since: number): Promise<void> {
+/** Resolves when each subscriber has got a change that was detected after `since`. */
+export async function untilAllGotNew(
+  { journals, receiver: { callbacks } }: World,
+  since: number,
+): Promise<void> {
   const missing = new Set(journals().subscribers.map(({ id }) => id));
   let next = callbacks.length;
   const allGot = () => {

@@ -38,7 +38,7 @@ export interface WorldOptions {
   readonly filings?: number;
   readonly random?: () => number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Entry of another copy of the tree. */
+  /** Entry of another copy of the tree, which all daemons are started from. */
   readonly sources?: string;
 }
 
