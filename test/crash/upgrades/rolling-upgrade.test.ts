@@ -1,16 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startPrivateRedis, type PrivateRedis } from '../../support/redis/test-redis.ts';
+import { openApi } from '../../support/api/api-caller.ts';
+import { apiToken } from '../../support/daemon/daemon-process.ts';
 import { expectKept } from '../../support/journals/expect-kept.ts';
+import { startPrivateRedis, type PrivateRedis } from '../../support/redis/test-redis.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { untilAllGotNew } from '../../support/world/kill-at-random.ts';
+import { untilGotNew } from '../../support/world/kill-at-random.ts';
+import type { SupervisedDaemon } from '../../support/world/supervised-daemon.ts';
 import { maxInFlight, startWorld, type World } from '../../support/world/world.ts';
 import { isInHistory, presentEntry, takeFormerTree, versionsBefore } from './version-before.ts';
 
 const random = seededRandom('CRASH_SEED');
 const perSecond = 50;
-const besideMs = Number(process.env['UPGRADE_BESIDE_MS'] ?? 4_000);
+// Milliseconds that each mix of the two versions works.
+const besideMs = Number(process.env['UPGRADE_BESIDE_MS'] ?? 5_000);
 const roles = ['api,poll,deliver', 'poll,deliver', 'api,deliver'];
+const mayServe = (daemon: SupervisedDaemon, i: number) => roles[i]?.includes('api') === true;
 let redis: PrivateRedis;
 
 beforeAll(async () => {
@@ -19,71 +24,77 @@ beforeAll(async () => {
 
 afterAll(() => redis.close());
 
-/** Replaces one process after the other; each mix of versions works for a while, and everybody hears of it. */
-async function replaceAll({ daemons }: World, world: World, entry: string): Promise<void> {
-  for (const daemon of daemons) {
+/** An account and its subscriber, made over the API of one process; returns the subscriber's name. */
+async function join(
+  { recorder, receiver }: World,
+  daemon: SupervisedDaemon,
+  account: string,
+): Promise<string> {
+  const api = openApi(daemon.url(), apiToken);
+  const settings = { baseUrl: recorder.baseUrl, partnerKey: 'sandbox-key-2' };
+  await api.ok('PUT', `/v1/accounts/${account}`, settings);
+  await api.ok('POST', `/v1/accounts/${account}/subscriptions`, { url: receiver.urlOf(account) });
+  return account;
+}
+
+/**
+ * Replaces one process after the other while filings change. In each mix of versions every process with the
+ * API makes an account, and all subscribers of before and of now go on hearing of changes.
+ */
+async function replaceAll(world: World, entry: string): Promise<void> {
+  const subscribers = world.journals().subscribers.map(({ id }) => id);
+  for (const [stage, daemon] of world.daemons.entries()) {
     expect(await daemon.stop()).toBe(0);
     daemon.start(entry);
     await daemon.untilStarted();
-    await Promise.all([untilAllGotNew(world, Date.now()), delay(besideMs)]);
+    for (const [i, each] of world.daemons.filter(mayServe).entries())
+      subscribers.push(await join(world, each, `joined-${stage}-${i}`));
+    await Promise.all([untilGotNew(world.receiver, subscribers, Date.now()), delay(besideMs)]);
   }
+  await untilGotNew(world.receiver, subscribers, Date.now());
 }
 
-/** Lines that tell of damage, by name; work in progress is what both versions may warn of. */
-function damage({ daemons }: World): string[] {
-  const lines = daemons.flatMap(({ logs }) => logs);
-  for (const [name, group] of Map.groupBy(
-    lines.filter(({ level }) => Number(level) >= 40 || level === 'warn' || level === 'error'),
-    ({ msg }) => msg,
-  ))
-    console.log(name, group.length, JSON.stringify(group[0]).slice(0, 600));
-  return [];
-}
-
-async function drill(first: string, second: string, world: World): Promise<void> {
-  void first;
+async function drill(first: string, second: string, broken: string): Promise<void> {
+  await using world = await startWorld({
+    redisUrl: redis.url,
+    roles,
+    filings: 200,
+    random,
+    sources: first,
+  });
   world.receiver.answer(() => ({ status: random() < 0.02 ? 503 : 200, afterMs: random() * 50 }));
   const stop = world.lives.run(perSecond, false);
-  await untilAllGotNew(world, Date.now());
   await delay(besideMs);
-  await replaceAll(world, world, second);
+  await replaceAll(world, second);
   await stop();
-  damage(world);
+  const allowance = { repeatsMax: roles.length * maxInFlight, setBack: false };
+  const findings = await expectKept(world, allowance, broken);
+  expect(findings.events).toBeGreaterThan(roles.length * perSecond);
+  const alarms = world.daemons.flatMap(({ logs }) => logs.filter(isAlarm));
+  expect(alarms.slice(0, 5)).toEqual([]);
+}
+
+/** A line that tells of a loss, a fault of a script or a record that a version cannot read. */
+function isAlarm({ level, msg = '' }: Readonly<Record<string, unknown>> & { msg?: string }): boolean {
+  return (
+    ['error', 'fatal'].includes(String(level)) || Number(level) >= 50 || /^(store|log|record)\./.test(msg)
+  );
 }
 
 for (const version of versionsBefore) {
   const has = isInHistory(version);
-  const skipped = has ? '' : ` (skipped: ${version.commit} is not in the history of this clone)`;
+  const skipped = has ? '' : ` (skipped: this clone lacks the commit ${version.commit})`;
+  const kept = `one by one at ${perSecond} changes a second: nothing is lost, out of order, or sent twice but what was in flight${skipped}`;
 
-  describe.skipIf(!has)(`${version.name}${skipped}`, () => {
-    test(`its processes are replaced one by one at ${perSecond} changes a second: nothing is lost, out of order or sent twice`, async () => {
+  describe.skipIf(!has)(version.name, () => {
+    test(`gives way to this version, ${kept}`, async () => {
       await using former = await takeFormerTree(version);
-      await using world = await startWorld({
-        redisUrl: redis.url,
-        roles,
-        filings: 200,
-        random,
-        sources: former.entry,
-      });
-      await drill(former.entry, presentEntry, world);
-      const findings = await expectKept(
-        world,
-        { repeatsMax: roles.length * maxInFlight, setBack: false },
-        'an upgrade',
-      );
-      expect(findings.events).toBeGreaterThan(roles.length * perSecond);
+      await drill(former.entry, presentEntry, `an upgrade from ${version.commit}`);
     });
 
-    test(`takes over from this version again, one by one at ${perSecond} changes a second: nothing is lost, out of order or sent twice`, async () => {
+    test(`takes over from this version, ${kept}`, async () => {
       await using former = await takeFormerTree(version);
-      await using world = await startWorld({ redisUrl: redis.url, roles, filings: 200, random });
-      await drill(presentEntry, former.entry, world);
-      const findings = await expectKept(
-        world,
-        { repeatsMax: roles.length * maxInFlight, setBack: false },
-        'a way back',
-      );
-      expect(findings.events).toBeGreaterThan(roles.length * perSecond);
+      await drill(presentEntry, former.entry, `a way back to ${version.commit}`);
     });
   });
 }

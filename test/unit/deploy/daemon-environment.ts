@@ -12,10 +12,15 @@ export const exampleSecrets: Readonly<Record<string, string>> = {
 /** What the daemon would say against this environment: wrong values, and variables that it does not read. */
 export function problemsOf(environment: Environment): string[] {
   const loaded = loadConfig(environment);
-  // In the container for REDIS_URL alone.
-  const known = new Set([...Object.keys(variables), 'REDIS_PASSWORD']);
+  // Parts of REDIS_URL.
+  const known = new Set([...Object.keys(variables), 'REDIS_PASSWORD', 'REDIS_SCHEME', 'REDIS_HOSTS']);
   const unread = Object.keys(environment).filter((name) => !known.has(name));
-  return [...(loaded.ok ? [] : loaded.problems), ...unread.map((name) => `${name} is read by nobody`)];
+  return [
+    ...(loaded.ok
+      ? loaded.misspelt.map(({ name, meant }) => `${name} looks like ${meant}`)
+      : loaded.problems),
+    ...unread.map((name) => `${name} is read by nobody`),
+  ];
 }
 
 /** The roles of a process with this environment. */
