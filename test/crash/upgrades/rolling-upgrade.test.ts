@@ -6,7 +6,7 @@ import { expectKept } from '../../support/journals/expect-kept.ts';
 import { startPrivateRedis, type PrivateRedis } from '../../support/redis/test-redis.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { untilGotNew } from '../../support/world/kill-at-random.ts';
-import type { SupervisedDaemon } from '../../support/world/supervised-daemon.ts';
+import type { LogLine, SupervisedDaemon } from '../../support/world/supervised-daemon.ts';
 import { maxInFlight, startWorld, type World } from '../../support/world/world.ts';
 import { isInHistory, presentEntry, takeFormerTree, versionsBefore } from './version-before.ts';
 
@@ -74,11 +74,11 @@ async function drill(first: string, second: string, broken: string): Promise<voi
   expect(alarms.slice(0, 5)).toEqual([]);
 }
 
-/** A line that tells of a loss, a fault of a script or a record that a version cannot read. */
-function isAlarm({ level, msg = '' }: Readonly<Record<string, unknown>> & { msg?: string }): boolean {
-  return (
-    ['error', 'fatal'].includes(String(level)) || Number(level) >= 50 || /^(store|log|record)\./.test(msg)
-  );
+/** A line that tells of a loss, a fault of a script, or a record that one version cannot read. */
+function isAlarm({ level, msg = '', error = '' }: LogLine): boolean {
+  const isFatal = level === 'fatal' || Number(level) >= 60;
+  const isOfScript = msg === 'background.error' && /\b(ERR|WRONGTYPE|NOSCRIPT)\b/.test(String(error));
+  return isFatal || isOfScript || /^(store\.emptied|log\.|record\.)/.test(msg);
 }
 
 for (const version of versionsBefore) {

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
-import { releaseLostJobs } from '../../../src/redis/jobs/lost-jobs.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -27,30 +26,6 @@ test('a wake-up that stands in no list is freed, so that its subscription can be
     expect(await queue.release('acme', ['lost', 'waiting'])).toBe(0);
   } finally {
     await queue.close();
-  }
-});
-
-test('a wake-up that ends while it is looked at, and is followed by another one, leaves its id to that one', async () => {
-  const drains = createDrainQueue(redis.connect(), `${redis.prefix}-followed`, fail);
-  const { queue } = drains;
-  const id = 'drain.acme.busy';
-  const endsThen = {
-    getDeduplicationJobId: (of: string) => queue.getDeduplicationJobId(of),
-    async getJobState(job: string) {
-      await queue.remove(job);
-      await drains.wake('acme', ['busy']);
-      return queue.getJobState(job);
-    },
-    backend: queue.backend,
-  };
-  try {
-    await drains.wake('acme', ['busy']);
-    const before = await queue.getDeduplicationJobId(id);
-    expect(await releaseLostJobs(endsThen, [id])).toBe(0);
-    const after = await queue.getDeduplicationJobId(id);
-    expect([after, after === before]).toEqual([expect.any(String), false]);
-  } finally {
-    await drains.close();
   }
 });
 
