@@ -24,24 +24,26 @@ beforeAll(async () => {
 
 afterAll(() => redis.close());
 
-/** An account and its subscriber, made over the API of one process; returns the subscriber's name. */
+/** An account and its subscriber, made over the API of one process; returns the name of both. */
 async function join(
   { recorder, receiver }: World,
   daemon: SupervisedDaemon,
   account: string,
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
   const api = openApi(daemon.url(), apiToken);
   const settings = { baseUrl: recorder.baseUrl, partnerKey: 'sandbox-key-2' };
   await api.ok('PUT', `/v1/accounts/${account}`, settings);
-  await api.ok('POST', `/v1/accounts/${account}/subscriptions`, { url: receiver.urlOf(account) });
+  await api.ok('POST', `/v1/accounts/${account}/subscriptions`, { url: receiver.urlOf(account), ...more });
   return account;
 }
 
 /**
  * Replaces one process after the other while filings change. In each mix of versions every process with the
- * API makes an account, and all subscribers of before and of now go on hearing of changes.
+ * API makes an account, and all subscribers of before and of now go on hearing of changes. One that only the
+ * next version calls is made as soon as there is a process of it, and hears of them when all are replaced.
  */
-async function replaceAll(world: World, entry: string): Promise<void> {
+async function replaceAll(world: World, entry: string, brings: string | null): Promise<void> {
   const subscribers = world.journals().subscribers.map(({ id }) => id);
   for (const [stage, daemon] of world.daemons.entries()) {
     expect(await daemon.stop()).toBe(0);
@@ -49,12 +51,23 @@ async function replaceAll(world: World, entry: string): Promise<void> {
     await daemon.untilStarted();
     for (const [i, each] of world.daemons.filter(mayServe).entries())
       subscribers.push(await join(world, each, `joined-${stage}-${i}`));
+    if (stage === 0 && brings !== null) await join(world, daemon, brings, { statuses: ['PAID', 'REJECTED'] });
     await Promise.all([untilGotNew(world.receiver, subscribers, Date.now()), delay(besideMs)]);
   }
+  if (brings !== null) subscribers.push(brings);
   await untilGotNew(world.receiver, subscribers, Date.now());
 }
 
-async function drill(first: string, second: string, broken: string): Promise<void> {
+interface Drill {
+  readonly first: string;
+  readonly second: string;
+  /** For the evidence. */
+  readonly broken: string;
+  /** Name of the subscriber that only the second version may know; null where the first one knows more. */
+  readonly brings: string | null;
+}
+
+async function drill({ first, second, broken, brings }: Drill): Promise<void> {
   await using world = await startWorld({
     redisUrl: redis.url,
     roles,
@@ -65,7 +78,7 @@ async function drill(first: string, second: string, broken: string): Promise<voi
   world.receiver.answer(() => ({ status: random() < 0.02 ? 503 : 200, afterMs: random() * 50 }));
   const stop = world.lives.run(perSecond, false);
   await delay(besideMs);
-  await replaceAll(world, second);
+  await replaceAll(world, second, brings);
   await stop();
   const allowance = { repeatsMax: roles.length * maxInFlight, setBack: false };
   const findings = await expectKept(world, allowance, broken);
@@ -89,12 +102,22 @@ for (const version of versionsBefore) {
   describe.skipIf(!has)(version.name, () => {
     test(`gives way to this version, ${kept}`, async () => {
       await using former = await takeFormerTree(version);
-      await drill(former.entry, presentEntry, `an upgrade from ${version.commit}`);
+      await drill({
+        first: former.entry,
+        second: presentEntry,
+        broken: `an upgrade from ${version.commit}`,
+        brings: 'by-status',
+      });
     });
 
     test(`takes over from this version, ${kept}`, async () => {
       await using former = await takeFormerTree(version);
-      await drill(presentEntry, former.entry, `a way back to ${version.commit}`);
+      await drill({
+        first: presentEntry,
+        second: former.entry,
+        broken: `a way back to ${version.commit}`,
+        brings: null,
+      });
     });
   });
 }
