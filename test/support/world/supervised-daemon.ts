@@ -21,7 +21,8 @@ export interface SupervisedDaemon extends AsyncDisposable {
    * started again until `start`.
    */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-  start(): void;
+  /** Starts it again, from now on with the entry of another copy of the tree if one is given. */
+  start(entry?: string): void;
   pid(): number;
   /** All lines of all its processes, parsed. */
   readonly logs: readonly LogLine[];
@@ -46,11 +47,13 @@ export function superviseDaemon(
   let errors = '';
   let wanted = true;
   let child: ChildProcess;
+  let entry = sources;
 
-  function start(): void {
+  function start(next = entry): void {
+    entry = next;
     wanted = true;
     url = '';
-    const started = spawn(process.execPath, [...startOptions, sources], {
+    const started = spawn(process.execPath, [...startOptions, entry], {
       cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -42,7 +42,7 @@ export interface WorldOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** What each daemon has beside the environment of all. */
   readonly environments?: readonly Readonly<Record<string, string>>[];
-  /** Entry of another copy of the tree. */
+  /** Entry of another copy of the tree, which all daemons are started from. */
   readonly sources?: string;
 }
 
