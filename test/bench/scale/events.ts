@@ -8,7 +8,7 @@ import { startStage } from './stage.ts';
 
 const filings = 10;
 const account = accountName(0);
-// Makes bodies of about 500 bytes, so that ten million fit into six GB.
+// Makes bodies of about 500 bytes.
 const notesBytes = 1;
 const chunk = 10_000;
 

@@ -67,8 +67,8 @@ function withTable(text: string, part: string, result: PartResult): string {
 function table(rows: readonly Row[]): string {
   const names = [...new Set(rows.flatMap(Object.keys))];
   const cells = names.map((name) => [name, ...rows.map((row) => format(row[name]))]);
-  const widths = rows.map((_, i) => Math.max(3, ...cells.map((line) => [...(line[i + 1] ?? '')].length)));
-  const first = Math.max(...names.map((name) => [...name].length));
+  const widths = rows.map((_, i) => Math.max(3, ...cells.map((line) => (line[i + 1] ?? '').length)));
+  const first = Math.max(...names.map((name) => name.length));
   const line = ([name = '', ...values]: readonly string[]) =>
     `| ${name.padEnd(first)} | ${values.map((value, i) => value.padStart(widths[i] ?? 0)).join(' | ')} |`;
   const [head = [], ...others] = cells.map(line);
