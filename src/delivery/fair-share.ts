@@ -67,7 +67,9 @@ export function createFairShare({ running, look, now }: FairShareDeps): FairShar
   };
 }
 
-/** Maximum number of drains that a process keeps while others may have fewer; Infinity without others; pure. */
+/**
+ * Maximum number of drains that a process keeps while others may have fewer; Infinity without others; pure.
+ */
 export function fairShareOf({ underWay, processes }: DrainsOfAll): number {
   return processes < 2 ? Infinity : Math.ceil((underWay / processes) * (1 + tolerance));
 }

@@ -1,7 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { partnerKeyPlace } from '../../../src/secrets/seal-place.ts';
-import type { StoredAccount } from '../../../src/accounts/stored-account.ts';
 import { newSubscription } from '../support/delivery-rig.ts';
 import type { Stage } from './stage.ts';
 
@@ -19,31 +16,16 @@ export function accountName(number: number): string {
   return `account-${String(number).padStart(6, '0')}`;
 }
 
-/**
- * Adds accounts as the account store leaves them, and schedules them: many times faster than through the API,
- * which looks for keys of a former account of each name.
- */
+/** Adds accounts through the account store and schedules them, without the API. */
 export async function addAccounts(
   stage: Stage,
   { from, to, baseUrl, pollIntervalMs }: NewAccounts,
 ): Promise<void> {
-  const { redis, keys, pollQueue, sealer } = stage.parts;
-  const now = Date.now();
+  const { stores, pollQueue } = stage.parts;
   await inTurns(from, to, async (i) => {
     const account = accountName(i);
-    const incarnation = randomUUID();
-    const stored: StoredAccount = {
-      v: 1,
-      incarnation,
-      baseUrl,
-      sealedKey: sealer.seal(`k-${account}`, partnerKeyPlace(account, baseUrl)),
-      pollIntervalMs,
-      sweepIntervalMs: null,
-      createdAt: now,
-      updatedAt: now,
-    };
-    await redis.set(keys.account(account).incarnation, `open ${incarnation}`);
-    await redis.hset(keys.accounts, account, JSON.stringify(stored));
+    const settings = { baseUrl, partnerKey: `k-${account}`, pollIntervalMs, sweepIntervalMs: null };
+    await stores.accounts.put(account, settings, Date.now());
     await pollQueue.schedule(account, pollIntervalMs);
   });
 }
