@@ -8,7 +8,10 @@ const subscriptions = 20;
 const events = 500;
 const warmEvents = 250;
 
-/** A backlog of twenty subscriptions drained by 1, 2 and 4 processes, each warm; microseconds of processor time a call. */
+/**
+ * A backlog of twenty subscriptions drained by 1, 2 and 4 processes, each warm; microseconds of processor
+ * time a call.
+ */
 export async function measure(): Promise<void> {
   await using stage = await startStage('everysec');
   for (const processes of sizesOf([1, 2, 4])) await record('delivering', await measureOne(stage, processes));

@@ -12,7 +12,9 @@ const account = accountName(0);
 const notesBytes = 1;
 const chunk = 10_000;
 
-/** A longer and longer log of one account, in a Redis without persistence. Ten million by `BENCH_SIZES` only. */
+/**
+ * A longer and longer log of one account, in a Redis without persistence. Ten million by `BENCH_SIZES` only.
+ */
 export async function measure(): Promise<void> {
   await using stage = await startStage('in memory');
   await using partner = await startPartnerProcess(filings, filings);

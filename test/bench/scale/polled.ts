@@ -6,7 +6,9 @@ export const quickPollMs = 1_000;
 
 const seconds = 10;
 
-/** Milliseconds of processor time a second while nothing changes: polls, and what a daemon does without them. */
+/**
+ * Milliseconds of processor time a second while nothing changes: polls, and what a daemon does without them.
+ */
 export interface PollCost {
   readonly daemonMs: number;
   readonly redisMs: number;

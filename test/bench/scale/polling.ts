@@ -9,7 +9,10 @@ const filings = 10;
 const pollIntervalMs = 5_000;
 const seconds = 10;
 
-/** Two hundred and fifty accounts of ten filings polled by 1, 2 and 4 processes; milliseconds of processor time a poll. */
+/**
+ * Two hundred and fifty accounts of ten filings polled by 1, 2 and 4 processes; milliseconds of processor
+ * time a poll.
+ */
 export async function measure(): Promise<void> {
   await using stage = await startStage('everysec');
   await using partner = await startPartnerProcess(filings, filings);

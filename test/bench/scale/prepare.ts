@@ -41,7 +41,10 @@ export async function untilBaselined(stage: Stage, accounts: number): Promise<vo
   }
 }
 
-/** Registers subscriptions, each of an account and with a URL that `at` returns for its number; `matching` false: for an event type that no benchmark appends. */
+/**
+ * Registers subscriptions, each of an account and with a URL that `at` returns for its number; `matching`
+ * false: for an event type that no benchmark appends.
+ */
 export async function addSubscriptions(
   stage: Stage,
   from: number,
