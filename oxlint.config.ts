@@ -100,6 +100,8 @@ const folders: Readonly<Record<string, Folder>> = {
     own: [],
     pure: true,
   },
+  'delivery/lagging': { may: delivery, own: ['schedule', 'blocked'] },
+  'delivery/window': { may: ['memory'], own: ['schedule'], pure: true },
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
   'delivery/snapshot': { may: delivery, own: ['schedule', 'store', 'replay', '*.ts'] },

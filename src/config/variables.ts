@@ -76,7 +76,7 @@ export const variables = {
   DOUBT_SHOWN_PERCENT: withDefault(integer(0, 100), '10', '10'),
   DELIVERY_TIMEOUT_MS: withDefault(integer(10, 600_000), '15000', '15000'),
   DELIVERY_RETRY_MS: withDefault(integers(1, 30 * day, 50), retryDelays, '5000,300000,1800000'),
-  DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '10', '10'),
+  DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '64', '64'),
   DELIVERY_ALLOW_CIDRS: optional(cidrs, '127.0.0.0/8,::1/128'),
   DELIVERY_ALLOW_HTTP: withDefault(boolean, 'false', 'true'),
   DELIVERY_ATTEMPT_DETAILS: withDefault(attemptDetails, 'failures', 'all'),

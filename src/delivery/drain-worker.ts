@@ -6,6 +6,7 @@ import type { QueueShards } from '../redis/shards/queue-shards.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain/drain.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
+import { createTurns } from './take-turns.ts';
 
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
@@ -51,6 +52,7 @@ const askAgainMs = 250;
 export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const { queue, shards, concurrency } = deps;
   const stopping = new AbortController();
+  const inTurn = createTurns();
   let running = 0;
 
   async function isDrainedInFormerShard({ account, subscription }: DrainJob): Promise<boolean> {
@@ -81,6 +83,14 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     }
   }
 
+  // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out again
+  // before all others. Two drains of a subscription in one process would do all work twice, and the process
+  // would fall further behind until nothing else had its turn.
+  function drainInTurn(job: Job<DrainJob>, token: string | undefined, shard: number): Promise<void> {
+    const { account, subscription } = job.data;
+    return inTurn(`${account} ${subscription}`, () => drain(job, token, shard));
+  }
+
   // BullMQ uses the clocks of the processes. A wake-up that comes too early by such a clock is left to the
   // account's next poll, because it might come too early again and again.
   async function wake({ account, subscription, at = 0 }: DrainJob): Promise<void> {
@@ -94,7 +104,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     concurrency,
     lockMs: 6_000,
     stalledMs: 3_000,
-    process: (job, token, shard) => (job.name === 'wake' ? wake(job.data) : drain(job, token, shard)),
+    process: (job, token, shard) => (job.name === 'wake' ? wake(job.data) : drainInTurn(job, token, shard)),
     onError: deps.onError,
     onFailed: (job, error) =>
       deps.onError(nameFailure(`drain of ${job?.data.account} ${job?.data.subscription}`, error)),

@@ -38,6 +38,7 @@
  * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
  * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
  * | `P:{a}:by-age`                | zset   | with the account              | subscription store            | API                |
+ * | `P:{a}:lagging`               | zset   | while it has subscriptions    | after polls                   | after polls        |
  * | `P:{a}:resting`               | hash   | while any rests               | settle, set-block, sub. store | waking             |
  * | `P:{a}:idempotency:<hash>`    | string | 24 hours                      | subscription store            | subscription store |
  * | `P:{a}:sub:<id>`              | hash   | with the subscription         | drain, subscription store     | drain, API         |
@@ -126,6 +127,8 @@ export interface AccountKeys {
    */
   readonly byAge: string;
   readonly resting: string;
+  /** What the last look for subscriptions that lag has found (src/delivery/lagging/begin-look.lua). */
+  readonly lagging: string;
   /** The idempotency keys in use, with the bytes of their records, by the time in ms at which they expire. */
   readonly registrations: string;
   /** The bytes that are stored through the API, without tokens (src/redis/quota/quota.lua). */
@@ -196,6 +199,7 @@ function accountKeys(base: string): AccountKeys {
     subscriptions: `${base}:subscriptions`,
     byAge: `${base}:by-age`,
     resting: `${base}:resting`,
+    lagging: `${base}:lagging`,
     registrations: `${base}:registrations`,
     quota: `${base}:quota`,
     idempotency: (hash) => `${base}:idempotency:${hash}`,

@@ -4,6 +4,7 @@ import { createSubscriptionMender } from '../../delivery/blocked/mend-subscripti
 import { createDrainQueue } from '../../delivery/drain-queue.ts';
 import { createDrainWorker } from '../../delivery/drain-worker.ts';
 import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
+import { createLaggards } from '../../delivery/lagging/laggards.ts';
 import { createSubscriptionWaker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
@@ -60,7 +61,9 @@ export function createDeliveryParts(
     lookup,
   } = deps;
   const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
-  const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
+  const { deliveries } = stores.subscriptions;
+  const laggards = createLaggards({ redis, keys, log: stores.log, deliveries, now: clock.now });
+  const waker = createSubscriptionWaker({ ...stores, laggards, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const callbacks = createCallbackClient({
     policy: egress,

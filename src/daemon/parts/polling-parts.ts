@@ -8,6 +8,7 @@ import { observePolling } from '../../monitoring/observe-polling.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
+import { createPaced } from '../../polling/schedule/paced.ts';
 import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
 import type { AccountRecords } from '../../records/account-records.ts';
 import { failureOf, type UnreadableError } from '../../redis/unreadable-record.ts';
@@ -22,6 +23,8 @@ const pollsAtOnce = 200;
 // Milliseconds between two wake-ups, during a long poll, of subscriptions that a crash or a failure left
 // asleep.
 const pollUpkeepMs = 30_000;
+// Minimum milliseconds between two such wake-ups of an account by this process, however often it is polled.
+const wakeEveryMs = 2_000;
 // Milliseconds that polls may take to end.
 const endMs = 5_000;
 
@@ -56,11 +59,13 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     onRequest: observer.onRequest,
   });
 
+  const keepAwake = createPaced(wakeEveryMs, waker.keepAwake);
+
   // Runs after each poll, and every `pollUpkeepMs` during a long one.
   async function upkeep(account: string, failure: UnreadableError | null): Promise<void> {
     const counts = async () => boundedCounts(await stores.snapshot.counts(account));
     const failures = await Promise.all([
-      failureOf(() => waker.wakeLagging(account)),
+      failureOf(() => keepAwake(account)),
       failureOf(() => stores.countHistory.note(account, clock.now(), counts)),
     ]);
     await records.lookAndReport(

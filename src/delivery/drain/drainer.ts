@@ -7,6 +7,7 @@ import { blockAfter, isLasting, UnusableSettingsError } from '../blocked/block-p
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
 import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
+import { createSubscriptionWindows } from '../window/places.ts';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 
@@ -27,7 +28,7 @@ export interface SubscriptionDrainer {
 }
 
 export interface SubscriptionDrainerDeps
-  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache'>, SendCallbackDeps {
+  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows'>, SendCallbackDeps {
   readonly sealer: Sealer;
   /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
@@ -50,6 +51,7 @@ const cannotBlockMs = 5_000;
 export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): SubscriptionDrainer {
   const opened = createBoundedMap<string, KeptReady>(openedMax);
   const laneCache = createLaneCache();
+  const windows = createSubscriptionWindows(deps.maxInFlight);
 
   function open(account: string, id: string, settings: string): ReadySubscription {
     const key = `${account}/${id}`;
@@ -111,7 +113,12 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   return {
     async drain(account, id, signal, othersWait) {
       try {
-        return await drainSubscription({ ...deps, open, othersWait, laneCache }, account, id, signal);
+        return await drainSubscription(
+          { ...deps, open, othersWait, laneCache, windows },
+          account,
+          id,
+          signal,
+        );
       } catch (error) {
         if (error instanceof UnusableSettingsError) return holdBackOrMend(account, id, error);
         const unreadable = toUnreadable(error);

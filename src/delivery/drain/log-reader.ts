@@ -50,6 +50,14 @@ export interface LogReaderDeps {
   readonly now: () => number;
 }
 
+/**
+ * Number of entries that a drain reads at a time, of a subscription with so many callbacks in flight at most.
+ * It does not follow the window: drains that read the same stretch of the log share it.
+ */
+export function entriesAtOnce(maxInFlight: number): number {
+  return Math.min(4 * maxInFlight, 40);
+}
+
 /** Reads on from where a subscription's cursor starts. */
 export function createLogReader(deps: LogReaderDeps, start: Checkpoint): LogReader {
   const { scheduler, cursor, batch } = deps;

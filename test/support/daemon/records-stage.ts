@@ -75,6 +75,11 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
     waits: nobodyWaits,
     silent: ['garbage'],
   },
+  lagging: {
+    garbage: (redis, key) => redis.zadd(key, 0, 'garbage'),
+    waits: nobodyWaits,
+    silent: ['garbage'],
+  },
   registrations: {
     garbage: (redis, key) => redis.zadd(key, 0, 'garbage'),
     waits: nobodyWaits,
