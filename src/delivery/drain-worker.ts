@@ -83,9 +83,9 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     }
   }
 
-  // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out again
-  // before all others. Two drains of a subscription in one process would do all work twice, and the process
-  // would fall further behind until nothing else had its turn.
+  // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out
+  // again before all others. Two drains of a subscription in one process would do all work twice, and the
+  // process would fall further behind until nothing else had its turn.
   function drainInTurn(job: Job<DrainJob>, token: string | undefined, shard: number): Promise<void> {
     const { account, subscription } = job.data;
     return inTurn(`${account} ${subscription}`, () => drain(job, token, shard));

@@ -46,8 +46,9 @@ export interface PollQueue {
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
   /**
-   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`; shard by shard,
-   * in each in the order of the times at which they were due. The accounts that are not overdue cost nothing.
+   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`; shard by
+   * shard, in each in the order of the times at which they were due. The accounts that are not overdue cost
+   * nothing.
    */
   overdue(from: number, count: number): Promise<string[]>;
   /**
@@ -69,9 +70,9 @@ export interface PollQueue {
   release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
   /**
-   * Moves every schedule that is not in its account's shard to that one, without a poll in between; it removes
-   * that of an account for which `everyMs` is null. Safe to repeat; a crash leaves some in both shards, where a
-   * poll too soon is left out. Reads all schedules, a few at a time.
+   * Moves every schedule that is not in its account's shard to that one, without a poll in between; it
+   * removes that of an account for which `everyMs` is null. Safe to repeat; a crash leaves some in both
+   * shards, where a poll too soon is left out. Reads all schedules, a few at a time.
    */
   moveSchedules(everyMs: (account: string) => Promise<number | null>): Promise<void>;
   /** Polls once, as soon as a worker is free; a second call before that changes nothing. */

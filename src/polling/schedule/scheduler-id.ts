@@ -14,7 +14,9 @@ export function accountOf(id: string): string | null {
   return id.startsWith(idStart) ? id.slice(idStart.length) : null;
 }
 
-/** The accounts that have a scheduler in one BullMQ queue; one that comes or goes meanwhile may be left out. */
+/**
+ * The accounts that have a scheduler in one BullMQ queue; one that comes or goes meanwhile may be left out.
+ */
 export async function* scheduledIn(redis: RedisClient, repeatKey: string): AsyncGenerator<string> {
   let cursor = '0';
   do {
