@@ -15,7 +15,16 @@ interface Folder {
 
 const fastify = ['fastify', '@fastify/*', '@scalar/*'];
 // Libraries that may be imported only in the folders that have them.
-const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'negotiator', 'undici'];
+const placed = [
+  ...fastify,
+  '@opentelemetry/*',
+  'bullmq',
+  'ioredis',
+  'got',
+  'negotiator',
+  'rate-limiter-flexible',
+  'undici',
+];
 const io = [
   'p-queue',
   'pino',
@@ -71,6 +80,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'accounts/sessions': { may: below, own: ['token-store.ts'] },
   partner: { may: [...below, 'names', 'waiting'], has: ['got'] },
   'partner/body': { may: below, own: ['filing-schema.ts', 'partner-error.ts', 'partner-http.ts'] },
+  'partner/shared-budget': { may: ['redis'], own: [], has: ['rate-limiter-flexible'] },
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },

@@ -22,6 +22,8 @@ export type Config = {
   readonly http: { readonly host: string; readonly port: number };
   /** Port that serves health and metrics, beside the API or without it; null for none. */
   readonly metricsPort: number | null;
+  /** Whether each account has metrics of its own; `auto` decides by their number. */
+  readonly metricsPerAccount: 'auto' | 'true' | 'false';
   /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   /** Address of the page as others open it, without a slash at its end; null where it is not known. */
@@ -40,6 +42,8 @@ export type Config = {
     readonly pollIntervalMs: number;
     readonly sweepIntervalMs: number;
     readonly maxRps: number;
+    /** Requests a second to one partner host, over all accounts and processes; null for no such bound. */
+    readonly totalRps: number | null;
     readonly concurrency: number;
     readonly timeoutMs: number;
   };
@@ -181,6 +185,7 @@ function arrange(values: Values): Config {
     queueShards: values.QUEUE_SHARDS ?? (isCluster(values.REDIS_URL) ? clusterShards : 1),
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
+    metricsPerAccount: values.METRICS_PER_ACCOUNT,
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     publicUrl: values.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     frameAncestors: values.FRAME_ANCESTORS ?? [],
@@ -191,6 +196,7 @@ function arrange(values: Values): Config {
       pollIntervalMs: values.POLL_INTERVAL_MS,
       sweepIntervalMs: values.SWEEP_INTERVAL_MS,
       maxRps: values.PARTNER_MAX_RPS,
+      totalRps: values.PARTNER_TOTAL_RPS ?? null,
       concurrency: values.PARTNER_CONCURRENCY,
       timeoutMs: values.PARTNER_TIMEOUT_MS,
     },

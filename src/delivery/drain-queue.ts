@@ -3,6 +3,7 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
 import { createShardedQueue } from '../redis/jobs/sharded-queue.ts';
 import type { QueueShards } from '../redis/shards/queue-shards.ts';
+import type { DrainsOfAll } from './fair-share.ts';
 
 /** Data of the jobs in the queue `drain`: only ids, because the log and the cursors hold the truth. */
 export interface DrainJob {
@@ -34,6 +35,11 @@ export interface DrainQueue {
   isUnderWay(account: string, subscription: string, shard: number): Promise<boolean>;
   /** Number of wake-ups that wait for a worker, in all shards. */
   waiting(): Promise<number>;
+  /**
+   * The drains of all processes. Where Redis does not show its clients, this process is taken for the only
+   * one.
+   */
+  ofAll(): Promise<DrainsOfAll>;
   close(): Promise<void>;
 }
 
@@ -85,6 +91,12 @@ export function createDrainQueue(
     },
     async waiting() {
       return sum(await Promise.all(sharded.all().map((queue) => queue.getWaitingCount())));
+    },
+    async ofAll() {
+      const active = sharded.all().map((queue) => queue.getActiveCount());
+      // The worker of the first shard waits under a name of that shard in each process.
+      const [processes, ...underWay] = await Promise.all([sharded.of(0).getWorkersCount(), ...active]);
+      return { underWay: sum(underWay), processes };
     },
     close: sharded.close,
   };

@@ -5,6 +5,7 @@ import { createJobWorker } from '../redis/jobs/job-worker.ts';
 import type { QueueShards } from '../redis/shards/queue-shards.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain/drain.ts';
+import { createFairShare } from './fair-share.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
 import { createTurns } from './take-turns.ts';
 
@@ -43,6 +44,8 @@ export interface DrainWorkerDeps {
 
 // Milliseconds until a drain is tried again that has to wait for one in another shard.
 const askAgainMs = 250;
+// Milliseconds until a drain that was left to other processes is offered again.
+const handOverMs = 100;
 
 /**
  * Starts the workers of the queue `drain`. Its jobs are safe to run again: a killed one is repeated within 9
@@ -54,6 +57,11 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const stopping = new AbortController();
   const inTurn = createTurns();
   let running = 0;
+  const share = createFairShare({
+    running: () => running,
+    look: queue.ofAll,
+    now: () => performance.now(),
+  });
 
   async function isDrainedInFormerShard({ account, subscription }: DrainJob): Promise<boolean> {
     const former = shards.formerHomeOf(account);
@@ -66,11 +74,35 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     const isElsewhere = () => shards.homeOf(account) !== shard;
     await shards.known();
     if (isElsewhere()) return queue.wake(account, [subscription]);
-    if (await isDrainedInFormerShard(job.data)) {
-      await job.moveToDelayed(Date.now() + askAgainMs, token);
+    const laterMs = (await isDrainedInFormerShard(job.data))
+      ? askAgainMs
+      : share.isForOthers(subscription)
+        ? handOverMs
+        : 0;
+    if (laterMs > 0) {
+      await job.moveToDelayed(Date.now() + laterMs, token);
       throw new DelayedError();
     }
-    const othersWait = async () => isElsewhere() || (running >= concurrency && (await queue.waiting()) > 0);
+    let leaves = false;
+    const othersWait = async () => {
+      if (isElsewhere()) return true;
+      leaves ||= await share.mayLeave();
+      return leaves || (running >= concurrency && (await queue.waiting()) > 0);
+    };
+    // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out again
+    // before all others. Two drains of a subscription in one process would do all work twice, and the process
+    // would fall further behind until nothing else had its turn.
+    try {
+      await inTurn(`${account} ${subscription}`, () => drainNow(job.data, othersWait));
+    } finally {
+      if (leaves) share.left(subscription);
+    }
+  }
+
+  async function drainNow(
+    { account, subscription }: DrainJob,
+    othersWait: () => Promise<boolean>,
+  ): Promise<void> {
     running += 1;
     try {
       const { wakeAt } = await deps.drain(account, subscription, stopping.signal, othersWait);
@@ -81,14 +113,6 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     } finally {
       running -= 1;
     }
-  }
-
-  // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out
-  // again before all others. Two drains of a subscription in one process would do all work twice, and the
-  // process would fall further behind until nothing else had its turn.
-  function drainInTurn(job: Job<DrainJob>, token: string | undefined, shard: number): Promise<void> {
-    const { account, subscription } = job.data;
-    return inTurn(`${account} ${subscription}`, () => drain(job, token, shard));
   }
 
   // BullMQ uses the clocks of the processes. A wake-up that comes too early by such a clock is left to the
@@ -104,7 +128,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     concurrency,
     lockMs: 6_000,
     stalledMs: 3_000,
-    process: (job, token, shard) => (job.name === 'wake' ? wake(job.data) : drainInTurn(job, token, shard)),
+    process: (job, token, shard) => (job.name === 'wake' ? wake(job.data) : drain(job, token, shard)),
     onError: deps.onError,
     onFailed: (job, error) =>
       deps.onError(nameFailure(`drain of ${job?.data.account} ${job?.data.subscription}`, error)),

@@ -11,6 +11,9 @@
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
  * | `P:shards`                    | string | from the first change on      | each process                  | each process       |
+ * | `P:marks:<kind>`              | zset   | an hour after the last        | all that change an account    | gauges             |
+ * | `P:polled`                    | zset   | with the accounts             | after polls                   | monitoring         |
+ * | `P:budget:{<host>}`           | hash   | seconds                       | take-turns.lua                | polling, API       |
  * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
  * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
  * | `P:witness:<a>`               | stream | an hour                       | after commits                 | polling            |
@@ -67,6 +70,12 @@ export interface Keys {
   aofMark(n: number): string;
   /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
+  /** Accounts by the time at which they were marked for the gauges (src/monitoring/gauges/account-marks.ts). */
+  marks(kind: 'polled' | 'changed'): string;
+  /** Accounts by the time of their last poll. */
+  readonly polled: string;
+  /** The turns that requests to a partner host have taken (src/partner/shared-budget). */
+  hostBudget(host: string): string;
   readonly accounts: string;
   /** The operator's sessions of the page. */
   readonly sessions: string;
@@ -158,6 +167,9 @@ export function createKeys(prefix: string): Keys {
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,
+    marks: (kind) => `${prefix}:marks:${kind}`,
+    polled: `${prefix}:polled`,
+    hostBudget: (host) => `${prefix}:budget:{${host}}`,
     accounts: `${prefix}:accounts`,
     sessions: `${prefix}:sessions`,
     commits: `${prefix}:commits`,

@@ -9,6 +9,7 @@ import { createSubscriptionWaker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
+import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
 import type { AccountRecords } from '../../records/account-records.ts';
 import { createDeliveryRepairer } from '../../records/repair-delivery.ts';
@@ -37,6 +38,7 @@ interface DeliveryPartsDeps extends OpenStore {
   readonly records: AccountRecords;
   readonly tracing: Tracing;
   readonly lookup: HostLookup;
+  readonly accountMarks: AccountMarks;
 }
 
 /** Makes the drain queue, the callback client and the drainer, and adds the parts to close to `closing`. */

@@ -3,8 +3,11 @@ import type { Config } from '../../config/config.ts';
 import type { SubscriptionWaker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
-import { boundedCounts } from '../../monitoring/gauges.ts';
+import { boundedCounts } from '../../monitoring/gauges/bounded-counts.ts';
+import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
+import { createHostBudgets, type HostBudgets } from '../../partner/shared-budget/host-budgets.ts';
+import { createTurnLimiter } from '../../partner/shared-budget/turn-limiter.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
@@ -34,12 +37,13 @@ export interface PollingPartsDeps extends OpenStore {
   readonly tracing: Tracing;
   readonly waker: SubscriptionWaker;
   readonly lookup: HostLookup;
+  readonly accountMarks: AccountMarks;
 }
 
 /** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
   const { connections, shards, clock, stores, records, tracing, waker, watch, onError } = deps;
-  const { logger, metrics, lookup } = deps;
+  const { logger, metrics, lookup, accountMarks } = deps;
   const { filingBytesMax } = config;
   const pollQueue = createPollQueue(connections.failFast(), shards, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
@@ -49,13 +53,15 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     now: () => performance.now(),
   });
 
-  const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
+  const observer = observePolling({ logger, metrics, tracing, tally: polls, accountMarks, filingBytesMax });
+  const hostBudgets = shareBudget(config, deps);
   const partners = createPartnerConnections({
     clock,
     random: deps.random,
     partner: config.polling,
     lookup,
     filingBytesMax,
+    hostBudgets,
     onRequest: observer.onRequest,
   });
 
@@ -108,5 +114,10 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     });
     return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop: worker.close };
   }
-  return { pollQueue, polls, partners, startPolling };
+  return { pollQueue, polls, partners, hostBudgets, startPolling };
+}
+
+function shareBudget({ polling }: Config, { redis, keys, random }: OpenStore): HostBudgets | null {
+  if (polling.totalRps === null) return null;
+  return createHostBudgets({ limiter: createTurnLimiter(redis, keys, polling.totalRps), random });
 }

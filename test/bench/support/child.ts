@@ -5,6 +5,7 @@ import { startOptions } from '../../support/daemon/start-options.ts';
 
 /** A process of its own that runs a module and answers questions; it ends with this process at the latest. */
 export interface Child<Question> extends AsyncDisposable {
+  readonly pid: number;
   /** One at a time. */
   ask<Answer>(question: Question): Promise<Answer>;
 }
@@ -32,6 +33,7 @@ export async function startChild<Question>(
   });
   await once(child, 'message');
   return {
+    pid: child.pid ?? 0,
     async ask<Answer>(question: Question) {
       const answered = once(child, 'message');
       child.send(question as object);

@@ -81,19 +81,21 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
   };
 }
 
-const eventType = 'filing.pending';
+/** The type of every event in a filled log. */
+export const eventType = 'filing.pending';
 
 // About 1.5 KB of body, as that of a filing with its usual fields.
 const usualNotes = 900;
 const appendedAtOnce = 200;
 const appendedBytes = 1024 * 1024;
 
-async function fillLog(
+/** Appends an event of about 1.5 KB for each of so many filings to an account's log. */
+export async function fillLog(
   redis: RedisClient,
   keys: Pick<AccountKeys, 'head' | 'events' | 'bodies' | 'filingEvents'>,
   account: string,
   events: number,
-  notesBytes: number,
+  notesBytes = usualNotes,
 ): Promise<FilledEvent[]> {
   const head = toCheckpoint((await redis.get(keys.head)) ?? '0')?.position ?? 0;
   const filled: FilledEvent[] = [];
@@ -139,7 +141,8 @@ function eventOf(account: string, position: number, notesBytes: number) {
   });
 }
 
-function newSubscription(account: string, url: string) {
+/** A subscription of an account to all changes of filings. */
+export function newSubscription(account: string, url: string) {
   return {
     id: `sub_${randomBytes(8).toString('hex')}`,
     account,

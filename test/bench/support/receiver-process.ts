@@ -21,6 +21,7 @@ export interface Arrival {
  * all else with 200 at once.
  */
 export interface ReceiverProcess extends AsyncDisposable {
+  readonly pid: number;
   readonly url: string;
   /** What has arrived since the last call. */
   arrivals(): Promise<Arrival[]>;
@@ -38,6 +39,7 @@ export async function startReceiverProcess({ tls = false } = {}): Promise<Receiv
   const child = await startChild<Question>(import.meta.url, tls ? ['tls'] : []);
   const origin = tls ? 'https://localhost' : 'http://127.0.0.1';
   return {
+    pid: child.pid,
     url: `${origin}:${await child.ask<number>('port')}`,
     arrivals: () => child.ask<Arrival[]>('arrivals'),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
