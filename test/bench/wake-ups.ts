@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createDrainQueue } from '../../src/delivery/drain-queue.ts';
 import { createDrainWorker } from '../../src/delivery/drain-worker.ts';
@@ -26,6 +27,8 @@ interface Taken {
   readonly aSecond: number;
   readonly cpuMs: number;
   readonly wallMs: number;
+  /** Number since the start of the process, the warm-up included. */
+  readonly all: number;
 }
 
 /**
@@ -50,10 +53,18 @@ async function measure(cluster: PrivateCluster, processes: number, order: Order)
   const after = await cluster.cpuMs();
   const wallMs = Math.max(...taken.map((each) => each.wallMs));
   const share = (ms: number) => `${((100 * ms) / wallMs).toFixed(0)} %`;
+  const total = (of: (each: Taken) => number) => taken.reduce((sum, each) => sum + of(each), 0);
+  const primariesMs = after.map((ms, i) => ms - (before[i] ?? 0));
+  const processMs = total(({ cpuMs }) => cpuMs) / total((each) => (each.aSecond * each.wallMs) / 1_000);
+  const redisMs = primariesMs.reduce((sum, ms) => sum + ms, 0) / total(({ all }) => all);
   print(`${processes} processes, ${order.shards} shards, ${order.subscriptions} at once`, {
-    'wake-ups/s': taken.reduce((sum, each) => sum + each.aSecond, 0),
+    'wake-ups/s': total(({ aSecond }) => aSecond),
     'CPU of processes': taken.map(({ cpuMs }) => share(cpuMs)).join(' '),
-    'CPU of primaries': after.map((ms, i) => share(ms - (before[i] ?? 0))).join(' '),
+    'ms each': processMs,
+    'CPU of primaries': primariesMs.map(share).join(' '),
+    'ms each in all': redisMs,
+    // What the processors of this machine could do, were they all for this.
+    'bound by CPU': (cpus().length * 1_000) / (processMs + redisMs),
   });
   await Promise.all(children.map((child) => child[Symbol.asyncDispose]()));
 }
@@ -115,7 +126,7 @@ async function takeWakeUps(url: string, name: string, order: Order): Promise<Tak
   await worker.close();
   await queue.close();
   await connections.close();
-  return { aSecond, wallMs, cpuMs: (used.user + used.system) / 1_000 };
+  return { aSecond, wallMs, all: taken, cpuMs: (used.user + used.system) / 1_000 };
 }
 
 if (isChild(import.meta.url)) {

@@ -4,6 +4,7 @@ import { leavesNothing } from '../../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
 import { createShardedQueue } from '../../redis/jobs/sharded-queue.ts';
 import type { QueueShards } from '../../redis/shards/queue-shards.ts';
+import { accountOf, scheduledIn, schedulerId } from './scheduler-id.ts';
 import { staggerOf } from './stagger.ts';
 import type { PollMode } from './plan.ts';
 
@@ -19,6 +20,12 @@ export interface PollJob {
 interface Scheduled {
   readonly account: string;
   readonly pollIntervalMs: number;
+}
+
+interface Place {
+  readonly queue: Queue<PollJob>;
+  /** When the next poll is due, milliseconds. */
+  readonly nextAt: number;
 }
 
 /** Decides when accounts are polled: one BullMQ job scheduler each. */
@@ -39,8 +46,9 @@ export interface PollQueue {
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
   /**
-   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`; in the order
-   * of the times at which they were due. The accounts that are not overdue cost nothing.
+   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`; shard by
+   * shard, in each in the order of the times at which they were due. The accounts that are not overdue cost
+   * nothing.
    */
   overdue(from: number, count: number): Promise<string[]>;
   /**
@@ -62,20 +70,14 @@ export interface PollQueue {
   release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
   /**
-   * Moves every schedule that is not in its account's shard to that one, without a poll in between; it removes
-   * that of an account for which `everyMs` is null. Safe to repeat; a crash leaves some in both shards, where a
-   * poll too soon is left out. Reads all schedules, a few at a time.
+   * Moves every schedule that is not in its account's shard to that one, without a poll in between; it
+   * removes that of an account for which `everyMs` is null. Safe to repeat; a crash leaves some in both
+   * shards, where a poll too soon is left out. Reads all schedules, a few at a time.
    */
   moveSchedules(everyMs: (account: string) => Promise<number | null>): Promise<void>;
   /** Polls once, as soon as a worker is free; a second call before that changes nothing. */
   pollNow(account: string, mode: PollMode): Promise<void>;
   close(): Promise<void>;
-}
-
-// When the next poll of an account is due, in milliseconds on the clock of the process that scheduled it.
-interface NextPoll {
-  readonly queue: Queue<PollJob>;
-  readonly at: number;
 }
 
 /** Name of the queue, for its worker. */
@@ -84,9 +86,6 @@ export const pollQueueName = 'poll';
 // Milliseconds by which a poll may be late because a killed process's job has to be taken over (9 s), or
 // because all places are taken.
 const overdueMs = 10_000;
-// Number of schedulers that are read at a time when some may have to move.
-const schedulersAtOnce = 200;
-const schedulerPrefix = 'poll-';
 // Milliseconds by which the clocks of processes may differ before a schedule is suspect.
 const aheadMs = 5_000;
 
@@ -98,26 +97,32 @@ export function createPollQueue(
 ): PollQueue {
   const sharded = createShardedQueue<PollJob>(pollQueueName, connection, shards, onError);
   const queueOf = sharded.ofAccount;
+
   async function isScheduled(account: string): Promise<boolean> {
     for (const queue of sharded.allOfAccount(account))
       if ((await queue.getJobScheduler(schedulerId(account))) !== undefined) return true;
     return false;
   }
-  async function nextTimes(accounts: readonly Scheduled[]): Promise<Map<string, NextPoll>> {
-    const places = accounts.flatMap(({ account }) =>
-      sharded.allOfAccount(account).map((queue) => ({ account, queue })),
-    );
-    const found = new Map<string, NextPoll>();
-    for (const [queue, theirs] of Map.groupBy(places, (place) => place.queue)) {
-      const ids = theirs.map(({ account }) => schedulerId(account));
-      const times = await connection.zmscore(queue.toKey('repeat'), ...ids);
-      for (const [i, { account }] of theirs.entries()) {
+
+  // The queue in which each account is scheduled, and when its next poll is due; null for those that are not.
+  async function placesOf(accounts: readonly Scheduled[]) {
+    const found = new Map<string, Place>();
+    const searched = sharded.all().map(async (queue) => {
+      const names = accounts.map(({ account }) => account).filter((name) => isQueueOf(queue, name));
+      if (names.length === 0) return;
+      const times = await connection.zmscore(queue.toKey('repeat'), ...names.map(schedulerId));
+      for (const [i, name] of names.entries()) {
         const at = times[i] ?? null;
-        if (at !== null && !found.has(account)) found.set(account, { queue, at: Number(at) });
+        if (at === null || (found.has(name) && queue !== queueOf(name))) continue;
+        found.set(name, { queue, nextAt: Number(at) });
       }
-    }
-    return found;
+    });
+    await Promise.all(searched);
+    return accounts.map(({ account }) => found.get(account) ?? null);
   }
+
+  const isQueueOf = (queue: Queue<PollJob>, account: string) => sharded.allOfAccount(account).includes(queue);
+
   const polls: PollQueue = {
     queues: sharded.all,
     async schedule(account, everyMs) {
@@ -136,44 +141,36 @@ export function createPollQueue(
     },
     isScheduled,
     async suspects(accounts) {
-      const next = await nextTimes(accounts);
-      return accounts.filter(({ account, pollIntervalMs }) =>
-        isSuspect(next.get(account)?.at, pollIntervalMs, Date.now()),
+      const places = await placesOf(accounts);
+      return accounts.filter(({ pollIntervalMs }, i) =>
+        isSuspect(places[i]?.nextAt, pollIntervalMs, Date.now()),
       );
     },
     async overdue(from, count) {
-      const accounts: string[] = [];
       const before = `(${Date.now() - overdueMs}`;
-      let skipped = 0;
+      const ids: string[] = [];
+      let behind = from;
       for (const queue of sharded.all()) {
-        const key = queue.toKey('repeat');
-        const offset = Math.max(0, from - skipped);
-        const ids = await connection.zrangebyscore(
-          key,
-          '-inf',
-          before,
-          'LIMIT',
-          offset,
-          count - accounts.length,
-        );
-        for (const id of ids)
-          if (id.startsWith(schedulerPrefix)) accounts.push(id.slice(schedulerPrefix.length));
-        if (accounts.length >= count) break;
-        if (offset > 0 && ids.length === 0) skipped += await connection.zcount(key, '-inf', before);
-        else skipped = from;
+        const schedulers = queue.toKey('repeat');
+        const limit = ['LIMIT', behind, count - ids.length] as const;
+        const some =
+          ids.length < count ? await connection.zrangebyscore(schedulers, '-inf', before, ...limit) : [];
+        ids.push(...some);
+        behind =
+          some.length > 0 ? 0 : Math.max(0, behind - (await connection.zcount(schedulers, '-inf', before)));
       }
-      return accounts;
+      return ids.flatMap((id) => accountOf(id) ?? []);
     },
     async outdated(accounts) {
-      const next = await nextTimes(accounts);
+      const places = await placesOf(accounts);
       const works = await Promise.all(
-        accounts.map(async ({ account, pollIntervalMs }) => {
-          const poll = next.get(account);
-          if (poll === undefined || isSuspect(poll.at, pollIntervalMs, Date.now())) return false;
-          const key = poll.queue.toKey(`repeat:${schedulerId(account)}`);
+        accounts.map(async ({ account, pollIntervalMs }, i) => {
+          const place = places[i] ?? null;
+          if (place === null || isSuspect(place.nextAt, pollIntervalMs, Date.now())) return false;
+          const id = schedulerId(account);
           const [every, jobs] = await Promise.all([
-            connection.hget(key, 'every'),
-            connection.exists(`${key}:${poll.at}`),
+            connection.hget(place.queue.toKey(`repeat:${id}`), 'every'),
+            connection.exists(place.queue.toKey(`repeat:${id}:${place.nextAt}`)),
           ]);
           return Number(every) === pollIntervalMs && jobs === 1;
         }),
@@ -181,8 +178,8 @@ export function createPollQueue(
       return accounts.filter((_, i) => works[i] !== true);
     },
     async scheduledCount() {
-      const counts = await Promise.all(sharded.all().map((queue) => connection.zcard(queue.toKey('repeat'))));
-      return counts.reduce((sum, count) => sum + count, 0);
+      const counts = sharded.all().map((queue) => connection.zcard(queue.toKey('repeat')));
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     },
     async reschedule({ account, pollIntervalMs }) {
       // BullMQ keeps the time of a scheduler's next job as long as that job exists.
@@ -229,25 +226,6 @@ export function createPollQueue(
  */
 export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, now: number): boolean {
   return nextAt === undefined || nextAt < now - overdueMs || nextAt > now + pollIntervalMs + aheadMs;
-}
-
-// The accounts that have a scheduler in one queue; one that comes or goes meanwhile may be left out.
-async function* scheduledIn(redis: RedisClient, repeatKey: string): AsyncGenerator<string> {
-  let cursor = '0';
-  do {
-    const [next, members] = await redis.zscan(repeatKey, cursor, 'COUNT', schedulersAtOnce);
-    // Members and scores take turns.
-    for (let i = 0; i < members.length; i += 2) {
-      const id = members[i] ?? '';
-      if (id.startsWith(schedulerPrefix)) yield id.slice(schedulerPrefix.length);
-    }
-    cursor = next;
-  } while (cursor !== '0');
-}
-
-// Ids of schedulers and jobs may not consist of digits alone, which an account's name may.
-function schedulerId(account: string): string {
-  return `${schedulerPrefix}${account}`;
 }
 
 // Id of the poll with which a schedule begins.

@@ -10,7 +10,7 @@ export interface Marker {
 /** Blocking reads of sorted sets, one after the other, over one connection for all of them. */
 export interface MarkerWait {
   /**
-   * Takes the member with the lowest score, also one that was taken while nobody waited for this key. Null:
+   * Takes the member with the lowest score, also one that was taken while this key was not waited for. Null:
    * there was none for `seconds` (two at most), Redis did not answer within six, or `stop` was called. Never
    * rejects. A member whose reply is lost is gone.
    */
@@ -22,19 +22,20 @@ export interface MarkerWait {
 export interface MarkerWaitOptions {
   /** Creates a client for these waits alone. In a cluster all keys are of one slot, whose node it is of. */
   readonly open: (key: string) => Promise<Redis>;
-  /** Whether another job could begin now: only then is a member taken that nobody waits for. */
+  /** Whether another job could begin now: only then is a member taken that no worker waits for. */
   readonly hasPlace: () => boolean;
 }
 
 interface Waiter {
-  /** A member that was taken while nobody waited. */
+  /** A member that was taken while its worker did not wait. */
   held: Marker | null;
   resolve: ((marker: Marker | null) => void) | null;
 }
 
 // Maximum seconds of one blocking read.
 const longestSeconds = 2;
-// Seconds of a read that leaves a key out, or to which one may be about to be added: it joins in the next one.
+// Seconds of a read that leaves a key out, or to which one may be about to be added: it joins in the next
+// one.
 const partSeconds = 0.1;
 // Number of such reads after a start, while one worker after the other begins to wait.
 const firstReads = 20;

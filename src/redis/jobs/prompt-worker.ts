@@ -4,7 +4,8 @@ import type { JobPlaces } from './job-places.ts';
 // Milliseconds since the epoch, long past: waiting until then takes no time.
 const pastMs = 1;
 
-// What BullMQ's worker keeps for itself: whether its last request found no job, and jobs taken, not yet begun.
+// What BullMQ's worker keeps for itself: whether its last request found no job, and jobs taken, not yet
+// begun.
 interface MainLoop {
   readonly drained: boolean;
   readonly mainLoopQueue: { numQueued(): number } | null;
@@ -12,8 +13,8 @@ interface MainLoop {
 
 /**
  * A BullMQ worker that begins each job as soon as it has taken it. By default a worker takes all available
- * jobs, a round trip each, and begins the first after it has taken the last. It also asks for a job before
- * it begins one that came with the end of another. Over a slow line, or in a process with too little processor
+ * jobs, a round trip each, and begins the first after it has taken the last. It also asks for a job before it
+ * begins one that came with the end of another. Over a slow line, or in a process with too little processor
  * time, their locks have expired by then, so the jobs are taken again and again. If jobs arrive faster than
  * one a round trip, no job is ever begun.
  */

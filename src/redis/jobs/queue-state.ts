@@ -1,7 +1,9 @@
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../connection/open-client.ts';
 
-/** The jobs and workers of a queue, over all shards. Times are milliseconds on the clocks of the processes. */
+/**
+ * The jobs and workers of a queue, over all shards. Times are milliseconds on the clocks of the processes.
+ */
 export interface QueueState {
   readonly name: string;
   /** In a shard at least, no job is taken until the queue is resumed. */

@@ -121,8 +121,8 @@ export async function openQueueShards(deps: QueueShardsDeps): Promise<ChangingSh
     for (const listener of listeners) listener();
   }
 
-  // Another process may write first; its plan is then the one that the change is made to. A plan that was lost
-  // or cannot be read is replaced by the last known one.
+  // Another process may write first; its plan is then the one that the change is made to. A plan that was
+  // lost or cannot be read is replaced by the last known one.
   async function change(to: (before: ShardPlan) => ShardPlan): Promise<void> {
     for (let attempt = 0; attempt < 10; attempt += 1) {
       const at = performance.now();
