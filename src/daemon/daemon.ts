@@ -15,6 +15,7 @@ import { createMetrics } from '../monitoring/metrics.ts';
 import { createPatientStart } from './patient-start.ts';
 import { failureOf } from '../redis/unreadable-record.ts';
 import { clocksContradict, oldestKept } from './upkeep/retention.ts';
+import { startShardUpkeep } from './upkeep/shard-upkeep.ts';
 import type { Part } from './stop-parts.ts';
 
 /**
@@ -78,6 +79,7 @@ async function startParts(config: Config, deps: PartsDeps, doors: Doors) {
   if (polls) workers.push(parts.startPolling());
   stack.defer(watchClock({ ...parts, wallClock: Date.now }));
   stack.defer(startUpkeep(config, parts));
+  stack.defer(startShardUpkeep(config, parts));
   if (doors.api !== null) await startApi(config, parts, workers, doors.api);
   if (doors.monitoring !== null) await startMonitoring(config, parts, workers, doors.monitoring);
   return { redis: parts.connections.describe, running: stack.move() };

@@ -3,7 +3,8 @@ import type { Config } from '../../config/config.ts';
 import type { SubscriptionWaker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
-import { boundedCounts } from '../../monitoring/gauges.ts';
+import { boundedCounts } from '../../monitoring/gauges/bounded-counts.ts';
+import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
@@ -34,14 +35,15 @@ export interface PollingPartsDeps extends OpenStore {
   readonly tracing: Tracing;
   readonly waker: SubscriptionWaker;
   readonly lookup: HostLookup;
+  readonly accountMarks: AccountMarks;
 }
 
 /** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
-  const { connections, keys, clock, stores, records, tracing, waker, watch, onError } = deps;
-  const { logger, metrics, lookup } = deps;
+  const { connections, shards, clock, stores, records, tracing, waker, watch, onError } = deps;
+  const { logger, metrics, lookup, accountMarks } = deps;
   const { filingBytesMax } = config;
-  const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
+  const pollQueue = createPollQueue(connections.failFast(), shards, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
   const polls = createWorkTally({
     busyFrom: 1,
@@ -49,7 +51,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     now: () => performance.now(),
   });
 
-  const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
+  const observer = observePolling({ logger, metrics, tracing, tally: polls, accountMarks, filingBytesMax });
   const partners = createPartnerConnections({
     clock,
     random: deps.random,
@@ -98,7 +100,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     }
     const worker = createPollWorker({
       connection: connections.blocking(),
-      prefix: keys.queues,
+      shards,
       polling: stores.polling,
       holder: randomUUID(),
       concurrency: pollsAtOnce,
