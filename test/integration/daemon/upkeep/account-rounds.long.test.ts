@@ -48,7 +48,8 @@ async function stage() {
 }
 
 test('a look reads a part of the accounts, and a round all of them', async () => {
-  await using { rounds, trimmed, expected } = await stage();
+  await using staged = await stage();
+  const { rounds, trimmed, expected } = staged;
   await rounds.look();
   expect(trimmed.length).toBeLessThan(accounts);
   const first = trimmed.length;
@@ -59,7 +60,8 @@ test('a look reads a part of the accounts, and a round all of them', async () =>
 });
 
 test('a poll that is overdue is scheduled anew with the next look, whatever part its account is in', async () => {
-  await using { rounds, repeat, rescheduled, soon } = await stage();
+  await using staged = await stage();
+  const { rounds, repeat, rescheduled, soon } = staged;
   const late = ['first', 'account-7', 'account-1100'];
   await client.zadd(repeat, ...late.flatMap((name) => [soon - 60_000, `poll-${name}`]));
   await rounds.look();
@@ -67,7 +69,8 @@ test('a poll that is overdue is scheduled anew with the next look, whatever part
 });
 
 test('schedules that are missing are found with the next look, however many there are', async () => {
-  await using { rounds, repeat, rescheduled } = await stage();
+  await using staged = await stage();
+  const { rounds, repeat, rescheduled } = staged;
   const lost = ['first', 'account-7', 'account-1100'];
   await client.zrem(repeat, ...lost.map((name) => `poll-${name}`));
   await rounds.look();
@@ -75,7 +78,8 @@ test('schedules that are missing are found with the next look, however many ther
 });
 
 test('the overdue schedule of an account that is gone is removed', async () => {
-  await using { rounds, repeat, soon } = await stage();
+  await using staged = await stage();
+  const { rounds, repeat, soon } = staged;
   await client.zadd(repeat, soon - 60_000, 'poll-gone');
   await rounds.look();
   expect(await client.zscore(repeat, 'poll-gone')).toBeNull();
