@@ -22,8 +22,8 @@ const readAtOnce = 50;
 
 /**
  * The sealed texts of these accounts' subscriptions, and those that are remembered with an idempotency key.
- * They are read while they are taken, some at a time; one that comes twice is possible while others are added.
- * Replacing them changes no setting: running drains go on undisturbed.
+ * They are read while they are taken, some at a time; one that comes twice is possible while others are
+ * added. Replacing them changes no setting: running drains go on undisturbed.
  */
 export async function* listSealedSubscriptions(
   redis: RedisClient,
