@@ -2,7 +2,7 @@ import type { Account } from './account-store.ts';
 
 /** A part of the accounts, in no order. */
 export interface AccountSlice {
-  /** Those that can be read. */
+  /** The accounts that can be read. */
   readonly accounts: readonly Account[];
   /** Records of removals under way, or interrupted ones. */
   readonly leaving: readonly { readonly account: string; readonly vacancy: string }[];

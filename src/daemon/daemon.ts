@@ -1,4 +1,5 @@
-import { eachSlice, type AccountSlice } from '../accounts/account-slices.ts';
+import { eachSlice } from '../accounts/account-slices.ts';
+import type { Account } from '../accounts/account-store.ts';
 import type { Config } from '../config/config.ts';
 import { createAccountRounds } from './upkeep/account-rounds.ts';
 import { watchClock } from './upkeep/clock-watch.ts';
@@ -84,26 +85,29 @@ async function startParts(config: Config, deps: PartsDeps, doors: Doors) {
   return { redis: parts.connections.describe, running: stack.move() };
 }
 
-// Maximum number of accounts that are woken at once.
-const wokenAtOnce = 50;
+// Maximum number of accounts that are scheduled or woken at once.
+const startedAtOnce = 50;
 
-async function wakeEach({ accounts }: AccountSlice, wake: (account: string) => Promise<void>): Promise<void> {
-  for (let from = 0; from < accounts.length; from += wokenAtOnce) {
-    const some = accounts.slice(from, from + wokenAtOnce);
-    await Promise.all(some.map(({ account }) => failureOf(() => wake(account))));
-  }
+async function forEach(
+  accounts: readonly Account[],
+  work: (one: Account) => Promise<unknown>,
+): Promise<void> {
+  for (let from = 0; from < accounts.length; from += startedAtOnce)
+    await Promise.all(accounts.slice(from, from + startedAtOnce).map(work));
 }
 
 async function wakeAll({ stores, waker }: Parts): Promise<void> {
-  for await (const slice of eachSlice(stores.accounts.slice)) await wakeEach(slice, waker.wakeBlocked);
+  for await (const { accounts } of eachSlice(stores.accounts.slice))
+    await forEach(accounts, ({ account }) => failureOf(() => waker.wakeBlocked(account)));
 }
 
 async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
   await stores.accounts.finishRemovals();
-  for await (const slice of eachSlice(stores.accounts.slice)) {
-    for (const { account, pollIntervalMs } of await pollQueue.outdated(slice.accounts))
-      await pollQueue.schedule(account, pollIntervalMs);
-    await wakeEach(slice, waker.keepAwake);
+  for await (const { accounts } of eachSlice(stores.accounts.slice)) {
+    await forEach(await pollQueue.outdated(accounts), ({ account, pollIntervalMs }) =>
+      pollQueue.schedule(account, pollIntervalMs),
+    );
+    await forEach(accounts, ({ account }) => failureOf(() => waker.keepAwake(account)));
   }
 }
 

@@ -52,7 +52,8 @@ export async function createParts(
       await catchUp(mending.account, generation, mending.restated);
     },
   });
-  const sealedSubscriptions = (accounts: readonly string[]) => listSealedSubscriptions(redis, keys, accounts);
+  const sealedSubscriptions = (accounts: AsyncIterable<string>) =>
+    listSealedSubscriptions(redis, keys, accounts);
   const secretDeps = { ...config, ...deps, ...store, ...stores, sealedSubscriptions };
   const secrets = stack.use(await startSecretUpkeep(secretDeps, onError));
 

@@ -136,7 +136,7 @@ export interface AccountKeys {
    */
   readonly byAge: string;
   readonly resting: string;
-  /** What the last look for subscriptions that lag has found (src/delivery/lagging/begin-look.lua). */
+  /** The findings of the last look for subscriptions that lag (src/delivery/lagging/begin-look.lua). */
   readonly lagging: string;
   /** The idempotency keys in use, with the bytes of their records, by the time in ms at which they expire. */
   readonly registrations: string;

@@ -35,7 +35,7 @@ export interface AccountRoundsDeps {
 // Maximum number of slices in one look while schedules are missing.
 const slicesMax = 10;
 
-/** What a round has found so far. */
+/** The findings of a round so far. */
 interface Found {
   readonly accounts: number;
   /** Records that have no schedule because they are no readable account. */

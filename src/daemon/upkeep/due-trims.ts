@@ -17,8 +17,8 @@ const lookAgainMs = 3_600_000;
 const rememberedMax = 100_000;
 
 /**
- * Removes an account's events that were kept long enough. A log is read only when its oldest event is due, and
- * once an hour. An unreadable log is skipped: the polls of its account report it.
+ * Removes an account's events that were kept long enough. A log is read only when its oldest event is due,
+ * and once an hour. An unreadable log is skipped: the polls of its account report it.
  */
 export function createDueTrims({ log, before, now }: DueTrimsDeps): (account: string) => Promise<void> {
   // Per account, from which `before` on it is looked at.
@@ -28,7 +28,7 @@ export function createDueTrims({ log, before, now }: DueTrimsDeps): (account: st
     const begunAt = now();
     await log.trim(account, kept);
     const [oldest] = await log.outlineAfter(account, 0, 1);
-    // What an empty log gets from now on is no older than now.
+    // Events of a log that is empty now are no older than now.
     const next = oldest === undefined ? begunAt : oldest.recordedAt + 1;
     dueFrom.set(account, Math.min(next, kept + lookAgainMs));
   }

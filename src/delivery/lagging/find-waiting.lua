@@ -2,8 +2,8 @@
 --
 -- KEYS   1 lagging  2 head  3 subscriptions  4 resting
 -- ARGV   1 now (ms)  2 the keys' common beginning of delivery states, then ids of subscriptions
--- Reply  ids of those that may need a drain now or later, without those that rest and are looked at again when
---        their rest is over
+-- Reply  ids of those that may need a drain now or later, without those that rest and are looked at again
+--        when their rest is over
 --
 -- The delivery states share the account's hash tag with the keys that are named.
 local now, head, found = tonumber(ARGV[1]), string.match(redis.call('GET', KEYS[2]) or '0', '^%d+') or '', {}

@@ -7,9 +7,9 @@ import type { DeliveryState } from '../../subscriptions/subscription.ts';
 import { needsDrain, nextLookAt } from './next-look.ts';
 
 /**
- * Finds the subscriptions of an account that lag behind the log or have an attempt due. What a look at all of
- * them has found is kept in Redis. Until the account gets an event or a subscription, or another writer gives
- * one of them work, later looks read those of which something is due and no others. A look at all of them
+ * Finds the subscriptions of an account that lag behind the log or have an attempt due. The findings of a
+ * look at all of them are kept in Redis. Until the account gets an event or a subscription, or another
+ * writer gives one of them work, later looks read those of which something is due and no others. A look at all of them
  * comes every five minutes at the latest. Nothing is kept of an account without subscriptions.
  */
 export interface Laggards {
@@ -62,7 +62,7 @@ export function createLaggards({ redis, keys, log, deliveries, now }: LaggardsDe
           if (state === undefined || needsDrain(state, position, at)) laggards.push(id);
           next.set(id, state === undefined ? at : (nextLookAt(state, position, at) ?? ''));
         }
-        // Those that wait for a later time are not among them while that time has not come.
+        // A look at all leaves out some that wait for a later time: their entries stay.
         const found = kept === '1' ? next : new Map([...next].filter(([, time]) => time !== ''));
         await endScript.run(
           redis,

@@ -15,8 +15,8 @@ export function needsDrain(state: DeliveryState, head: number, now: number): boo
 }
 
 /**
- * When to look again whether a drain has anything to do, while the log gets no events; milliseconds on Redis's
- * clock; pure. Null: not before something gives the subscription work.
+ * When to look again whether a drain has anything to do, while the log gets no events; milliseconds on
+ * Redis's clock; pure. Null: not before something gives the subscription work.
  */
 export function nextLookAt(state: DeliveryState, head: number, now: number): number | null {
   if (!state.enabled) return null;

@@ -4,8 +4,8 @@ import { createBoundedMap } from '../../memory/bounded-map.ts';
 const rememberedMax = 100_000;
 
 /**
- * Calls `work` for an account unless the last call for it began less than `everyMs` ago and did not fail; then
- * nothing happens.
+ * Calls `work` for an account unless the last call for it began less than `everyMs` ago and did not fail;
+ * then nothing happens.
  */
 export function createPaced(
   everyMs: number,

@@ -30,19 +30,6 @@ async function watchedHarness() {
   };
 }
 
-/** Number of commands of a kind that Redis carries out meanwhile, those in scripts included. */
-async function commandsOf(name: string, work: () => Promise<unknown>): Promise<number> {
-  const count = async () => {
-    const line = (await client.info('commandstats'))
-      .split('\r\n')
-      .find((each) => each.startsWith(`cmdstat_${name}:`));
-    return Number(/calls=(\d+)/.exec(line ?? '')?.[1] ?? 0);
-  };
-  const before = await count();
-  await work();
-  return (await count()) - before;
-}
-
 describe('a look after a poll', () => {
   test('finds whoever lags, has a retry due, a replay or a release to do, and nobody else', async () => {
     await using rig = await watchedHarness();
@@ -130,10 +117,13 @@ describe('a look after a poll', () => {
     await harness.append('a');
     for (const id of [...paused, ...healthy]) await harness.drain(id);
     expect(await woken()).toEqual([]);
-    expect(await commandsOf('hmget', woken)).toBe(0);
+    // A retry that is due, and the end of a pause, as no part of the daemon writes them: only a look that reads
+    // these states finds them.
+    for (const id of healthy) await client.hset(harness.keys.subscription(id).state, 'nextAttemptAt', 1);
+    for (const id of paused) await client.hset(harness.keys.subscription(id).state, 'pausedUntil', 0);
+    expect(await woken()).toEqual([]);
     await harness.append('b');
     // The paused ones are left out although there is something new.
-    expect(await commandsOf('hmget', woken)).toBe(20);
     expect((await woken())?.toSorted()).toEqual(healthy.toSorted());
   });
 
