@@ -12,11 +12,13 @@ import {
   logLevel,
   matching,
   origins,
+  perAccount,
   redisUrl,
   roleSet,
   sampler,
   share,
 } from './value-parsers.ts';
+import { shardsMax } from '../redis/shards/shard-plan.ts';
 import type { ValueParser } from './value-parsers.ts';
 
 /** One environment variable; docs/configuration.md explains it to operators. */
@@ -45,9 +47,11 @@ export const variables = {
   ),
   REDIS_UNSAFE: withDefault(boolean, 'false', 'false'),
   REDIS_WAIT_REPLICAS: withDefault(integer(0, 16), '0', '1'),
+  QUEUE_SHARDS: optional(integer(1, shardsMax), '16'),
   HOST: withDefault(listenHost, '127.0.0.1', '0.0.0.0'),
   PORT: withDefault(integer(0, 65_535), '3000', '3000'),
   METRICS_PORT: optional(integer(0, 65_535), '9464'),
+  METRICS_PER_ACCOUNT: withDefault(perAccount, 'auto', 'false'),
   TRUSTED_PROXIES: optional(cidrs, '10.0.0.0/8'),
   PUBLIC_URL: optional(endpoint, 'https://filings.example.com'),
   FRAME_ANCESTORS: optional(origins, 'https://intranet.example.com'),

@@ -41,6 +41,8 @@ export interface SessionDeps extends SchedulerRules {
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   readonly disableAfterMs: number;
+  /** Whether this process drains other subscriptions of the account now. */
+  readonly othersRead: () => boolean;
   readonly onAttempt: (report: AttemptReport) => void;
   /** Called after retention removed events before the subscription got them. */
   readonly onExpired: (subscription: Subscription, events: number) => void;
@@ -89,7 +91,7 @@ export function openSession(
   { lanes, replay }: Pick<LanesOfDrain, 'lanes' | 'replay'>,
   places: Places,
 ): DrainSession {
-  const { log, now, disableAfterMs } = deps;
+  const { log, now, disableAfterMs, othersRead } = deps;
   const { epoch, timeline, releasedAt, cursor: position, done } = claim.delivery;
   const cursor = createCursor(position, done);
   const stored = { cursor, lanes, health: healthOf(claim.delivery), releasedAt };
@@ -106,7 +108,8 @@ export function openSession(
   const isThrough = ({ position: at, filingId }: LogEntry) =>
     cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true;
   const wantsAgain = (entry: LogEntry) => wants(entry) && isThrough(entry);
-  const reading = { log, account, scheduler, batch: entriesAtOnce(deps.maxInFlight), now };
+  const batch = entriesAtOnce(deps.maxInFlight);
+  const reading = { log, account, scheduler, batch, now, othersRead };
   const reader = createLogReader({ ...reading, cursor, wants }, { position, timeline });
   const readTo = () => reader.known().position;
   const own = { ...reading, subscription: id };

@@ -10,6 +10,7 @@ import { createLaneCache } from './lane-cache.ts';
 import { createSubscriptionWindows } from '../window/places.ts';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
+import { createCounts } from '../../memory/counts.ts';
 
 /** Delivery to subscriptions by name. */
 export interface SubscriptionDrainer {
@@ -28,7 +29,7 @@ export interface SubscriptionDrainer {
 }
 
 export interface SubscriptionDrainerDeps
-  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows'>, SendCallbackDeps {
+  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows' | 'othersRead'>, SendCallbackDeps {
   readonly sealer: Sealer;
   /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
@@ -52,6 +53,7 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   const opened = createBoundedMap<string, KeptReady>(openedMax);
   const laneCache = createLaneCache();
   const windows = createSubscriptionWindows(deps.maxInFlight);
+  const drains = createCounts();
 
   function open(account: string, id: string, settings: string): ReadySubscription {
     const key = `${account}/${id}`;
@@ -112,18 +114,18 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
 
   return {
     async drain(account, id, signal, othersWait) {
+      const othersRead = () => drains.of(account) > 1;
+      const own = { open, othersWait, laneCache, windows, othersRead };
+      drains.add(account);
       try {
-        return await drainSubscription(
-          { ...deps, open, othersWait, laneCache, windows },
-          account,
-          id,
-          signal,
-        );
+        return await drainSubscription({ ...deps, ...own }, account, id, signal);
       } catch (error) {
         if (error instanceof UnusableSettingsError) return holdBackOrMend(account, id, error);
         const unreadable = toUnreadable(error);
         if (unreadable === null) throw error;
         return mendOrHoldBack(account, id, unreadable);
+      } finally {
+        drains.remove(account);
       }
     },
     ping(subscription) {
