@@ -40,6 +40,8 @@ export interface WorldOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** What each daemon has beside the environment of all. */
   readonly environments?: readonly Readonly<Record<string, string>>[];
+  /** Number of subscribers of each account (2). */
+  readonly subscribersOfEach?: number;
   /** Entry of another copy of the tree. */
   readonly sources?: string;
 }
@@ -104,7 +106,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await api().ok('PUT', '/v1/accounts/second', { baseUrl: recorder.baseUrl, partnerKey: 'sandbox-key-2' });
   for (const account of accounts) await untilBaselined(api, account);
   const subscribers: Subscriber[] = [];
-  for (const account of accounts) subscribers.push(...(await subscribe(api(), receiver, account)));
+  for (const account of accounts)
+    subscribers.push(...(await subscribe(api(), receiver, account, options.subscribersOfEach)));
   lives.begin();
 
   const polls = () => daemons.flatMap((daemon) => daemon.polls());
@@ -149,9 +152,15 @@ async function untilBaselined(api: () => ApiCaller, account: string): Promise<vo
   );
 }
 
-async function subscribe(api: ApiCaller, receiver: TapingReceiver, account: string): Promise<Subscriber[]> {
+async function subscribe(
+  api: ApiCaller,
+  receiver: TapingReceiver,
+  account: string,
+  count = 2,
+): Promise<Subscriber[]> {
   const subscribers: Subscriber[] = [];
-  for (const id of [`${account}.a`, `${account}.b`]) {
+  for (let i = 0; i < count; i += 1) {
+    const id = `${account}.${'abcdefghijklmnopqrstuvwxyz'.charAt(i)}`;
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     await api.ok('POST', `/v1/accounts/${account}/subscriptions`, { url: receiver.urlOf(id), secret });
     subscribers.push({ id, account, secret });
