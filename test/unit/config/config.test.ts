@@ -51,7 +51,7 @@ describe('the defaults', () => {
         retryMs: [
           5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
         ],
-        maxInFlight: 10,
+        maxInFlight: 64,
         allowCidrs: [],
         allowHttp: false,
         disableAfterMs: 432_000_000,
