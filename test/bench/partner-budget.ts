@@ -3,6 +3,7 @@ import { usageOf } from '../support/daemon/process-usage.ts';
 import {
   createAccounts,
   mostInASecond,
+  shortestSpan,
   startPollers,
   startSharedHost,
 } from '../support/partner/shared-host.ts';
@@ -51,6 +52,10 @@ async function measure(totalRps: number, processes: number): Promise<void> {
   print(`${totalRps} a second, ${processes} processes`, {
     'share of the budget': during.length / took / totalRps,
     'most in any second': mostInASecond(during.map(({ at }) => at)),
+    'one more than it in ms': shortestSpan(
+      during.map(({ at }) => at),
+      totalRps,
+    ),
     'fewest of an account': Math.min(...counts),
     'most of an account': Math.max(...counts),
     'cores of the daemons': cpu / took,

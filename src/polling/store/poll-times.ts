@@ -37,7 +37,7 @@ export function createPollTimes(redis: RedisClient, keys: Pick<Keys, 'polled' | 
     },
     async oldestPolled() {
       for (let look = 0; look < looksMax; look += 1) {
-        const flat = await redis.zrange(keys.polled, 0, lookedAt - 1, 'WITHSCORES');
+        const flat = await redis.zrange(keys.polled, '0', String(lookedAt - 1), 'WITHSCORES');
         const names = flat.filter((_, i) => i % 2 === 0);
         if (names.length === 0) return null;
         const kept = await redis.hmget(keys.accounts, ...names);
