@@ -83,7 +83,12 @@ export async function startPollers(
   processes: number,
   environment: Readonly<Record<string, string>>,
 ): Promise<DaemonProcess[]> {
-  const shared = { REDIS_URL: redis.url, REDIS_PREFIX: redis.prefix, PARTNER_MAX_RPS: '1000', ...environment };
+  const shared = {
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: redis.prefix,
+    PARTNER_MAX_RPS: '1000',
+    ...environment,
+  };
   return Promise.all(
     Array.from({ length: processes }, (_, i) =>
       startDaemonProcess({ ...shared, ROLES: i === 0 ? 'api,poll' : 'poll' }),
