@@ -30,7 +30,7 @@ async function measure(totalRps: number, processes: number): Promise<void> {
   const accounts = Array.from({ length: 20 }, (_, i) => `account-${i}`);
   await using redis = await startPrivateRedis('everysec');
   await using host = await startSharedHost(Object.fromEntries(accounts.map((name) => [name, 20])));
-  const environment = { PARTNER_TOTAL_RPS: String(totalRps), LOG_LEVEL: 'warn' };
+  const environment = { PARTNER_TOTAL_RPS: String(totalRps), LOG_LEVEL: 'info' };
   const daemons = await startPollers({ ...redis, prefix: 'bench' }, processes, environment);
   await using stack = new AsyncDisposableStack();
   for (const daemon of daemons) stack.use(daemon);
