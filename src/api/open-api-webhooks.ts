@@ -98,7 +98,11 @@ const accountData = record({
   lastError: nullable(Type.String(), { description: 'Why the last poll failed.' }),
   late: Type.Optional(
     record(
-      { reason: Type.String({ examples: ['partner_budget'] }), waitedMs: Type.Integer(), detail: Type.String() },
+      {
+        reason: Type.String({ examples: ['partner_budget'] }),
+        waitedMs: Type.Integer(),
+        detail: Type.String(),
+      },
       { description: 'Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS.' },
     ),
   ),

@@ -35,7 +35,9 @@ export interface RequestLimits {
   readonly concurrency: number;
 }
 
-/** Resolves when the host's budget, which all accounts share, has a turn for a request; it is sent at once. */
+/**
+ * Resolves when the host's budget, which all accounts share, has a turn for a request, which is sent at once.
+ */
 export type Turn = (urgency: Urgency, signal: AbortSignal) => Promise<void>;
 
 // Requests that wait for a place of the account, by their urgency.

@@ -150,8 +150,7 @@ export function createAccountPoller(
     const isNew = !polled.has(connection);
     const stalled = polled.get(connection) ?? createStalledSearch(deps);
     polled.set(connection, stalled);
-    if (isNew)
-      await deps.polling.notePolled({ ...account, at: account.createdAt }, { onlyFirst: true });
+    if (isNew) await deps.polling.notePolled({ ...account, at: account.createdAt }, { onlyFirst: true });
     const startedAt = performance.now();
     const sentBefore = connection.requestsSent();
     const now = deps.clock.now;

@@ -119,8 +119,7 @@ function isSealError(error: unknown): boolean {
   return error instanceof Error && error.name === 'SealError';
 }
 
-const slow =
-  'The service took too long, or other requests to it were first; try again in a few seconds.';
+const slow = 'The service took too long, or other requests to it were first; try again in a few seconds.';
 
 const sentences: Readonly<Record<PartnerErrorKind, string>> = {
   auth: "The service refuses the account's key.",

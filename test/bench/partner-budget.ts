@@ -3,6 +3,7 @@ import { usageOf } from '../support/daemon/process-usage.ts';
 import {
   createAccounts,
   mostInASecond,
+  shortestSpan,
   startPollers,
   startSharedHost,
 } from '../support/partner/shared-host.ts';
@@ -29,7 +30,7 @@ async function measure(totalRps: number, processes: number): Promise<void> {
   const accounts = Array.from({ length: 20 }, (_, i) => `account-${i}`);
   await using redis = await startPrivateRedis('everysec');
   await using host = await startSharedHost(Object.fromEntries(accounts.map((name) => [name, 20])));
-  const environment = { PARTNER_TOTAL_RPS: String(totalRps), LOG_LEVEL: 'warn' };
+  const environment = { PARTNER_TOTAL_RPS: String(totalRps), LOG_LEVEL: 'info' };
   const daemons = await startPollers({ ...redis, prefix: 'bench' }, processes, environment);
   await using stack = new AsyncDisposableStack();
   for (const daemon of daemons) stack.use(daemon);
@@ -51,6 +52,10 @@ async function measure(totalRps: number, processes: number): Promise<void> {
   print(`${totalRps} a second, ${processes} processes`, {
     'share of the budget': during.length / took / totalRps,
     'most in any second': mostInASecond(during.map(({ at }) => at)),
+    'one more than it in ms': shortestSpan(
+      during.map(({ at }) => at),
+      totalRps,
+    ),
     'fewest of an account': Math.min(...counts),
     'most of an account': Math.max(...counts),
     'cores of the daemons': cpu / took,

@@ -13,7 +13,7 @@ export interface FairQueue<T> {
   requests(kind: TurnKind): number;
   /** Number of accounts with such requests. */
   accounts(kind: TurnKind): number;
-  /** Whether somebody waits for a request. */
+  /** Whether a person's request waits. */
   hasPerson(): boolean;
 }
 

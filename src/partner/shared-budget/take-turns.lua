@@ -1,7 +1,7 @@
 -- Gives turns to requests to one host. Turns are evenly spaced on Redis's clock, as by the generic cell rate
 -- algorithm (ITU-T I.371) without a burst, so no second has more than its share, wherever it begins.
 --
--- KEYS  1 the host's budget: `free`, when the next turn is, and `sweep`, when sweeps may have one all the same
+-- KEYS  1 the host's budget: `free`, when the next turn is, and `sweep`, when one is a sweep's all the same
 -- ARGV  1 number of turns wanted  2 kind of request: 1 change, 2 sweep  3 turns in a window  4 its seconds
 -- Reply the number of turns taken and the milliseconds until the first; or more turns than a window has, and
 --       the milliseconds until a turn may be asked for again

@@ -21,9 +21,9 @@ export interface TurnLimiter {
 }
 
 /** Maximum milliseconds by which a request may be later than its turn; a later one needs another turn. */
-export const lateMsMax = 30;
+export const lateMsMax = 15;
 // Milliseconds by which the ways of two requests to the service may differ.
-const wayMs = 20;
+const wayMs = 45;
 // Seconds in which `totalRps` turns come: more than one, so that no second has more requests although they
 // are late by different times.
 const windowS = (1_000 + lateMsMax + wayMs) / 1_000;

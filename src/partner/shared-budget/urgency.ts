@@ -1,10 +1,10 @@
 /** The kind of a request, as far as it matters for its turn. */
 export type Urgency =
-  | 'person' // somebody waits for it: a search, the check of a key
+  | 'person' // a client waits for it: a search, the check of a key
   | 'change' // shows changes of filings: deltas, the polls of small accounts, single reads
   | 'sweep'; // a page of a long list
 
-/** What a turn is taken for; a person's request uses the turns of changes. */
+/** The requests that a turn is taken for; those of people use the turns of changes. */
 export type TurnKind = Exclude<Urgency, 'person'>;
 
 /** The turns that a request waits for; pure. */

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import {
   createAccounts,
-  mostInASecond,
   startPollers,
   startSharedHost,
+  shortestSpan,
 } from '../../support/partner/shared-host.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
@@ -59,7 +59,8 @@ it('four processes keep to one budget, whichever of them is killed, and no accou
     .toBeGreaterThanOrEqual(accounts.length);
 
   const times = host.arrivals.map(({ at }) => at);
-  expect(mostInASecond(times)).toBeLessThanOrEqual(totalRps);
+  // One more than the budget takes more than a second, wherever it begins.
+  expect(shortestSpan(times, totalRps)).toBeGreaterThan(1_000);
   const metrics = await fetch(`${first.url}/metrics`, {
     headers: { authorization: 'Bearer token-of-the-operator-in-tests' },
   });

@@ -71,13 +71,24 @@ export function mostInASecond(times: readonly number[]): number {
   return most;
 }
 
+/** The shortest time, in milliseconds, in which more than `count` of these times lie. */
+export function shortestSpan(times: readonly number[], count: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return Math.min(...sorted.slice(count).map((at, i) => at - (sorted[i] ?? at)));
+}
+
 /** Starts that many processes on one Redis that poll; the first one has the API too. */
 export async function startPollers(
   redis: Pick<TestRedis, 'url' | 'prefix'>,
   processes: number,
   environment: Readonly<Record<string, string>>,
 ): Promise<DaemonProcess[]> {
-  const shared = { REDIS_URL: redis.url, REDIS_PREFIX: redis.prefix, PARTNER_MAX_RPS: '1000', ...environment };
+  const shared = {
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: redis.prefix,
+    PARTNER_MAX_RPS: '1000',
+    ...environment,
+  };
   return Promise.all(
     Array.from({ length: processes }, (_, i) =>
       startDaemonProcess({ ...shared, ROLES: i === 0 ? 'api,poll' : 'poll' }),
