@@ -60,7 +60,7 @@ export interface Keys {
   aofMark(n: number): string;
   /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
-  /** Accounts by the time at which they were marked for the gauges (src/monitoring/gauges/account-marks.ts). */
+  /** Accounts by when they were marked for the gauges (src/monitoring/gauges/account-marks.ts). */
   marks(kind: 'polled' | 'changed'): string;
   readonly accounts: string;
   /** The operator's sessions of the page. */

@@ -37,7 +37,7 @@ export interface FollowerTimes {
   readonly lookMs: number;
   /** In which every account is read again. */
   readonly roundMs: number;
-  /** After which nobody is expected to scrape any more. */
+  /** Without a scrape after which none is expected any more. */
   readonly leftMs: number;
 }
 
@@ -118,7 +118,7 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
   }
 
   async function look(kind: MarkKind): Promise<void> {
-    // What was marked before is read in the first round.
+    // The first round reads accounts that were marked before.
     if (places[kind] < 0) places[kind] = await marks.newest(kind);
     for (;;) {
       const found = await marks.after(kind, places[kind]);
