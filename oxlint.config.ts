@@ -15,7 +15,16 @@ interface Folder {
 
 const fastify = ['fastify', '@fastify/*', '@scalar/*'];
 // Libraries that may be imported only in the folders that have them.
-const placed = [...fastify, '@opentelemetry/*', 'bullmq', 'ioredis', 'got', 'negotiator', 'undici'];
+const placed = [
+  ...fastify,
+  '@opentelemetry/*',
+  'bullmq',
+  'ioredis',
+  'got',
+  'negotiator',
+  'rate-limiter-flexible',
+  'undici',
+];
 const io = [
   'p-queue',
   'pino',
@@ -64,12 +73,14 @@ const folders: Readonly<Record<string, Folder>> = {
   'redis/connection': { may: [], own: [], has: ['ioredis'] },
   'redis/quota': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/durability': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
-  'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
+  'redis/shards': { may: [], own: ['connection', '*.ts'] },
+  'redis/jobs': { may: [], own: ['connection', 'shards', '*.ts'], has: ['ioredis', 'bullmq'] },
   config: { may: ['redis', 'polling/doubt', 'secrets', 'tracing', 'words'] },
   accounts: { may: [...below, 'secrets'] },
   'accounts/sessions': { may: below, own: ['token-store.ts'] },
   partner: { may: [...below, 'names', 'waiting'], has: ['got'] },
   'partner/body': { may: below, own: ['filing-schema.ts', 'partner-error.ts', 'partner-http.ts'] },
+  'partner/shared-budget': { may: ['redis'], own: [], has: ['rate-limiter-flexible'] },
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
@@ -99,6 +110,8 @@ const folders: Readonly<Record<string, Folder>> = {
     own: [],
     pure: true,
   },
+  'delivery/lagging': { may: delivery, own: ['schedule', 'blocked'] },
+  'delivery/window': { may: ['memory'], own: ['schedule'], pure: true },
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
   'delivery/snapshot': { may: delivery, own: ['schedule', 'store', 'replay', '*.ts'] },

@@ -6,6 +6,7 @@ import type { Sealer } from '../secrets/seal.ts';
 import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import { createAccountChanges } from './account-changes.ts';
+import { accountsAtOnce, eachSlice, type AccountSlice } from './account-slices.ts';
 import { parseAccount, tryParseAccount, type StoredAccount } from './stored-account.ts';
 
 /** A partner account whose filings are watched. */
@@ -68,14 +69,21 @@ export interface UnreadableAccount {
 export interface AccountStore {
   /** All accounts that can be read, by name. */
   list(): Promise<Account[]>;
+  /**
+   * About `count` accounts from a place on; '0' is the first. Every account that exists throughout is in some
+   * part, one that comes or goes meanwhile may not be, and some may come twice.
+   */
+  slice(from: string, count: number): Promise<AccountSlice>;
+  /** Number of records of accounts, with unreadable ones and removals under way. */
+  count(): Promise<number>;
   /** Accounts that cannot be read, with the reason. `put` replaces such a record, `remove` removes it. */
   unreadable(): Promise<UnreadableAccount[]>;
   /** Null when there is no such account. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string): Promise<Account | null>;
   /** The account with its key; otherwise as `get`. Throws SealError when the key cannot be opened. */
   getKeyed(account: string): Promise<KeyedAccount | null>;
-  /** The sealed keys of all accounts. */
-  sealedRecords(): Promise<SealedRecord[]>;
+  /** The sealed keys of all accounts, read while they are taken, some at a time. */
+  sealedRecords(): AsyncIterable<SealedRecord>;
   exists(account: string): Promise<boolean>;
   /**
    * Creates an account or replaces its settings; the known filings stay. A new account takes over nothing
@@ -137,24 +145,37 @@ export function createAccountStore({
     return text === null ? null : parseAccount(keys.accounts, account, text);
   }
 
+  const foundOf = (account: string, text: string) => ({ account, text, found: tryParse(account, text) });
+
   async function readAll() {
     const all = Object.entries<string>(await redis.hgetall(keys.accounts));
-    return all.map(([account, text]) => ({ account, text, found: tryParse(account, text) }));
+    return all.map(([account, text]) => foundOf(account, text));
   }
 
-  async function allStored(): Promise<{ account: string; text: string; stored: StoredAccount }[]> {
-    return (await readAll()).flatMap(({ account, text, found }) => {
-      if (!(found instanceof Error)) return found === null ? [] : [{ account, text, stored: found }];
-      onUnreadable({
-        account,
-        kind: 'accounts',
-        key: keys.accounts,
-        field: account,
-        reason: found.message,
-        remedy: 'left_out',
-      });
-      return [];
-    });
+  function reportUnreadable(account: string, { message: reason }: Error): void {
+    const place = { key: keys.accounts, field: account };
+    onUnreadable({ account, kind: 'accounts', ...place, reason, remedy: 'left_out' });
+  }
+
+  async function scan(from: string, count: number) {
+    const [next, flat] = await redis.hscan(keys.accounts, from, 'COUNT', count);
+    const names = flat.filter((_, i) => i % 2 === 0);
+    return { next, all: names.map((account, i) => foundOf(account, flat[2 * i + 1] ?? '')) };
+  }
+
+  function sliceOf(all: Awaited<ReturnType<typeof readAll>>): Omit<AccountSlice, 'next'> {
+    const accounts: Account[] = [];
+    const leaving: { account: string; vacancy: string }[] = [];
+    let unreadable = 0;
+    for (const { account, text, found } of all) {
+      if (found === null) leaving.push({ account, vacancy: text });
+      else if (!(found instanceof Error)) accounts.push(toAccount(account, found));
+      else {
+        unreadable += 1;
+        reportUnreadable(account, found);
+      }
+    }
+    return { accounts, leaving, unreadable };
   }
 
   function sealedRecord(account: string, text: string, record: StoredAccount): SealedRecord {
@@ -167,12 +188,13 @@ export function createAccountStore({
     };
   }
 
-  return {
-    async list() {
-      return (await allStored())
-        .map(({ account, stored: found }) => toAccount(account, found))
-        .toSorted((a, b) => (a.account < b.account ? -1 : 1));
+  const store: AccountStore = {
+    list: async () => sliceOf(await readAll()).accounts.toSorted((a, b) => (a.account < b.account ? -1 : 1)),
+    async slice(from, count) {
+      const { next, all } = await scan(from, count);
+      return { ...sliceOf(all), next };
     },
+    count: () => redis.hlen(keys.accounts),
     unreadable: async () =>
       (await readAll()).flatMap(({ account, found }) =>
         found instanceof Error ? [{ account, error: found }] : [],
@@ -187,10 +209,14 @@ export function createAccountStore({
       const partnerKey = sealer.open(found.sealedKey, partnerKeyPlace(account, found.baseUrl));
       return { ...toAccount(account, found), partnerKey };
     },
-    async sealedRecords() {
-      return (await allStored()).map(({ account, text, stored: found }) =>
-        sealedRecord(account, text, found),
-      );
+    async *sealedRecords() {
+      let from = '0';
+      do {
+        const { next, all } = await scan(from, accountsAtOnce);
+        for (const { account, text, found } of all)
+          if (found !== null && !(found instanceof Error)) yield sealedRecord(account, text, found);
+        from = next;
+      } while (from !== '0');
     },
     async exists(account) {
       const text = await textOf(account);
@@ -214,9 +240,9 @@ export function createAccountStore({
       }),
     remove: changes.remove,
     async finishRemovals() {
-      const all = Object.entries<string>(await redis.hgetall(keys.accounts));
-      for (const [account, text] of all)
-        if (tryParse(account, text) === null) await changes.finishRemoval(account, text);
+      for await (const { leaving } of eachSlice(store.slice))
+        for (const { account, vacancy } of leaving) await changes.finishRemoval(account, vacancy);
     },
   };
+  return store;
 }

@@ -96,6 +96,12 @@ const accountData = record({
   account,
   lastCompletePollAt: nullable(time('When everything was last read.')),
   lastError: nullable(Type.String(), { description: 'Why the last poll failed.' }),
+  late: Type.Optional(
+    record(
+      { reason: Type.String({ examples: ['partner_budget'] }), waitedMs: Type.Integer(), detail: Type.String() },
+      { description: 'Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS.' },
+    ),
+  ),
 });
 
 const aboutSubscription = {

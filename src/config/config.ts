@@ -4,6 +4,7 @@ import type { LogLevel, Role } from './value-parsers.ts';
 import { nearName } from '../words/near-name.ts';
 import { variables } from './variables.ts';
 import type { Variable } from './variables.ts';
+import { parseRedisUrl } from '../redis/connection/redis-url.ts';
 import type { DoubtLimits } from '../polling/doubt/doubt-policy.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';
 import type { TracingSettings } from '../tracing/tracing.ts';
@@ -16,6 +17,8 @@ export type Config = {
     readonly unsafe: boolean;
     readonly waitReplicas: number;
   };
+  /** Number of shards that the queues of the accounts are spread over. */
+  readonly queueShards: number;
   readonly http: { readonly host: string; readonly port: number };
   /** Port that serves health and metrics, beside the API or without it; null for none. */
   readonly metricsPort: number | null;
@@ -39,6 +42,8 @@ export type Config = {
     readonly pollIntervalMs: number;
     readonly sweepIntervalMs: number;
     readonly maxRps: number;
+    /** Requests a second to one partner host, over all accounts and processes; null for no such bound. */
+    readonly totalRps: number | null;
     readonly concurrency: number;
     readonly timeoutMs: number;
   };
@@ -161,6 +166,14 @@ function findMisspelt(env: Environment): MisspeltVariable[] {
     });
 }
 
+// Number of shards in a cluster: its servers share the queues, also when there are more of them later.
+const clusterShards = 16;
+
+function isCluster(url: string): boolean {
+  const parsed = parseRedisUrl(url);
+  return parsed.ok && parsed.address.kind === 'cluster';
+}
+
 function arrange(values: Values): Config {
   return {
     redis: {
@@ -169,6 +182,7 @@ function arrange(values: Values): Config {
       unsafe: values.REDIS_UNSAFE,
       waitReplicas: values.REDIS_WAIT_REPLICAS,
     },
+    queueShards: values.QUEUE_SHARDS ?? (isCluster(values.REDIS_URL) ? clusterShards : 1),
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
     metricsPerAccount: values.METRICS_PER_ACCOUNT,
@@ -182,6 +196,7 @@ function arrange(values: Values): Config {
       pollIntervalMs: values.POLL_INTERVAL_MS,
       sweepIntervalMs: values.SWEEP_INTERVAL_MS,
       maxRps: values.PARTNER_MAX_RPS,
+      totalRps: values.PARTNER_TOTAL_RPS ?? null,
       concurrency: values.PARTNER_CONCURRENCY,
       timeoutMs: values.PARTNER_TIMEOUT_MS,
     },

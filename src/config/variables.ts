@@ -18,6 +18,7 @@ import {
   sampler,
   share,
 } from './value-parsers.ts';
+import { shardsMax } from '../redis/shards/shard-plan.ts';
 import type { ValueParser } from './value-parsers.ts';
 
 /** One environment variable; docs/configuration.md explains it to operators. */
@@ -46,6 +47,7 @@ export const variables = {
   ),
   REDIS_UNSAFE: withDefault(boolean, 'false', 'false'),
   REDIS_WAIT_REPLICAS: withDefault(integer(0, 16), '0', '1'),
+  QUEUE_SHARDS: optional(integer(1, shardsMax), '16'),
   HOST: withDefault(listenHost, '127.0.0.1', '0.0.0.0'),
   PORT: withDefault(integer(0, 65_535), '3000', '3000'),
   METRICS_PORT: optional(integer(0, 65_535), '9464'),
@@ -67,6 +69,7 @@ export const variables = {
   POLL_INTERVAL_MS: withDefault(integer(10, day), '15000', '15000'),
   SWEEP_INTERVAL_MS: withDefault(integer(10, 30 * day), '900000', '900000'),
   PARTNER_MAX_RPS: withDefault(integer(1, 1_000), '10', '10'),
+  PARTNER_TOTAL_RPS: optional(integer(1, 10_000), '50'),
   PARTNER_CONCURRENCY: withDefault(integer(1, 64), '4', '4'),
   PARTNER_TIMEOUT_MS: withDefault(integer(10, 600_000), '10000', '10000'),
   DOUBT_REMOVED_MIN: withDefault(integer(0, million), '20', '20'),
@@ -76,7 +79,7 @@ export const variables = {
   DOUBT_SHOWN_PERCENT: withDefault(integer(0, 100), '10', '10'),
   DELIVERY_TIMEOUT_MS: withDefault(integer(10, 600_000), '15000', '15000'),
   DELIVERY_RETRY_MS: withDefault(integers(1, 30 * day, 50), retryDelays, '5000,300000,1800000'),
-  DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '10', '10'),
+  DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '64', '64'),
   DELIVERY_ALLOW_CIDRS: optional(cidrs, '127.0.0.0/8,::1/128'),
   DELIVERY_ALLOW_HTTP: withDefault(boolean, 'false', 'true'),
   DELIVERY_ATTEMPT_DETAILS: withDefault(attemptDetails, 'failures', 'all'),

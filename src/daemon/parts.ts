@@ -52,7 +52,8 @@ export async function createParts(
       await catchUp(mending.account, generation, mending.restated);
     },
   });
-  const sealedSubscriptions = (accounts: readonly string[]) => listSealedSubscriptions(redis, keys, accounts);
+  const sealedSubscriptions = (accounts: AsyncIterable<string>) =>
+    listSealedSubscriptions(redis, keys, accounts);
   const secretDeps = { ...config, ...deps, ...store, ...stores, sealedSubscriptions };
   const secrets = stack.use(await startSecretUpkeep(secretDeps, onError));
 
@@ -91,6 +92,7 @@ export async function createParts(
     progress: createProgressReads(failFast, keys),
     accountMarks,
     perAccount: config.metricsPerAccount,
+    requestsInTurn: () => polling.hostBudgets?.waiting() ?? 0,
     now: clock.now,
   });
   closing.push({ name: 'gauges', deadlineMs: clientEndMs, needsRedis: false, stop: gauges.stop });

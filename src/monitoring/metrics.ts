@@ -95,6 +95,18 @@ export function createMetrics() {
       ...common('last_complete_poll_timestamp_seconds', 'Start of the last poll that read all it had to.'),
       labelNames: ['account'],
     }),
+    oldestPoll: new Gauge(
+      common(
+        'oldest_poll_seconds',
+        'How long ago the last poll began of the account that was polled longest ago.',
+      ),
+    ),
+    requestsInTurn: new Gauge(
+      common(
+        'partner_requests_waiting',
+        'Requests of this process that wait for PARTNER_TOTAL_RPS; 0 while it does not bind.',
+      ),
+    ),
     oldestFiling: new Gauge({
       ...common(
         'oldest_filing_seconds',

@@ -97,11 +97,11 @@ function logAttempt({ logger, attemptsMax }: DeliveryObserverDeps, report: Attem
     return;
   }
   const nextAt = nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString();
-  const next = { attemptsMax, nextAttemptAt: nextAt, deadLetter };
+  const full = { ...line, attemptsMax, nextAttemptAt: nextAt, deadLetter };
   if (sent.outcome.kind === 'delivered') {
-    logger.info({ ...line, ...next }, 'delivery.delivered');
+    logger.info(full, 'delivery.delivered');
     return;
   }
-  logger.warn({ ...line, ...next, reason: sent.outcome.reason }, 'delivery.failed');
+  logger.warn({ ...full, reason: sent.outcome.reason }, 'delivery.failed');
   if (deadLetter) logger.warn(line, 'delivery.given_up');
 }

@@ -2,6 +2,7 @@ import type { HostLookup } from '../names/host-lookup.ts';
 import { createPartnerClient } from './partner-client.ts';
 import { PartnerError } from './partner-error.ts';
 import { createRequestBudget } from './request-budget.ts';
+import type { HostBudgets } from './shared-budget/host-budgets.ts';
 
 /** The outcome of asking a partner service whether it takes an account's key. */
 export interface KeyCheck {
@@ -21,6 +22,8 @@ export interface KeyCheckDeps {
   readonly lookup: HostLookup;
   readonly timeoutMs: number;
   readonly now: () => number;
+  /** The budget of each host, which all accounts share; null for none. */
+  readonly hostBudgets: HostBudgets | null;
 }
 
 /** Maximum milliseconds that a check takes, whatever the deadline of other requests is. */
@@ -28,11 +31,17 @@ const checkMsMax = 10_000;
 
 /** Asks `GET partner/me` once. Never rejects: whatever goes wrong is the outcome. */
 export async function checkKey(
-  { lookup, timeoutMs, now }: KeyCheckDeps,
+  { lookup, timeoutMs, now, hostBudgets }: KeyCheckDeps,
   { account, baseUrl, partnerKey }: CheckedKey,
 ): Promise<KeyCheck> {
-  const budget = createRequestBudget({ maxRps: 1, concurrency: 1 });
   const deadlineMs = Math.min(timeoutMs, checkMsMax);
+  const signal = AbortSignal.timeout(deadlineMs);
+  let isInTurn = hostBudgets === null;
+  const takeTurn = async () => {
+    await hostBudgets?.turn({ account, baseUrl, urgency: 'person' }, signal);
+    isInTurn = true;
+  };
+  const budget = createRequestBudget({ maxRps: 1, concurrency: 1 }, takeTurn);
   const client = createPartnerClient({
     account,
     baseUrl,
@@ -46,12 +55,12 @@ export async function checkKey(
     onRequest: () => undefined,
   });
   try {
-    await client.checkAccount(AbortSignal.timeout(deadlineMs));
+    await client.checkAccount(signal);
     return { ok: true, detail: 'The partner service takes the key.' };
   } catch (error) {
     return {
       ok: false,
-      detail: error instanceof PartnerError ? detailOf(error) : 'The check failed; the polls go on.',
+      detail: detailOf(error, isInTurn),
     };
   }
 }
@@ -59,7 +68,11 @@ export async function checkKey(
 const polls = 'The account is stored, and its polls go on trying.';
 
 /** A failed check in words; pure. */
-function detailOf({ kind, status, message }: PartnerError): string {
+function detailOf(error: unknown, isInTurn: boolean): string {
+  if (!(error instanceof PartnerError)) return 'The check failed; the polls go on.';
+  if (!isInTurn)
+    return `The check had no turn in time, since PARTNER_TOTAL_RPS bounds the requests to this host. ${polls}`;
+  const { kind, status, message } = error;
   switch (kind) {
     case 'auth':
       return status === 403

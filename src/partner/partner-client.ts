@@ -12,6 +12,7 @@ import type { Verdict } from './pace.ts';
 import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { repeatDelayMs } from './repeat-request.ts';
+import type { Urgency } from './shared-budget/urgency.ts';
 
 /** A page and how it was read. */
 export interface PageAnswer {
@@ -32,6 +33,8 @@ export interface ListQuery {
   readonly offset: number;
   readonly limit: number;
   readonly status?: string;
+  /** True for a page of a list that takes long: it gives way where accounts share a budget. */
+  readonly isSweep?: boolean;
 }
 
 /** A search by the service itself (`q`, docs/partner.md#lists). */
@@ -99,6 +102,7 @@ interface Request extends Asked {
   readonly endpoint: Endpoint;
   /** The limit of a list, null for other requests. */
   readonly limit: number | null;
+  readonly urgency: Urgency;
 }
 
 type Understand<T> = (answer: PartnerAnswer) => Promise<T>;
@@ -120,7 +124,11 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   ): Promise<{ read: T; span: ReadSpan }> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await budget.spend((report) => attemptOnce(request, understand, signal, report), signal);
+        return await budget.spend(
+          (report) => attemptOnce(request, understand, signal, report),
+          signal,
+          request.urgency,
+        );
       } catch (error) {
         const failure = toPartnerError(error, request, signal);
         const waitMs = repeatDelayMs(failure, attempt, budget.pace().share, deps.random);
@@ -167,12 +175,15 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     }
   }
 
-  function listRequest({ offset, limit, status }: ListQuery, room: AnswerRoom): Request {
+  function listRequest({ offset, limit, status, isSweep }: ListQuery, room: AnswerRoom): Request {
     const search = new URLSearchParams({ offset: String(offset), limit: String(limit) });
     if (status !== undefined) search.set('status', status);
     const path = `partner/filings?${search.toString()}`;
-    return { endpoint: 'filings', path, shape: 'page', room, limit };
+    const urgency = isSweep === true ? 'sweep' : 'change';
+    return { endpoint: 'filings', path, shape: 'page', room, limit, urgency };
   }
+
+  const single = { shape: 'other', room: rooms.others, limit: null, urgency: 'change' } as const;
 
   async function readPage(
     query: ListQuery,
@@ -206,6 +217,7 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
       const request = {
         ...list,
         endpoint: 'search',
+        urgency: 'person',
         path: `${path}&${new URLSearchParams({ q }).toString()}`,
       } as const;
       const understand = released((answer) => toPage(answer, wholeBytesMax));
@@ -216,6 +228,7 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
         return await budget.spend(
           async (report) => (await attemptOnce(request, understand, signal, withoutTrouble(report))).read,
           signal,
+          request.urgency,
         );
       } catch (error) {
         throw toPartnerError(error, request, signal);
@@ -228,14 +241,14 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     },
     async getFiling(id, signal) {
       const path = `partner/${encodeURIComponent(id)}`;
-      const request = { endpoint: 'filing', path, shape: 'other', room: rooms.others, limit: null } as const;
+      const request = { ...single, endpoint: 'filing', path } as const;
       const understand = released((answer) => toFiling(answer, id, wholeBytesMax));
       const { read: filing, span } = await read(request, understand, signal);
       return { filing, span };
     },
     async checkAccount(signal) {
       const path = 'partner/me';
-      const request = { endpoint: 'me', path, shape: 'other', room: rooms.others, limit: null } as const;
+      const request = { ...single, endpoint: 'me', path } as const;
       return (await read(request, released(toIdentity), signal)).read;
     },
   };

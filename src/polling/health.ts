@@ -2,6 +2,7 @@ import { isoOrNull } from '../json/iso-time.ts';
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
 import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';
+import { latePolls, type LatePolls } from './late-polls.ts';
 import type { PolledAccount } from './poll.ts';
 import type { PollOutcome } from './poll-outcome.ts';
 import type { PollingMarks } from './store/marks.ts';
@@ -33,6 +34,7 @@ export function healthState(
   const tookMs = Math.max(0, lastCompleteEndAt - lastCompletePollAt);
   const isLate = now - lastComplete > staleAfterMs(pollIntervalMs) + tookMs;
   if (isLate && (marks.baselined || marks.consecutiveFailures > 0)) return 'stale';
+  if (isFarBehind(marks, pollIntervalMs)) return 'stale';
   if (marks.backoffUntil > 0) return 'backing_off';
   return marks.baselined ? 'ok' : 'baselining';
 }
@@ -45,9 +47,17 @@ export function staleAfterMs(pollIntervalMs: number): number {
   return Math.max(staleIntervals * pollIntervalMs, staleMsMin);
 }
 
+/** Whether complete polls come too seldom because they wait for their turns at the host for too long. */
+function isFarBehind({ baselined, budgetWaitMs }: PollingMarks, pollIntervalMs: number): boolean {
+  return baselined && budgetWaitMs > staleAfterMs(pollIntervalMs);
+}
+
 /** The operational event for a change of an account's health; null for none. */
 export type HealthChange =
   'account.auth_failed' | 'account.doubtful' | 'account.stale' | 'account.recovered' | null;
+
+/** How a poll ended, or that it goes on and waits for its turns. */
+export type PollNews = PollOutcome | { readonly kind: 'waiting' };
 
 /**
  * Decides what to report after a poll, or a tick that had to wait; pure. `marks` are the ones after it, with
@@ -55,7 +65,7 @@ export type HealthChange =
  */
 export function healthChange(
   marks: PollingMarks,
-  outcome: PollOutcome,
+  outcome: PollNews,
   pollIntervalMs: number,
   createdAt: number,
   now: number,
@@ -68,7 +78,9 @@ export function healthChange(
     return 'account.recovered';
   if (outcome.kind === 'complete') {
     const isOver = standing !== null && outcome.accepted !== true;
-    return marks.authFailed || marks.staleReported || isOver ? 'account.recovered' : null;
+    if (marks.authFailed || isOver) return 'account.recovered';
+    if (isFarBehind(marks, pollIntervalMs)) return marks.staleReported ? null : 'account.stale';
+    return marks.staleReported ? 'account.recovered' : null;
   }
   if (outcome.kind === 'failed' && outcome.reason === 'auth' && !marks.authFailed)
     return 'account.auth_failed';
@@ -91,14 +103,16 @@ export function buildHealthEvent(
   type: NonNullable<HealthChange>,
   marks: Pick<PollingMarks, 'generation' | 'lastCompletePollAt' | 'lastError' | 'toldAt'>,
   at: number,
-  doubt: Doubt | null = null,
+  details: { readonly doubt?: Doubt | null; readonly late?: LatePolls | null } = {},
 ): NewEvent {
+  const { doubt = null, late = null } = details;
   const isByLastEvent = type === 'account.recovered' || type === 'account.doubtful';
   const since = isByLastEvent ? marks.toldAt : marks.lastCompletePollAt;
   return buildOperationalEvent(account, type, since === 0 ? marks.generation : String(since), at, {
     lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
     lastError: marks.lastError || null,
     ...(doubt === null ? {} : { doubt: shownOf(doubt) }),
+    ...(late === null ? {} : { late }),
   });
 }
 
@@ -119,14 +133,15 @@ export interface ReportHealthDeps {
 export async function reportHealth(
   { polling, now }: ReportHealthDeps,
   { account, incarnation, pollIntervalMs, createdAt }: PolledAccount & { readonly createdAt: number },
-  outcome: PollOutcome,
+  outcome: PollNews,
 ): Promise<RecordedEvent | null> {
   const marks = await polling.begin(account, incarnation);
   const at = now();
   const type = healthChange(marks, outcome, pollIntervalMs, createdAt, at);
   if (type === null) return null;
   const doubt = outcome.kind === 'doubtful' ? outcome.doubt : null;
-  const event = buildHealthEvent(account, type, marks, at, doubt);
+  const late = type === 'account.stale' ? latePolls(marks, pollIntervalMs) : null;
+  const event = buildHealthEvent(account, type, marks, at, { doubt, late });
   const position = await polling.appendEvent(account, marks.generation, {
     event,
     at,
@@ -140,7 +155,7 @@ export async function reportHealth(
   return position === null ? null : toRecorded(event, position);
 }
 
-function doubtAfter({ doubt }: Pick<PollingMarks, 'doubt'>, outcome: PollOutcome, at: number): string {
+function doubtAfter({ doubt }: Pick<PollingMarks, 'doubt'>, outcome: PollNews, at: number): string {
   if (outcome.kind === 'doubtful') return encodeDoubt({ ...outcome.doubt, since: at, accepted: false });
   return outcome.kind === 'complete' && outcome.accepted !== true ? '' : doubt;
 }

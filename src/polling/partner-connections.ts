@@ -2,7 +2,13 @@ import type { KeyedAccount } from '../accounts/account-store.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
 import { createAnswerRooms } from '../partner/body/answer-room.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
-import { createRequestBudget, type RequestBudget, type RequestLimits } from '../partner/request-budget.ts';
+import {
+  createRequestBudget,
+  type RequestBudget,
+  type RequestLimits,
+  type Turn,
+} from '../partner/request-budget.ts';
+import type { HostBudgets } from '../partner/shared-budget/host-budgets.ts';
 import type { Clock } from '../redis/clock.ts';
 import type { CountDifferences } from './beliefs/count-differences.ts';
 import type { RefusedLists } from './list/refused-lists.ts';
@@ -36,6 +42,8 @@ export interface PartnerConnectionsDeps {
   readonly lookup: HostLookup;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
+  /** The budget of each host, which all accounts share; null for none. */
+  readonly hostBudgets: HostBudgets | null;
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
 }
 
@@ -46,7 +54,10 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerC
 
   function connect({ account, incarnation, baseUrl, partnerKey }: KeyedAccount): PartnerConnection {
     let sent = 0;
-    const budget = createRequestBudget(deps.partner);
+    const { hostBudgets } = deps;
+    const turn: Turn | null =
+      hostBudgets && ((urgency, signal) => hostBudgets.turn({ account, baseUrl, urgency }, signal));
+    const budget = createRequestBudget(deps.partner, turn);
     const client = createPartnerClient({
       account,
       baseUrl,

@@ -47,6 +47,8 @@ export interface MeasuredPoll {
 export interface PollAccountDeps extends ReadDeps {
   /** Requests sent by the account's client so far, retries included. */
   readonly requestsSent: () => number;
+  /** Milliseconds so far in which the account's requests waited for their turn at the host. */
+  readonly waitedForTurnMs: () => number;
   /** Finds filings that stay in a status for too long. */
   readonly stalled: StalledSearch;
   /** Number of filings from which on polls read less than everything. */
@@ -81,10 +83,11 @@ export async function pollAccount(
   const choice = choosePlan(deps, account, request, marks, counts, startedAt);
   if (choice === null) return { kind: 'no_place' };
 
-  const write = marksWriter(deps, account.account, marks.generation);
+  const write = marksWriter(deps, account.account, marks);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const stays = await findStalled(deps, account, marks, startedAt);
-  const input = { account, marks, known, missedReads, stays, startedAt, signal };
+  const isLong = isLarge(counts, deps.largeFrom) || !marks.baselined;
+  const input = { account, marks, known, missedReads, stays, startedAt, isLong, signal };
   const inBetween = createPollInBetween(deps, input, async (reads, read, requests) => {
     await write(marksAfter(reads, read, deps.now()), requests);
     const durationMs = deps.now() - reads.input.startedAt;
@@ -121,7 +124,9 @@ async function findStalled(
   marks: PollingMarks,
   now: number,
 ): Promise<DueStays> {
-  if (stalledAfter === null || healthState(marks, pollIntervalMs, createdAt, now) !== 'ok') return noStays;
+  // Polls that are only late still show what is so.
+  const health = healthState({ ...marks, budgetWaitMs: 0 }, pollIntervalMs, createdAt, now);
+  if (stalledAfter === null || health !== 'ok') return noStays;
   return stalled.find(account, toStayLimits(stalledAfter), now);
 }
 
@@ -218,16 +223,22 @@ function withMarks(read: ReadOutcome, marks: MarksUpdate): ReadOutcome {
  * are passed with its marks and do not count as the long poll's own.
  */
 function marksWriter(
-  { polling, requestsSent }: PollAccountDeps,
+  { polling, requestsSent, waitedForTurnMs }: PollAccountDeps,
   account: string,
-  generation: string,
+  { generation, budgetWaitMs }: PollingMarks,
 ): (update: MarksUpdate, inBetween?: number) => Promise<void> {
   let written = requestsSent();
   let own = 0;
+  const waitedBefore = waitedForTurnMs();
+  const waited = () => {
+    const now = Math.round(waitedForTurnMs() - waitedBefore);
+    return now === budgetWaitMs ? {} : { budgetWaitMs: now };
+  };
   return async (update, inBetween) => {
     const sent = requestsSent() - written;
     written += sent;
     own += sent - (inBetween ?? 0);
-    await polling.write(account, generation, { ...update, requestsLastPoll: inBetween ?? own }, sent);
+    const measured = { requestsLastPoll: inBetween ?? own, ...(inBetween === undefined ? waited() : {}) };
+    await polling.write(account, generation, { ...update, ...measured }, sent);
   };
 }

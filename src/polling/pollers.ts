@@ -18,7 +18,7 @@ import type { PollOutcome } from './poll-outcome.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
-import { reportHealth } from './health.ts';
+import { reportHealth, type PollNews } from './health.ts';
 import { createStalledSearch, type StalledSearch } from './schedule/stalled-filings.ts';
 import { withUpkeep } from './upkeep.ts';
 
@@ -87,8 +87,14 @@ export function createAccountPoller(
     }
     const upkeep = { everyMs: deps.upkeepMs, onError: deps.onError };
     let failure: UnreadableError | null = null;
+    let isOver = false;
+    const { waitedForTurnMs } = partners.of(account).budget;
+    const waitedBefore = waitedForTurnMs();
     return withUpkeep(
-      () => deps.upkeep(job.account, failure),
+      async () => {
+        if (!isOver) await noteWait(account, waitedForTurnMs() - waitedBefore);
+        await deps.upkeep(job.account, failure);
+      },
       upkeep,
       async () => {
         try {
@@ -97,6 +103,8 @@ export function createAccountPoller(
           failure = toUnreadable(error);
           if (failure === null) throw error;
           return true;
+        } finally {
+          isOver = true;
         }
       },
     );
@@ -129,6 +137,7 @@ export function createAccountPoller(
 
   async function forget(account: string): Promise<void> {
     partners.forget(account);
+    await deps.polling.forgetPolled(account);
     await deps.onUnknownAccount(account);
   }
 
@@ -141,6 +150,8 @@ export function createAccountPoller(
     const isNew = !polled.has(connection);
     const stalled = polled.get(connection) ?? createStalledSearch(deps);
     polled.set(connection, stalled);
+    if (isNew)
+      await deps.polling.notePolled({ ...account, at: account.createdAt }, { onlyFirst: true });
     const startedAt = performance.now();
     const sentBefore = connection.requestsSent();
     const now = deps.clock.now;
@@ -150,6 +161,7 @@ export function createAccountPoller(
         ...deps,
         ...connection,
         stalled,
+        waitedForTurnMs: connection.budget.waitedForTurnMs,
         handOn,
         client: createPatientClient({ ...deps, ...connection }),
         now,
@@ -171,11 +183,31 @@ export function createAccountPoller(
     await failureOf(() => deps.wakeMatching(account, events));
   }
 
+  // The wait that a failure asks for is not age.
+  function timeOf({ outcome, durationMs }: MeasuredPoll): number {
+    const now = deps.clock.now();
+    return Math.round(outcome.kind === 'failed' ? now + outcome.retryInMs : now - durationMs);
+  }
+
+  // A poll that goes on is late as well: its account is not to look healthy until it ends.
+  async function noteWait(account: KeyedAccount, waitedMs: number): Promise<void> {
+    if (waitedMs <= account.pollIntervalMs) return;
+    const { generation } = await deps.polling.read(account.account);
+    const marks = { budgetWaitMs: Math.round(waitedMs) };
+    await deps.polling.write(account.account, generation, marks, 0);
+    await tellHealth(account, { kind: 'waiting' });
+  }
+
+  async function tellHealth(account: KeyedAccount, news: PollNews): Promise<void> {
+    const reported = await reportHealth({ ...deps, now: deps.clock.now }, account, news);
+    if (reported !== null) await handOn(account.account, [reported]);
+  }
+
   async function report(account: KeyedAccount, poll: MeasuredPoll): Promise<void> {
     const { outcome } = poll;
-    const reported = await reportHealth({ ...deps, now: deps.clock.now }, account, outcome);
-    if (reported !== null) await handOn(account.account, [reported]);
+    await tellHealth(account, outcome);
     if (isNothingRead(outcome)) return;
+    await deps.polling.notePolled({ ...account, at: timeOf(poll) });
     deps.onPoll({ ...poll, account: account.account });
   }
 }

@@ -120,7 +120,7 @@ function isSealError(error: unknown): boolean {
 }
 
 const slow =
-  'The service took too long, or other searches of this account were first; try again in a few seconds.';
+  'The service took too long, or other requests to it were first; try again in a few seconds.';
 
 const sentences: Readonly<Record<PartnerErrorKind, string>> = {
   auth: "The service refuses the account's key.",

@@ -20,6 +20,9 @@ export interface SealedRecord {
   replace(texts: readonly string[]): Promise<boolean>;
 }
 
+/** Records in the order in which they are read; a store may hold more than fit into memory. */
+export type SealedRecords = Iterable<SealedRecord> | AsyncIterable<SealedRecord>;
+
 /** Numbers of the sealed texts of a store, by key. */
 export interface SealTally {
   /** Texts that open, by the id of their key. */
@@ -40,7 +43,7 @@ export interface SealTally {
 const recordsAtOnce = 100;
 
 /** Tries to open every sealed text. Writes nothing. */
-export async function tallySecrets(sealer: Sealer, records: readonly SealedRecord[]): Promise<SealTally> {
+export async function tallySecrets(sealer: Sealer, records: SealedRecords): Promise<SealTally> {
   const readable = new Map<string, number>();
   const unreadable = new Map<string, number>();
   const refused = new Map<string, number>();
@@ -64,7 +67,7 @@ export async function tallySecrets(sealer: Sealer, records: readonly SealedRecor
  * records written. A record that does not open, or that another process changes meanwhile, stays as it is. A
  * crash leaves every record sealed in one way or the other.
  */
-export async function resealOld(sealer: Sealer, records: readonly SealedRecord[]): Promise<number> {
+export async function resealOld(sealer: Sealer, records: SealedRecords): Promise<number> {
   let resealed = 0;
   for await (const record of inTurns(records)) {
     const { texts } = record;
@@ -80,9 +83,11 @@ export async function resealOld(sealer: Sealer, records: readonly SealedRecord[]
   return resealed;
 }
 
-async function* inTurns(records: readonly SealedRecord[]): AsyncGenerator<SealedRecord> {
-  for (const [i, record] of records.entries()) {
-    if (i % recordsAtOnce === recordsAtOnce - 1) await turn();
+async function* inTurns(records: SealedRecords): AsyncGenerator<SealedRecord> {
+  let inARow = 0;
+  for await (const record of records) {
+    inARow = (inARow + 1) % recordsAtOnce;
+    if (inARow === 0) await turn();
     yield record;
   }
 }

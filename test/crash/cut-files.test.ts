@@ -16,7 +16,13 @@ test.each([
     const random = createRandom(seed);
     await using group = await startCutRedis(random, refuses);
     const ways = Array.from({ length: cuts }, (_each, i) => group.ways[i % group.ways.length] ?? never());
-    const { events } = await runFailovers(group, { ways, daemons: 1, perSecond: 20, random });
+    const { events } = await runFailovers(group, {
+      ways,
+      roles: ['api,poll,deliver'],
+      kills: 0,
+      perSecond: 20,
+      random,
+    });
     expect(events).toBeGreaterThan(0);
   },
   3_600_000,

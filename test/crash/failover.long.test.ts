@@ -11,7 +11,8 @@ test(`a stalled primary of a cluster is followed by a replica that lagged: what 
   const ways = group.ways.slice(0, 1);
   const { events } = await runFailovers(group, {
     ways,
-    daemons: 1,
+    roles: ['api,poll,deliver'],
+    kills: 0,
     perSecond: 20,
     random: createRandom(seed),
   });

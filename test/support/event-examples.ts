@@ -197,7 +197,7 @@ function healthEvent(
   doubt: Doubt | null = null,
 ): Example {
   const complete = { generation: '', lastCompletePollAt: 0, lastError: '', toldAt: 0, ...marks };
-  return buildHealthEvent(ids.account, type, complete, Date.parse(at), doubt);
+  return buildHealthEvent(ids.account, type, complete, Date.parse(at), { doubt });
 }
 
 function disabledEvent(): Example {

@@ -82,6 +82,20 @@ const doubt = record(
   { description: 'What the polls find and do not believe; null if there is nothing.' },
 );
 
+const late = record(
+  {
+    reason: oneOf(['partner_budget']),
+    waitedMs: Type.Integer({
+      description: 'Milliseconds for which the last poll waited for its turns, or the one under way so far.',
+    }),
+    detail: Type.String({ description: 'The cause and what to do.' }),
+  },
+  {
+    description:
+      'Why polls are late although nothing fails: `partner_budget`, they wait longer than an interval because of PARTNER_TOTAL_RPS. Null when they do not.',
+  },
+);
+
 const health = record(
   {
     state: oneOf(['baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale']),
@@ -94,6 +108,7 @@ const health = record(
       description: 'Why the last poll failed; null after a complete one.',
     }),
     doubt: nullable(doubt),
+    late: nullable(late),
   },
   { description: 'Health of the polling of this account.' },
 );

@@ -3,6 +3,7 @@ import type { Account } from '../../accounts/account-store.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { healthState } from '../../polling/health.ts';
+import { latePolls } from '../../polling/late-polls.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
 import type { PollingMarks } from '../../polling/store/marks.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
@@ -38,6 +39,7 @@ export function accountView(
       backoffUntil: isoOrNull(marks.backoffUntil),
       lastError: marks.lastError || marks.unreadable || null,
       doubt: doubtView(marks),
+      late: latePolls(marks, account.pollIntervalMs),
     },
     requests: {
       total: marks.requestsTotal,

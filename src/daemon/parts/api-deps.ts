@@ -59,7 +59,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     accountChanged: parts.accountMarks.changed,
     readQueues: () =>
       Promise.all(
-        [pollQueue, drainQueue].map(({ queue }) => readQueueState(queue, connections.failFast(), Date.now())),
+        [pollQueue, drainQueue].map(({ queues }) =>
+          readQueueState(queues(), connections.failFast(), Date.now()),
+        ),
       ),
     hooks: {
       async accountSaved({ account, pollIntervalMs }) {
@@ -70,7 +72,12 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
         const account = await stores.accounts.getKeyed(name);
         if (account === null) return { ok: false, detail: 'The account was removed meanwhile.' };
         return checkKey(
-          { lookup: parts.lookup, timeoutMs: config.polling.timeoutMs, now: clock.now },
+          {
+            lookup: parts.lookup,
+            timeoutMs: config.polling.timeoutMs,
+            now: clock.now,
+            hostBudgets: parts.hostBudgets,
+          },
           account,
         );
       },

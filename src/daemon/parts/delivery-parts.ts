@@ -4,6 +4,7 @@ import { createSubscriptionMender } from '../../delivery/blocked/mend-subscripti
 import { createDrainQueue } from '../../delivery/drain-queue.ts';
 import { createDrainWorker } from '../../delivery/drain-worker.ts';
 import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
+import { createLaggards } from '../../delivery/lagging/laggards.ts';
 import { createSubscriptionWaker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
@@ -47,9 +48,24 @@ export function createDeliveryParts(
   closing: Part[],
   overrides: Overrides,
 ) {
-  const { connections, redis, keys, clock, sealer, random, version, stores, records, onError, lookup } = deps;
-  const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
-  const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
+  const {
+    connections,
+    shards,
+    redis,
+    keys,
+    clock,
+    sealer,
+    random,
+    version,
+    stores,
+    records,
+    onError,
+    lookup,
+  } = deps;
+  const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
+  const { deliveries } = stores.subscriptions;
+  const laggards = createLaggards({ redis, keys, log: stores.log, deliveries, now: clock.now });
+  const waker = createSubscriptionWaker({ ...stores, laggards, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const callbacks = createCallbackClient({
     policy: egress,
@@ -97,7 +113,7 @@ export function createDeliveryParts(
     const traced = observer.traced(drainer.drain);
     const worker = createDrainWorker({
       connection: connections.blocking(),
-      prefix: keys.queues,
+      shards,
       queue: drainQueue,
       concurrency: drainsAtOnce,
       drain: (...args) => counted(drains, () => traced(...args)),

@@ -6,9 +6,12 @@ import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
 import { boundedCounts } from '../../monitoring/gauges/bounded-counts.ts';
 import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
+import { createHostBudgets, type HostBudgets } from '../../partner/shared-budget/host-budgets.ts';
+import { createTurnLimiter } from '../../partner/shared-budget/turn-limiter.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
+import { createPaced } from '../../polling/schedule/paced.ts';
 import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
 import type { AccountRecords } from '../../records/account-records.ts';
 import { failureOf, type UnreadableError } from '../../redis/unreadable-record.ts';
@@ -23,6 +26,8 @@ const pollsAtOnce = 200;
 // Milliseconds between two wake-ups, during a long poll, of subscriptions that a crash or a failure left
 // asleep.
 const pollUpkeepMs = 30_000;
+// Minimum milliseconds between two such wake-ups of an account by this process, however often it is polled.
+const wakeEveryMs = 2_000;
 // Milliseconds that polls may take to end.
 const endMs = 5_000;
 
@@ -37,10 +42,10 @@ export interface PollingPartsDeps extends OpenStore {
 
 /** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
-  const { connections, keys, clock, stores, records, tracing, waker, watch, onError } = deps;
+  const { connections, shards, clock, stores, records, tracing, waker, watch, onError } = deps;
   const { logger, metrics, lookup, accountMarks } = deps;
   const { filingBytesMax } = config;
-  const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
+  const pollQueue = createPollQueue(connections.failFast(), shards, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
   const polls = createWorkTally({
     busyFrom: 1,
@@ -49,20 +54,24 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
   });
 
   const observer = observePolling({ logger, metrics, tracing, tally: polls, accountMarks, filingBytesMax });
+  const hostBudgets = shareBudget(config, deps);
   const partners = createPartnerConnections({
     clock,
     random: deps.random,
     partner: config.polling,
     lookup,
     filingBytesMax,
+    hostBudgets,
     onRequest: observer.onRequest,
   });
+
+  const keepAwake = createPaced(wakeEveryMs, waker.keepAwake);
 
   // Runs after each poll, and every `pollUpkeepMs` during a long one.
   async function upkeep(account: string, failure: UnreadableError | null): Promise<void> {
     const counts = async () => boundedCounts(await stores.snapshot.counts(account));
     const failures = await Promise.all([
-      failureOf(() => waker.wakeLagging(account)),
+      failureOf(() => keepAwake(account)),
       failureOf(() => stores.countHistory.note(account, clock.now(), counts)),
     ]);
     await records.lookAndReport(
@@ -95,7 +104,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     }
     const worker = createPollWorker({
       connection: connections.blocking(),
-      prefix: keys.queues,
+      shards,
       polling: stores.polling,
       holder: randomUUID(),
       concurrency: pollsAtOnce,
@@ -105,5 +114,10 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     });
     return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop: worker.close };
   }
-  return { pollQueue, polls, partners, startPolling };
+  return { pollQueue, polls, partners, hostBudgets, startPolling };
+}
+
+function shareBudget({ polling }: Config, { redis, keys, random }: OpenStore): HostBudgets | null {
+  if (polling.totalRps === null) return null;
+  return createHostBudgets({ limiter: createTurnLimiter(redis, keys, polling.totalRps), random });
 }

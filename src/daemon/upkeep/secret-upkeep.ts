@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { eachSlice } from '../../accounts/account-slices.ts';
 import type { AccountStore } from '../../accounts/account-store.ts';
 import type { Metrics } from '../../monitoring/metrics.ts';
 import { resealOld, tallySecrets } from '../../secrets/stored-secrets.ts';
@@ -33,8 +34,8 @@ const passEveryMs = 60_000;
 const countShare = 200;
 
 export interface SecretUpkeepDeps {
-  readonly accounts: Pick<AccountStore, 'list' | 'sealedRecords'>;
-  readonly sealedSubscriptions: (accounts: readonly string[]) => Promise<SealedRecord[]>;
+  readonly accounts: Pick<AccountStore, 'slice' | 'sealedRecords'>;
+  readonly sealedSubscriptions: (accounts: AsyncIterable<string>) => AsyncIterable<SealedRecord>;
   readonly sealer: Sealer;
   readonly seals: SealMarkStore;
   /** Newest first. */
@@ -71,14 +72,20 @@ function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
   let problem: string | null = null;
   let countAgainAt = 0;
 
-  async function readRecords(): Promise<SealedRecord[]> {
-    const names = (await accounts.list()).map(({ account }) => account);
-    return [...(await accounts.sealedRecords()), ...(await sealedSubscriptions(names))];
+  async function* names(): AsyncGenerator<string> {
+    for await (const slice of eachSlice(accounts.slice))
+      for (const { account } of slice.accounts) yield account;
+  }
+
+  // Nothing holds all of them at once.
+  async function* readRecords(): AsyncGenerator<SealedRecord> {
+    yield* accounts.sealedRecords();
+    yield* sealedSubscriptions(names());
   }
 
   async function count(): Promise<SealTally> {
     const startedAt = performance.now();
-    const tally = await tallySecrets(sealer, await readRecords());
+    const tally = await tallySecrets(sealer, readRecords());
     countAgainAt = performance.now() + (performance.now() - startedAt) * countShare;
     metrics.sealedSecrets.reset();
     metrics.sealingKey.reset();
@@ -123,7 +130,7 @@ function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
         if (performance.now() >= countAgainAt) await count();
         return;
       }
-      const records = await resealOld(sealer, await readRecords());
+      const records = await resealOld(sealer, readRecords());
       if (records > 0) logger.info({ records, key: newest }, 'secrets.resealed');
       const tally = await count();
       tellFree(tally);

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AccountStore } from '../../accounts/account-store.ts';
 import { checkDurability } from '../../redis/durability/check-durability.ts';
 import type { StoreWatch } from '../../redis/durability/store-watch.ts';
+import type { PollingStore } from '../../polling/store/polling-store.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Readiness } from '../readiness.ts';
 import { createAccountFactsReads, type AccountFacts, type AccountFactsDeps } from './account-facts.ts';
@@ -16,6 +17,9 @@ export interface GaugesDeps extends AccountFactsDeps {
   readonly accountMarks: AccountMarkReads;
   readonly perAccount: PerAccount;
   readonly metrics: Metrics;
+  readonly polling: Pick<PollingStore, 'oldestPolled'>;
+  /** Number of requests of this process that wait for a turn at their host. */
+  readonly requestsInTurn: () => number;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
 }
@@ -87,7 +91,7 @@ export function createGauges(deps: GaugesDeps): Gauges {
 }
 
 async function collectStore(
-  { watch, redis, metrics, now }: GaugesDeps,
+  { watch, redis, metrics, polling, requestsInTurn, now }: GaugesDeps,
   readiness: () => Promise<Readiness>,
 ): Promise<void> {
   const { ready } = await readiness();
@@ -96,4 +100,7 @@ async function collectStore(
   metrics.storeEmptied.set(watch.problem() === null ? 0 : 1);
   const { problems } = await checkDurability(redis);
   metrics.redisSafe.set(problems.length === 0 ? 1 : 0);
+  metrics.requestsInTurn.set(requestsInTurn());
+  const oldest = await polling.oldestPolled();
+  metrics.oldestPoll.set(oldest === null ? 0 : Math.max(0, now() - oldest.at) / 1000);
 }

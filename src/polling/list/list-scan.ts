@@ -56,6 +56,8 @@ export interface ScanRequest {
   /** Undefined: the whole list. */
   readonly status?: string;
   readonly trust: TotalTrust;
+  /** True when reading the list takes long: its pages give way where accounts share a budget. */
+  readonly isSweep?: boolean;
 }
 
 /** One passage through a list. */
@@ -76,7 +78,7 @@ export interface ListScan {
  * by the requested limit. A page that cannot be read is left out and requested once more at the end.
  */
 export function scanList({ listing, shown, inBetween, signal }: ScanDeps, request: ScanRequest): ListScan {
-  const { status, trust } = request;
+  const { status, trust, isSweep = false } = request;
   const prefetch = createPrefetch<Answer>({ fetch, inBetween, discard });
   const quarantined = new Set<string>();
   const holes: { readonly offset: number; readonly rows: number }[] = [];
@@ -87,7 +89,7 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
 
   async function fetch(offset: number, onArrival?: () => void): Promise<Answer> {
     try {
-      const query = { offset, limit: pageSize, ...(status === undefined ? {} : { status }) };
+      const query = { offset, limit: pageSize, isSweep, ...(status === undefined ? {} : { status }) };
       return await listing.listFilings(query, signal, onArrival);
     } catch (error) {
       if (error instanceof PartnerError) return error;

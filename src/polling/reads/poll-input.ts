@@ -50,6 +50,8 @@ export interface PollInput {
   readonly stays: DueStays;
   /** Start of the poll, before its first read. */
   readonly startedAt: number;
+  /** True when the whole list is long. */
+  readonly isLong?: boolean;
   readonly signal: AbortSignal;
   /** True when the poll reads lists once more that it has found to be the account's own. */
   readonly isTrusted?: boolean;

@@ -65,7 +65,7 @@ export interface PollReads {
 /** Prepares the reads of one poll of an account. */
 export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
   const { account, sweepIntervalMs } = input.account;
-  const { marks, signal, inBetween } = input;
+  const { marks, signal, inBetween, isLong = false } = input;
   const shown = createIdSet();
   const listing = createListing({ ...deps, forMs: sweepIntervalMs });
   const tally = startTally(input.eventsBefore ?? 0);
@@ -99,7 +99,8 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     missed,
     shown,
     async readList(request) {
-      const scan = scanList({ listing, shown, inBetween, signal }, request);
+      const isSweep = isLong && request.status === undefined;
+      const scan = scanList({ listing, shown, inBetween, signal }, { ...request, isSweep });
       const work = createPageWork();
       try {
         for await (const page of scan.pages())

@@ -1,7 +1,10 @@
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { leavesNothing } from '../../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
+import { createShardedQueue } from '../../redis/jobs/sharded-queue.ts';
+import type { QueueShards } from '../../redis/shards/queue-shards.ts';
+import { accountOf, scheduledIn, schedulerId } from './scheduler-id.ts';
 import { staggerOf } from './stagger.ts';
 import type { PollMode } from './plan.ts';
 
@@ -19,10 +22,16 @@ interface Scheduled {
   readonly pollIntervalMs: number;
 }
 
+interface Place {
+  readonly queue: Queue<PollJob>;
+  /** When the next poll is due, milliseconds. */
+  readonly nextAt: number;
+}
+
 /** Decides when accounts are polled: one BullMQ job scheduler each. */
 export interface PollQueue {
-  /** The queue itself, for readers. */
-  readonly queue: Queue<PollJob>;
+  /** The queues themselves, one of each shard, for readers. */
+  queues(): readonly [Queue<PollJob>, ...Queue<PollJob>[]];
   /**
    * Polls an account every `everyMs` milliseconds from now on, staggered, and once now if it was not
    * scheduled before. Safe to repeat, also with another interval.
@@ -37,6 +46,19 @@ export interface PollQueue {
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
   /**
+   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`; shard by
+   * shard, in each in the order of the times at which they were due. The accounts that are not overdue cost
+   * nothing.
+   */
+  overdue(from: number, count: number): Promise<string[]>;
+  /**
+   * Accounts whose schedule is missing, overdue, has another interval, or waits for a job that is gone. Reads
+   * these accounts' schedules only.
+   */
+  outdated<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
+  /** Number of scheduled accounts. */
+  scheduledCount(): Promise<number>;
+  /**
    * Schedules an account anew from now on, whenever its next poll was due, and polls it once now. A crash
    * leaves it unscheduled, and so a suspect.
    */
@@ -47,6 +69,12 @@ export interface PollQueue {
    */
   release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
+  /**
+   * Moves every schedule that is not in its account's shard to that one, without a poll in between; it
+   * removes that of an account for which `everyMs` is null. Safe to repeat; a crash leaves some in both
+   * shards, where a poll too soon is left out. Reads all schedules, a few at a time.
+   */
+  moveSchedules(everyMs: (account: string) => Promise<number | null>): Promise<void>;
   /** Polls once, as soon as a worker is free; a second call before that changes nothing. */
   pollNow(account: string, mode: PollMode): Promise<void>;
   close(): Promise<void>;
@@ -64,16 +92,42 @@ const aheadMs = 5_000;
 /** The queue's writing end. */
 export function createPollQueue(
   connection: RedisClient,
-  prefix: string,
+  shards: QueueShards,
   onError: (error: Error) => void,
 ): PollQueue {
-  const queue = new Queue<PollJob>(pollQueueName, { connection, prefix, defaultJobOptions: leavesNothing });
-  queue.on('error', onError);
-  const isScheduled = async (account: string) =>
-    (await queue.getJobScheduler(schedulerId(account))) !== undefined;
+  const sharded = createShardedQueue<PollJob>(pollQueueName, connection, shards, onError);
+  const queueOf = sharded.ofAccount;
+
+  async function isScheduled(account: string): Promise<boolean> {
+    for (const queue of sharded.allOfAccount(account))
+      if ((await queue.getJobScheduler(schedulerId(account))) !== undefined) return true;
+    return false;
+  }
+
+  // The queue in which each account is scheduled, and when its next poll is due; null for those that are not.
+  async function placesOf(accounts: readonly Scheduled[]) {
+    const found = new Map<string, Place>();
+    const searched = sharded.all().map(async (queue) => {
+      const names = accounts.map(({ account }) => account).filter((name) => isQueueOf(queue, name));
+      if (names.length === 0) return;
+      const times = await connection.zmscore(queue.toKey('repeat'), ...names.map(schedulerId));
+      for (const [i, name] of names.entries()) {
+        const at = times[i] ?? null;
+        if (at === null || (found.has(name) && queue !== queueOf(name))) continue;
+        found.set(name, { queue, nextAt: Number(at) });
+      }
+    });
+    await Promise.all(searched);
+    return accounts.map(({ account }) => found.get(account) ?? null);
+  }
+
+  const isQueueOf = (queue: Queue<PollJob>, account: string) => sharded.allOfAccount(account).includes(queue);
+
   const polls: PollQueue = {
-    queue,
+    queues: sharded.all,
     async schedule(account, everyMs) {
+      await shards.known();
+      const queue = queueOf(account);
       const isNew = !(await isScheduled(account));
       const data = { account, mode: 'delta' as const, asked: false };
       await queue.upsertJobScheduler(
@@ -82,27 +136,76 @@ export function createPollQueue(
         { name: 'poll', data, opts: leavesNothing },
       );
       if (isNew) await queue.add('poll', data, { deduplication: { id: onceId(account) } });
+      for (const former of sharded.allOfAccount(account))
+        if (former !== queue) await former.removeJobScheduler(schedulerId(account));
     },
     isScheduled,
     async suspects(accounts) {
-      const schedulers = await queue.getJobSchedulers(0, -1, true);
-      const nextAt = new Map(schedulers.map(({ key, next = 0 }) => [key, next]));
-      return accounts.filter(({ account, pollIntervalMs }) =>
-        isSuspect(nextAt.get(schedulerId(account)), pollIntervalMs, Date.now()),
+      const places = await placesOf(accounts);
+      return accounts.filter(({ pollIntervalMs }, i) =>
+        isSuspect(places[i]?.nextAt, pollIntervalMs, Date.now()),
       );
+    },
+    async overdue(from, count) {
+      const before = `(${Date.now() - overdueMs}`;
+      const ids: string[] = [];
+      let behind = from;
+      for (const queue of sharded.all()) {
+        const schedulers = queue.toKey('repeat');
+        const limit = ['LIMIT', behind, count - ids.length] as const;
+        const some =
+          ids.length < count ? await connection.zrangebyscore(schedulers, '-inf', before, ...limit) : [];
+        ids.push(...some);
+        behind =
+          some.length > 0 ? 0 : Math.max(0, behind - (await connection.zcount(schedulers, '-inf', before)));
+      }
+      return ids.flatMap((id) => accountOf(id) ?? []);
+    },
+    async outdated(accounts) {
+      const places = await placesOf(accounts);
+      const works = await Promise.all(
+        accounts.map(async ({ account, pollIntervalMs }, i) => {
+          const place = places[i] ?? null;
+          if (place === null || isSuspect(place.nextAt, pollIntervalMs, Date.now())) return false;
+          const id = schedulerId(account);
+          const [every, jobs] = await Promise.all([
+            connection.hget(place.queue.toKey(`repeat:${id}`), 'every'),
+            connection.exists(place.queue.toKey(`repeat:${id}:${place.nextAt}`)),
+          ]);
+          return Number(every) === pollIntervalMs && jobs === 1;
+        }),
+      );
+      return accounts.filter((_, i) => works[i] !== true);
+    },
+    async scheduledCount() {
+      const counts = sharded.all().map((queue) => connection.zcard(queue.toKey('repeat')));
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     },
     async reschedule({ account, pollIntervalMs }) {
       // BullMQ keeps the time of a scheduler's next job as long as that job exists.
       await polls.unschedule(account);
       await polls.schedule(account, pollIntervalMs);
     },
-    release: (account) =>
-      releaseLostJobs(queue, [onceId(account), askedId(account, 'delta'), askedId(account, 'sweep')]),
+    async release(account) {
+      const ids = [onceId(account), askedId(account, 'delta'), askedId(account, 'sweep')];
+      const queues = sharded.allOfAccount(account);
+      const released = await Promise.all(queues.map((queue) => releaseLostJobs(queue, ids)));
+      return released.reduce((sum, count) => sum + count, 0);
+    },
     async unschedule(account) {
-      await queue.removeJobScheduler(schedulerId(account));
+      await Promise.all(sharded.all().map((queue) => queue.removeJobScheduler(schedulerId(account))));
+    },
+    async moveSchedules(everyMs) {
+      for (const [shard, queue] of sharded.all().entries())
+        for await (const account of scheduledIn(connection, queue.toKey('repeat'))) {
+          if (shards.homeOf(account) === shard) continue;
+          const interval = await everyMs(account);
+          if (interval !== null) await polls.schedule(account, interval);
+          await queue.removeJobScheduler(schedulerId(account));
+        }
     },
     async pollNow(account, mode) {
-      await queue.add(
+      await queueOf(account).add(
         'poll',
         { account, mode, asked: true },
         {
@@ -112,7 +215,7 @@ export function createPollQueue(
         },
       );
     },
-    close: () => queue.close(),
+    close: sharded.close,
   };
   return polls;
 }
@@ -123,11 +226,6 @@ export function createPollQueue(
  */
 export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, now: number): boolean {
   return nextAt === undefined || nextAt < now - overdueMs || nextAt > now + pollIntervalMs + aheadMs;
-}
-
-// Ids of schedulers and jobs may not consist of digits alone, which an account's name may.
-function schedulerId(account: string): string {
-  return `poll-${account}`;
 }
 
 // Id of the poll with which a schedule begins.

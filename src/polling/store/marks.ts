@@ -57,6 +57,8 @@ export interface PollingMarks {
   readonly countedAt: number;
   /** Number of filings found removed so far, ever. */
   readonly removals: number;
+  /** Milliseconds for which the last poll, or the one under way, waited for its turns at the host. */
+  readonly budgetWaitMs: number;
   readonly requestsTotal: number;
   readonly requestsLastPoll: number;
 }
@@ -92,6 +94,7 @@ export const noMarks: PollingMarks = {
   bornSeenAt: 0,
   countedAt: 0,
   removals: 0,
+  budgetWaitMs: 0,
   requestsTotal: 0,
   requestsLastPoll: 0,
 };

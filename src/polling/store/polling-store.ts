@@ -5,9 +5,13 @@ import { createHealthStore, type HealthStore } from './health-store.ts';
 import { createLeaseStore, type LeaseStore } from './lease-store.ts';
 import { createMarksStore, type MarksStore } from './marks-store.ts';
 import { createMissedReadStore, type MissedReadStore } from './missed-read-store.ts';
+import { createPollTimes, type PollTimes } from './poll-times.ts';
 
-/** The state of polling of each account: marks and health in one hash, missed reads in another, the lease. */
-export interface PollingStore extends MarksStore, HealthStore, MissedReadStore, LeaseStore {}
+/**
+ * The state of polling of each account: marks and health in one hash, missed reads in another, the lease. And
+ * the times of all accounts' polls.
+ */
+export interface PollingStore extends MarksStore, HealthStore, MissedReadStore, LeaseStore, PollTimes {}
 
 /** The state of polling in Redis. */
 export function createPollingStore(
@@ -20,5 +24,6 @@ export function createPollingStore(
     ...createHealthStore(redis, keys),
     ...createMissedReadStore(redis, keys, onUnreadable),
     ...createLeaseStore(redis, keys, onUnreadable),
+    ...createPollTimes(redis, keys),
   };
 }

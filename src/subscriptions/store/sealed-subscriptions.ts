@@ -17,31 +17,39 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 return 1`);
 
+// Number of subscriptions that are read at once: each may have ten KB.
+const readAtOnce = 50;
+
 /**
  * The sealed texts of these accounts' subscriptions, and those that are remembered with an idempotency key.
- * Replacing them changes no setting: running drains go on undisturbed.
+ * They are read while they are taken, some at a time; one that comes twice is possible while others are
+ * added. Replacing them changes no setting: running drains go on undisturbed.
  */
-export async function listSealedSubscriptions(
+export async function* listSealedSubscriptions(
   redis: RedisClient,
   keys: Keys,
-  accounts: readonly string[],
-): Promise<SealedRecord[]> {
-  const current = await Promise.all(accounts.map(async (account) => listOfAccount(redis, keys, account)));
-  const remembered: SealedRecord[] = [];
+  accounts: Iterable<string> | AsyncIterable<string>,
+): AsyncGenerator<SealedRecord> {
+  for await (const account of accounts) yield* listOfAccount(redis, keys, account);
   const pattern = `${escapeGlob(keys.prefix)}:{*}:idempotency:*`;
   for await (const found of scanKeys(redis, pattern)) {
     const records = await Promise.all(found.keys.map(async (key) => readRemembered(redis, key)));
-    remembered.push(...records.flat());
+    yield* records.flat();
   }
-  return [...current.flat(), ...remembered];
 }
 
-async function listOfAccount(redis: RedisClient, keys: Keys, account: string): Promise<SealedRecord[]> {
+async function* listOfAccount(redis: RedisClient, keys: Keys, account: string): AsyncGenerator<SealedRecord> {
   const key = keys.account(account).subscriptions;
-  const all = await redis.hgetall(key).catch(nothingIfUnreadable);
-  return Object.entries<string>(all).flatMap(([id, text]) =>
-    sealedRecord(account, id, text, (value) => replaceField(redis, key, id, { expected: text, value })),
-  );
+  let cursor = '0';
+  do {
+    const [next, flat] = await redis.hscan(key, cursor, 'COUNT', readAtOnce).catch(nothingIfUnreadable);
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const [id = '', text = ''] = [flat[i], flat[i + 1]];
+      const replace = (value: string) => replaceField(redis, key, id, { expected: text, value });
+      yield* sealedRecord(account, id, text, replace);
+    }
+    cursor = next;
+  } while (cursor !== '0');
 }
 
 async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord[]> {
@@ -67,9 +75,9 @@ async function readRemembered(redis: RedisClient, key: string): Promise<SealedRe
 }
 
 // An unreadable record holds nothing that could be sealed anew; the part that works with it reports it.
-function nothingIfUnreadable(error: unknown): Record<string, string> {
+function nothingIfUnreadable(error: unknown): [next: string, found: string[]] {
   if (toUnreadable(error) === null) throw error;
-  return {};
+  return ['0', []];
 }
 
 function tryRead<T>(read: () => T): T | null {

@@ -5,26 +5,35 @@ import { startOptions } from '../../support/daemon/start-options.ts';
 
 /** A process of its own that runs a module and answers questions; it ends with this process at the latest. */
 export interface Child<Question> extends AsyncDisposable {
+  readonly pid: number;
   /** One at a time. */
   ask<Answer>(question: Question): Promise<Answer>;
 }
 
+interface ChildOptions {
+  readonly asDaemon?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /**
  * Starts a module, which finds itself to be one by `isChild` and calls `answer`. With `asDaemon` it runs
- * under the daemon's own options of Node. Resolves when it can be asked.
+ * under the daemon's own options of Node; `environment` is added to this process's own. Resolves when it can
+ * be asked.
  */
 export async function startChild<Question>(
   module: string,
   args: readonly string[] = [],
-  { asDaemon = false }: { readonly asDaemon?: boolean } = {},
+  { asDaemon = false, environment = {} }: ChildOptions = {},
 ): Promise<Child<Question>> {
   const child = fork(fileURLToPath(module), [...args], {
     execArgv: asDaemon ? [...startOptions] : [],
+    env: { ...process.env, ...environment },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   await once(child, 'message');
   return {
+    pid: child.pid ?? 0,
     async ask<Answer>(question: Question) {
       const answered = once(child, 'message');
       child.send(question as object);

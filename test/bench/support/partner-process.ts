@@ -18,6 +18,7 @@ export interface PartnerTraffic {
 
 /** A well-behaved partner service in a process of its own: the same filings for every key. */
 export interface PartnerProcess extends AsyncDisposable {
+  readonly pid: number;
   readonly baseUrl: string;
   /** Moves three filings on and adds one, so that the number of unsettled ones stays. */
   change(): Promise<void>;
@@ -30,6 +31,7 @@ type Question = 'port' | 'change' | 'traffic';
 export async function startPartnerProcess(filings: number, unsettled: number): Promise<PartnerProcess> {
   const child = await startChild<Question>(import.meta.url, [String(filings), String(unsettled)]);
   return {
+    pid: child.pid,
     baseUrl: `http://127.0.0.1:${await child.ask<number>('port')}/v1`,
     change: async () => void (await child.ask('change')),
     traffic: () => child.ask<PartnerTraffic>('traffic'),

@@ -7,6 +7,7 @@ import { durableArgs, startOnFreePort } from '../../../src/demo/redis-process.ts
 /** A Redis for one benchmark, gone with it. */
 export interface PrivateRedis extends AsyncDisposable {
   readonly url: string;
+  readonly pid: number;
 }
 
 /**
@@ -23,6 +24,7 @@ export async function startPrivateRedis(
   const running = await startOnFreePort({ executable, directory, args });
   return {
     url: `redis://127.0.0.1:${running.port}`,
+    pid: running.pid,
     async [Symbol.asyncDispose]() {
       await running.end('SIGKILL');
       await rm(directory, { recursive: true, force: true });

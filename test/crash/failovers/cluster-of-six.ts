@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis';
 import { freePort } from '../../../src/demo/redis-process.ts';
 import { joinAsReplica, startCluster, startClusterNode } from '../../support/redis/topologies.ts';
+import { shardOf } from '../../../src/redis/shards/shard-of.ts';
+import { accounts } from '../../support/world/world.ts';
 import { moveSlot } from './move-slot.ts';
 import {
   failLagging,
@@ -22,9 +24,11 @@ const settings = {
   'cluster-allow-replica-migration': 'no',
   'cluster-require-full-coverage': 'no',
 };
+// `QUEUE_SHARDS` in a cluster.
+const shards = 16;
 const args = [...syncAtOnce, ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
-// What the keys of an account, and those of the queues, are hashed by.
-const hashTags = ['default', 'second', '~queues'];
+// What the keys of an account, and those of its queues, are hashed by.
+const hashTags = [...accounts, ...accounts.map((account) => queuesTag(shardOf(account, shards)))];
 
 /**
  * Three primaries with a replica each. The primary of a slot in use, picked at random, is stalled or killed
@@ -66,7 +70,7 @@ export async function startClusterOfSix(random: () => number): Promise<FailoverG
   };
 
   async function moveAccount(): Promise<number> {
-    const slot = await slotOf(pick(hashTags.slice(0, 2)));
+    const slot = await slotOf(pick(accounts));
     const [owner] = await pairOf(slot);
     const all = await Promise.all(members.map(async (each) => ((await isPrimary(each)) ? [each] : [])));
     const others = all.flat().filter((each) => each !== owner);
@@ -96,6 +100,10 @@ async function seesWhole(member: Member): Promise<'primary' | 'replica' | null> 
   if (!isWhole) return null;
   if (!(await isPrimary(member))) return (await isFollowing(member)) ? 'replica' : null;
   return /^connected_slaves:1\r?$/m.test(await member.client.info('replication')) ? 'primary' : null;
+}
+
+function queuesTag(shard: number): string {
+  return shard === 0 ? '~queues' : `~queues${shard}`;
 }
 
 type SlotRange = readonly [from: number, to: number, ...nodes: (readonly [host: string, port: number])[]];

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import {
   checkConvergence,
@@ -13,7 +14,10 @@ import type { FailoverGroup, FailoverWay } from './replication.ts';
 export interface FailoverRun {
   /** Ways to fail, in their order. */
   readonly ways: readonly FailoverWay[];
-  readonly daemons: number;
+  /** Roles of each daemon. */
+  readonly roles: readonly string[];
+  /** Daemons killed at random moments of each failover, one after the other. */
+  readonly kills: number;
   /** Changes of filings in a second, all the time. */
   readonly perSecond: number;
   readonly random: () => number;
@@ -21,6 +25,7 @@ export interface FailoverRun {
 
 const filings = 30;
 const callbacksWhileLagging = 20;
+const nextKillMsMax = 3_000;
 // A few times the worlds' SWEEP_INTERVAL_MS.
 const convergedMs = 10_000;
 // Violations in the message of a failed test; the evidence has the rest.
@@ -30,13 +35,13 @@ const shownMax = 20;
  * Fails a group over again and again under its daemons while filings change. After each failover the changes
  * pause until everything is at rest, and what each subscriber heard last of each filing has to become what
  * the partner service shows; at the end the whole journals are checked. Prints a line for each failover and
- * one for the run. Fails on every broken promise, and leaves journals and logs in a folder that it names.
+ * one for the run. With `kills`, daemons are killed in the midst of each failover. Fails on every broken promise, and leaves journals and logs in a folder that it names.
  */
 export async function runFailovers(group: FailoverGroup, run: FailoverRun): Promise<Convergence> {
   const { random } = run;
   await using world = await startWorld({
     redisUrl: group.url,
-    roles: Array.from({ length: run.daemons }, () => 'api,poll,deliver'),
+    roles: run.roles,
     filings,
     random,
   });
@@ -59,6 +64,7 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
   const lost = countLost([...unconverged]);
   print({
     failovers: run.ways.length,
+    kills: run.kills * run.ways.length,
     undoneBytes: undone,
     events,
     callbacks,
@@ -76,21 +82,29 @@ export async function runFailovers(group: FailoverGroup, run: FailoverRun): Prom
 // group is whole again.
 async function failOnce(
   world: World,
-  { perSecond }: FailoverRun,
+  { perSecond, kills, random }: FailoverRun,
   answers: UnevenAnswers,
   fail: FailoverWay['run'],
 ): Promise<number> {
   const stop = world.lives.run(perSecond, false);
   try {
     const letGo = await answers.hold();
-    const undoneBytes = await fail(() => untilHeard(world));
+    const [undoneBytes] = await Promise.all([fail(() => untilHeard(world)), killSome(world, kills, random)]);
     letGo();
+    await Promise.all(world.daemons.map((daemon) => daemon.untilStarted()));
     await untilHeard(world);
     return undoneBytes;
   } catch (error) {
     throw new Error(`${String(error)}; ${await writeEvidence(world)}`, { cause: error });
   } finally {
     await stop();
+  }
+}
+
+async function killSome({ daemons }: World, kills: number, random: () => number): Promise<void> {
+  for (let i = 0; i < kills; i += 1) {
+    await delay(random() * nextKillMsMax);
+    await daemons[Math.floor(random() * daemons.length)]?.kill();
   }
 }
 

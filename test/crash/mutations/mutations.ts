@@ -212,7 +212,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'nobody wakes who was not woken before a crash',
-    file: 'src/delivery/wake.ts',
+    file: 'src/delivery/lagging/next-look.ts',
     find: 'return unread || state.release || due',
     replace: 'return false && (unread || state.release || due)',
     project: 'integration',

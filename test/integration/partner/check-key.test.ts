@@ -13,7 +13,10 @@ const lookup = createHostLookup();
 
 async function check(baseUrl = partner.baseUrl, partnerKey = partner.key, timeoutMs = 5_000) {
   const before = partner.requests.length;
-  const found = await checkKey({ lookup, timeoutMs, now: Date.now }, { account: 'a', baseUrl, partnerKey });
+  const found = await checkKey(
+    { lookup, timeoutMs, now: Date.now, hostBudgets: null },
+    { account: 'a', baseUrl, partnerKey },
+  );
   expect(found.detail).not.toContain(partner.key);
   return { ...found, requests: partner.requests.length - before };
 }
@@ -56,5 +59,21 @@ it('names a host that cannot be reached', async () => {
   expect(found).toMatchObject({
     ok: false,
     detail: expect.stringMatching(/cannot be reached .*check baseUrl/),
+  });
+});
+
+it('a check that gets no turn in time names the budget that it waits for', async () => {
+  const hostBudgets = {
+    waiting: () => 1,
+    turn: (_: unknown, signal: AbortSignal) =>
+      new Promise<void>((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      ),
+  };
+  const checked = { account: 'a', baseUrl: 'http://127.0.0.1:1/v1', partnerKey: 'k' };
+  const deps = { lookup: createHostLookup(), timeoutMs: 50, now: Date.now, hostBudgets };
+  expect(await checkKey(deps, checked)).toEqual({
+    ok: false,
+    detail: expect.stringContaining('PARTNER_TOTAL_RPS') as string,
   });
 });

@@ -43,6 +43,7 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
     random: Math.random,
     partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },
     filingBytesMax: 262_144,
+    hostBudgets: null,
     onRequest: () => undefined,
   });
   const poll = createAccountPoller({

@@ -71,7 +71,8 @@ function checkConfig(config: Config): void {
   ok(config.roles.size > 0 && config.delivery.retryMs.length > 0);
   const { port } = config.http;
   ok(Number.isInteger(port) && port >= 0 && port <= 65_535);
-  for (const number of [...Object.values(config.polling), ...config.delivery.retryMs])
+  const polling = Object.values(config.polling).filter((value) => value !== null);
+  for (const number of [...polling, ...config.delivery.retryMs])
     ok(Number.isSafeInteger(number) && number >= 1 && number <= 30 * 86_400_000);
   const base = config.defaultAccount?.baseUrl;
   if (base !== undefined) {

@@ -156,6 +156,7 @@ export async function watchAccount(
     tryTakePlace: options.tryTakePlace ?? (() => () => undefined),
     onPollInBetween: async ({ outcome }: { outcome: PollOutcome }) => void inBetween.push(outcome),
     requestsSent: () => sent,
+    waitedForTurnMs: budget.waitedForTurnMs,
     handOn: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
     onQuarantined: (_account: string, records: number) => void quarantined.push(records),
   };

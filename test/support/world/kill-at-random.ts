@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { vi } from 'vitest';
 import type { TapedCallback } from '../journals/journals.ts';
 import type { SupervisedDaemon } from './supervised-daemon.ts';
+import type { TapingReceiver } from './taping-receiver.ts';
 import type { World } from './world.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
 
@@ -43,8 +44,18 @@ async function recovery(world: World, killed: SupervisedDaemon): Promise<Recover
   return { startMs, deliveryMs };
 }
 
-async function untilAllGotNew({ journals, receiver: { callbacks } }: World, since: number): Promise<void> {
-  const missing = new Set(journals().subscribers.map(({ id }) => id));
+function untilAllGotNew({ journals, receiver }: World, since: number): Promise<void> {
+  const ids = journals().subscribers.map(({ id }) => id);
+  return untilGotNew(receiver, ids, since);
+}
+
+/** Resolves when each of these subscribers has got a change that was detected after `since`. */
+export async function untilGotNew(
+  { callbacks }: TapingReceiver,
+  ids: readonly string[],
+  since: number,
+): Promise<void> {
+  const missing = new Set(ids);
   let next = callbacks.length;
   const allGot = () => {
     for (const callback of callbacks.slice(next))

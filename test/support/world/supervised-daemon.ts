@@ -16,9 +16,13 @@ export interface SupervisedDaemon extends AsyncDisposable {
   signal(signal: NodeJS.Signals): void;
   /** SIGKILL, whatever it does; resolves when it is gone. The next process is on its way then. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves with the exit code. Nothing is started again until `start`. */
-  stop(): Promise<number | null>;
-  start(): void;
+  /**
+   * SIGTERM, or another signal; resolves with the exit code, null when the signal killed it. Nothing is
+   * started again until `start`.
+   */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Starts it again, from now on with the entry of another copy of the tree if one is given. */
+  start(entry?: string): void;
   pid(): number;
   /** All lines of all its processes, parsed. */
   readonly logs: readonly LogLine[];
@@ -43,11 +47,13 @@ export function superviseDaemon(
   let errors = '';
   let wanted = true;
   let child: ChildProcess;
+  let entry = sources;
 
-  function start(): void {
+  function start(next = entry): void {
+    entry = next;
     wanted = true;
     url = '';
-    const started = spawn(process.execPath, [...startOptions, sources], {
+    const started = spawn(process.execPath, [...startOptions, entry], {
       cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -90,9 +96,9 @@ export function superviseDaemon(
       ),
     signal: (signal) => void child.kill(signal),
     kill: async () => void (await end('SIGKILL')),
-    stop() {
+    stop(signal = 'SIGTERM') {
       wanted = false;
-      return end('SIGTERM');
+      return end(signal);
     },
     start,
     pid: () => child.pid ?? 0,

@@ -11,7 +11,7 @@ import { startTapingReceiver, type TapingReceiver } from './taping-receiver.ts';
 import { seededRandom } from '../seeded-random.ts';
 
 /**
- * A partner service with two accounts, daemons that watch them, and two subscribers of each, all journalled.
+ * A partner service with two accounts, daemons that watch them, and subscribers of each, all journalled.
  */
 export interface World extends AsyncDisposable {
   readonly daemons: readonly SupervisedDaemon[];
@@ -36,9 +36,13 @@ export interface WorldOptions {
   readonly roles?: readonly string[];
   /** Filings of the baseline, per account; default 20. */
   readonly filings?: number;
+  /** Subscribers of each account, named `<account>.a` and so on; default 2. */
+  readonly subscribers?: number;
   readonly random?: () => number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Entry of another copy of the tree. */
+  /** What each daemon has beside the environment of all. */
+  readonly environments?: readonly Readonly<Record<string, string>>[];
+  /** Entry of another copy of the tree, which all daemons are started from. */
   readonly sources?: string;
 }
 
@@ -46,6 +50,8 @@ export interface WorldOptions {
 export const maxInFlight = 10;
 /** The accounts of every world. */
 export const accounts = ['default', 'second'] as const;
+
+const letters = 'abcdefghijklmnopqrstuvwxyz';
 
 const partnerKeys: Readonly<Record<string, string>> = { default: 'sandbox-key', second: 'sandbox-key-2' };
 // Eight minutes of tries: nothing is given up while a test runs.
@@ -92,15 +98,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     DELIVERY_ALLOW_HTTP: 'true',
     ...options.environment,
   };
-  const daemons = roles.map((role) =>
-    stack.use(superviseDaemon({ ...environment, ROLES: role }, options.sources)),
+  const daemons = roles.map((role, i) =>
+    stack.use(
+      superviseDaemon({ ...environment, ROLES: role, ...options.environments?.[i] }, options.sources),
+    ),
   );
   const api = () => openApi(daemons[0]?.url() ?? '', apiToken);
   await Promise.all(daemons.map((daemon) => daemon.untilStarted()));
   await api().ok('PUT', '/v1/accounts/second', { baseUrl: recorder.baseUrl, partnerKey: 'sandbox-key-2' });
   for (const account of accounts) await untilBaselined(api, account);
   const subscribers: Subscriber[] = [];
-  for (const account of accounts) subscribers.push(...(await subscribe(api(), receiver, account)));
+  for (const account of accounts)
+    subscribers.push(...(await subscribe(api(), receiver, account, options.subscribers ?? 2)));
   lives.begin();
 
   const polls = () => daemons.flatMap((daemon) => daemon.polls());
@@ -145,9 +154,15 @@ async function untilBaselined(api: () => ApiCaller, account: string): Promise<vo
   );
 }
 
-async function subscribe(api: ApiCaller, receiver: TapingReceiver, account: string): Promise<Subscriber[]> {
+async function subscribe(
+  api: ApiCaller,
+  receiver: TapingReceiver,
+  account: string,
+  count: number,
+): Promise<Subscriber[]> {
   const subscribers: Subscriber[] = [];
-  for (const id of [`${account}.a`, `${account}.b`]) {
+  for (let i = 0; i < count; i += 1) {
+    const id = `${account}.${letters[i]}`;
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     await api.ok('POST', `/v1/accounts/${account}/subscriptions`, { url: receiver.urlOf(id), secret });
     subscribers.push({ id, account, secret });

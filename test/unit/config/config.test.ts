@@ -28,6 +28,7 @@ describe('the defaults', () => {
   test('are those of docs/configuration.md', () => {
     expect(configOf({})).toEqual({
       redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false, waitReplicas: 0 },
+      queueShards: 1,
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
       metricsPerAccount: 'auto',
@@ -41,6 +42,7 @@ describe('the defaults', () => {
         pollIntervalMs: 15_000,
         sweepIntervalMs: 900_000,
         maxRps: 10,
+        totalRps: null,
         concurrency: 4,
         timeoutMs: 10_000,
       },
@@ -92,6 +94,9 @@ describe('right values', () => {
       { redis: { url: 'rediss://u:p@r:1/2', prefix: 'a.b_c-1', unsafe: true, waitReplicas: 2 } },
     ],
     [{ ROLES: 'deliver, poll,poll' }, { roles: new Set(['deliver', 'poll'] as const) }],
+    [{ QUEUE_SHARDS: '8' }, { queueShards: 8 }],
+    [{ REDIS_URL: 'redis+cluster://a:1,b:2' }, { queueShards: 16 }],
+    [{ REDIS_URL: 'redis+cluster://a:1,b:2', QUEUE_SHARDS: '1' }, { queueShards: 1 }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/otlp/' },
@@ -224,6 +229,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   REDIS_PREFIX: ['a:b', '{a}', 'a b', 'ä', 'x'.repeat(65), '*'],
   REDIS_UNSAFE: wrongBooleans,
   REDIS_WAIT_REPLICAS: [...wrongNumbers.filter((value) => value !== '0'), '17'],
+  QUEUE_SHARDS: [...wrongNumbers, '65'],
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   METRICS_PER_ACCOUNT: ['yes', 'AUTO', '100'],
@@ -280,6 +286,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   POLL_INTERVAL_MS: [...wrongNumbers, '9', '86400001'],
   SWEEP_INTERVAL_MS: [...wrongNumbers, '9', '2592000001'],
   PARTNER_MAX_RPS: [...wrongNumbers, '1001'],
+  PARTNER_TOTAL_RPS: [...wrongNumbers, '10001'],
   PARTNER_CONCURRENCY: [...wrongNumbers, '65'],
   DOUBT_REMOVED_MIN: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
   DOUBT_REMOVED_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '101'],

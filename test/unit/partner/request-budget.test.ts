@@ -97,4 +97,46 @@ describe('a request budget', () => {
     expect(await Promise.all(waiting)).toEqual(['let go', 'let go']);
     expect(work).not.toHaveBeenCalled();
   });
+
+  it('counts a request that waits for its turn at the host, and measures the wait', async () => {
+    const turns: (() => void)[] = [];
+    const urgencies: string[] = [];
+    const turn = (urgency: string) => {
+      urgencies.push(urgency);
+      return new Promise<void>((resolve) => void turns.push(resolve));
+    };
+    const budget = createRequestBudget({ maxRps: 2, concurrency: 4 }, turn);
+    const starts: number[] = [];
+    const start = async () => void starts.push(Math.round(performance.now()));
+    const from = performance.now();
+    for (let i = 0; i < 4; i += 1) void budget.spend(start, never, 'sweep');
+    await settle(5_000);
+    expect([starts, urgencies]).toEqual([[], ['sweep', 'sweep']]);
+    for (const go of turns) go();
+    await settle();
+    expect(starts).toHaveLength(2);
+    expect(Math.round(budget.waitedForTurnMs())).toBe(Math.round(performance.now() - from));
+    // The other two come a second after them, not after they were first asked for.
+    await settle(500);
+    expect(turns).toHaveLength(2);
+    await settle(600);
+    expect(turns).toHaveLength(4);
+  });
+
+  it('asks for another turn when the service has asked for a rest meanwhile', async () => {
+    const turns: (() => void)[] = [];
+    const turn = () => new Promise<void>((resolve) => void turns.push(resolve));
+    const budget = createRequestBudget({ maxRps: 10, concurrency: 4 }, turn);
+    const work = vi.fn<() => Promise<void>>(async () => undefined);
+    void budget.spend(work, never);
+    await settle(10);
+    budget.rest(1_000);
+    turns[0]?.();
+    await settle(900);
+    expect([work.mock.calls, turns]).toMatchObject([[], { length: 1 }]);
+    await settle(200);
+    turns[1]?.();
+    await settle();
+    expect(work).toHaveBeenCalledTimes(1);
+  });
 });

@@ -8,6 +8,7 @@ import {
   healthChange,
   healthState,
   staleAfterMs,
+  type PollNews,
   type HealthChange,
 } from '../../../src/polling/health.ts';
 
@@ -38,6 +39,7 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   bornSeenAt: 0,
   countedAt: 0,
   removals: 0,
+  budgetWaitMs: 0,
   requestsTotal: 0,
   requestsLastPoll: 0,
   ...more,
@@ -51,6 +53,9 @@ const late = 1_080_000;
 describe('healthState', () => {
   it.each<[string, Partial<PollingMarks>, number, string]>([
     ['a complete poll a moment ago', {}, soon, 'ok'],
+    ['polls that wait for their turns for four intervals', { budgetWaitMs: 60_000 }, soon, 'ok'],
+    ['polls that wait for their turns for longer', { budgetWaitMs: 80_000 }, soon, 'stale'],
+    ['a baseline that waits for its turns', { baselined: false, budgetWaitMs: 80_000 }, soon, 'baselining'],
     ['no baseline yet', { baselined: false }, soon, 'baselining'],
     ['no baseline for a long while', { baselined: false }, late, 'baselining'],
     ['no baseline for a long while, failing', { baselined: false, consecutiveFailures: 2 }, late, 'stale'],
@@ -123,7 +128,7 @@ describe('healthChange', () => {
   const waiting: PollOutcome = { kind: 'backing_off' };
   const failing = { consecutiveFailures: 3, backoffUntil: late };
 
-  it.each<[string, Partial<PollingMarks>, PollOutcome, number, string | null]>([
+  it.each<[string, Partial<PollingMarks>, PollNews, number, string | null]>([
     ['all is well', {}, complete, soon, null],
     ['a key is refused', failing, failed('auth'), soon, 'account.auth_failed'],
     ['it is refused again', { ...failing, authFailed: true }, failed('auth'), late, null],
@@ -150,6 +155,10 @@ describe('healthChange', () => {
     ['a wait takes long', failing, waiting, late, 'account.stale'],
     ['a wait is short', failing, waiting, soon, null],
     ['a stale account is polled', { staleReported: true }, complete, soon, 'account.recovered'],
+    ['a complete poll waited too long for its turns', { budgetWaitMs: 80_000 }, complete, soon, 'account.stale'],
+    ['it goes on so', { budgetWaitMs: 80_000, staleReported: true }, complete, soon, null],
+    ['one under way waits too long', { budgetWaitMs: 80_000 }, { kind: 'waiting' }, soon, 'account.stale'],
+    ['one under way waits', { budgetWaitMs: 60_000 }, { kind: 'waiting' }, soon, null],
     ['findings are doubted', {}, doubtful('other_list'), soon, 'account.doubtful'],
     ['they are doubted again', { doubt: held }, doubtful('removal_wave'), soon, null],
     [

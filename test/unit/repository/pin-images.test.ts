@@ -6,7 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const files = ['Dockerfile', 'docker-compose.yml', 'src/demo/provide-redis.ts'];
+const files = [
+  'Dockerfile',
+  'docker-compose.yml',
+  'src/demo/provide-redis.ts',
+  'deploy/kubernetes/components/redis/redis.yaml',
+];
 const digest = (character: string) => `sha256:${character.repeat(64)}`;
 let folder: string;
 

@@ -13,6 +13,7 @@ export interface ShownAccount {
     readonly state: string;
     readonly lastCompletePollAt: string | null;
     readonly lastError: string | null;
+    readonly late?: { readonly detail: string } | null;
   };
 }
 

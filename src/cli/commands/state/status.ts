@@ -75,7 +75,7 @@ async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
   return {
     account: shown.account,
     health: shown.health.state,
-    lastError: shown.health.lastError,
+    lastError: shown.health.lastError ?? shown.health.late?.detail ?? null,
     rejected: countOf(shown, 'REJECTED'),
     subscriptions: items.length,
     failing: items.filter(isFailing),

@@ -22,6 +22,7 @@ export interface Account {
     consecutiveFailures: number;
     backoffUntil: Time | null;
     lastError: string | null;
+    late?: { reason: string; waitedMs: number; detail: string } | null;
     doubt: {
       reason: string;
       since: Time;

@@ -118,6 +118,7 @@ export function HealthAdvice({ account: { account, health } }) {
   if (advice === null) return null;
   return html`<div class=${`notice ${noticeTones.get(health.state) ?? 'bad'}`} role="status">
     ${advice}
+    ${health.late && html`<p>${health.late.detail}</p>`}
     ${health.lastError !== null && html`<p>The last poll failed: <${Text} value=${health.lastError} /></p>`}
   </div>`;
 }

@@ -31,6 +31,7 @@ const marks: PollingMarks = {
   bornSeenAt: now,
   countedAt: now + 50_000,
   removals: 0,
+  budgetWaitMs: 0,
   requestsTotal: now + day,
   requestsLastPoll: now + day,
 };

@@ -1,0 +1,53 @@
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+
+/** An account and the time of its last poll, in milliseconds on Redis's clock. */
+export interface PolledAt {
+  readonly account: string;
+  readonly at: number;
+}
+
+/** When each account was last polled, in the order of these times: the oldest is found without the others. */
+export interface PollTimes {
+  /** Notes the poll of an account; with `onlyFirst` not where one is noted. */
+  notePolled(polled: PolledAt, options?: { readonly onlyFirst?: boolean }): Promise<void>;
+  /** Forgets an account that is gone. */
+  forgetPolled(account: string): Promise<void>;
+  /**
+   * The account whose last poll is the oldest; null when none is noted. Forgets the accounts that are gone on
+   * its way, at most a few hundred.
+   */
+  oldestPolled(): Promise<PolledAt | null>;
+}
+
+// Accounts that are looked at together, and how often.
+const lookedAt = 20;
+const looksMax = 20;
+
+/** The times in one sorted set of the deployment. A crash leaves the time of the poll before. */
+export function createPollTimes(redis: RedisClient, keys: Pick<Keys, 'polled' | 'accounts'>): PollTimes {
+  return {
+    async notePolled({ account, at }, { onlyFirst = false } = {}) {
+      const score = String(at);
+      if (onlyFirst) await redis.zadd(keys.polled, 'NX', score, account);
+      else await redis.zadd(keys.polled, score, account);
+    },
+    async forgetPolled(account) {
+      await redis.zrem(keys.polled, account);
+    },
+    async oldestPolled() {
+      for (let look = 0; look < looksMax; look += 1) {
+        const flat = await redis.zrange(keys.polled, '0', String(lookedAt - 1), 'WITHSCORES');
+        const names = flat.filter((_, i) => i % 2 === 0);
+        if (names.length === 0) return null;
+        const kept = await redis.hmget(keys.accounts, ...names);
+        const first = kept.findIndex((text) => text !== null);
+        const gone = first === -1 ? names : names.slice(0, first);
+        if (gone.length > 0) await redis.zrem(keys.polled, ...gone);
+        const account = names[first];
+        if (account !== undefined) return { account, at: Number(flat[2 * first + 1]) };
+      }
+      return null;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { drawCurves } from './curves.ts';
+import { readResults, type PartResult, type Row } from './results.ts';
+
+const docs = new URL('../../../docs/', import.meta.url);
+
+/** The columns that a picture shows, by part; a table shows all. */
+const curves: Readonly<Record<string, readonly string[]>> = {
+  delivering: ['daemon µs', 'Redis µs', 'receiver µs'],
+  polling: ['daemon ms', 'Redis ms', 'partner ms'],
+  accounts: [
+    'create ms',
+    'page of 100 ms',
+    '/metrics ms',
+    'delivery p50 ms',
+    'daemon ms a poll',
+    'Redis ms a poll',
+  ],
+  filings: [
+    'Redis MiB',
+    'daemon CPU ms a second',
+    'PENDING page ms',
+    'newest page ms',
+    'account ms',
+    '/metrics ms',
+  ],
+  events: ['Redis MiB', 'daemon CPU ms a second', 'delivery p50 ms', 'page of 100 ms', '/metrics ms'],
+  subscriptions: [
+    'Redis KiB each',
+    'daemon CPU ms a second',
+    'delivery p50 ms',
+    'page of 100 ms',
+    '/metrics ms',
+  ],
+  everyone: ['Redis KiB a subscription', 'idle daemon %', 'delivery p50 ms', '/metrics ms'],
+};
+
+/**
+ * Draws a picture of each part into docs/images, and replaces its table in docs/scaling.md, which stands
+ * between two comments with the part's name.
+ */
+export async function drawAll(): Promise<void> {
+  const results = await readResults();
+  const page = new URL('scaling.md', docs);
+  let text = await readFile(page, 'utf8');
+  for (const [part, names] of Object.entries(curves)) {
+    const result = results[part];
+    if (result === undefined) continue;
+    // oxlint-disable-next-line no-await-in-loop
+    await writeFile(new URL(`images/scale-${part}.svg`, docs), drawCurves(part, result.rows, names));
+    text = withTable(text, part, result);
+  }
+  await writeFile(page, text);
+}
+
+function withTable(text: string, part: string, result: PartResult): string {
+  const [from, to] = [`<!-- scale:${part} -->`, `<!-- /scale:${part} -->`];
+  const [start, end] = [text.indexOf(from), text.indexOf(to)];
+  if (start < 0 || end < start)
+    throw new Error(`docs/scaling.md has no place for the table ${part}: ${from} … ${to}`);
+  const { measuredAt, node, processors, load } = result;
+  const source = `\`BENCH_PARTS=${part} npm run bench -- scale\`, ${measuredAt} UTC, ${processors}, Node ${node.slice(1)}, load ${load}.`;
+  return `${text.slice(0, start + from.length)}\n\n${table(result.rows)}\n\n${source}\n\n${text.slice(end)}`;
+}
+
+// With a column for each size, as there are more figures than sizes.
+function table(rows: readonly Row[]): string {
+  const names = [...new Set(rows.flatMap(Object.keys))];
+  const cells = names.map((name) => [name, ...rows.map((row) => format(row[name]))]);
+  const widths = rows.map((_, i) => Math.max(3, ...cells.map((line) => (line[i + 1] ?? '').length)));
+  const first = Math.max(...names.map((name) => name.length));
+  const line = ([name = '', ...values]: readonly string[]) =>
+    `| ${name.padEnd(first)} | ${values.map((value, i) => value.padStart(widths[i] ?? 0)).join(' | ')} |`;
+  const [head = [], ...others] = cells.map(line);
+  const rule = `| ${'-'.repeat(first)} | ${widths.map((width) => `${'-'.repeat(width - 1)}:`).join(' | ')} |`;
+  return [head, rule, ...others].join('\n');
+}
+
+function format(value: number | string | undefined): string {
+  if (typeof value !== 'number') return value ?? '';
+  return value >= 1_000 ? value.toLocaleString('en').replaceAll(',', ' ') : String(value);
+}

@@ -1,0 +1,132 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  createHostBudgets,
+  hostOf,
+  type HostBudgets,
+} from '../../../../src/partner/shared-budget/host-budgets.ts';
+import { createTurnLimiter } from '../../../../src/partner/shared-budget/turn-limiter.ts';
+import type { Urgency } from '../../../../src/partner/shared-budget/urgency.ts';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+
+const redis = testRedis();
+const client = redis.connect();
+const keys = createKeys(redis.prefix);
+afterAll(() => redis.cleanup());
+
+const never = new AbortController().signal;
+let hosts = 0;
+const newHost = () => {
+  hosts += 1;
+  return `http://host-${hosts}.test/v1`;
+};
+const budgetsOf = (totalRps: number): HostBudgets =>
+  createHostBudgets({ limiter: createTurnLimiter(client, keys, totalRps), random: Math.random });
+
+/** Keeps a request waiting all the time, and counts its turns. */
+function spend(budgets: HostBudgets, baseUrl: string, account: string, urgency: Urgency) {
+  const stop = new AbortController();
+  const times: number[] = [];
+  const done = (async () => {
+    for (;;) {
+      await budgets.turn({ account, baseUrl, urgency }, stop.signal);
+      times.push(performance.now());
+    }
+  })().catch(() => undefined);
+  return {
+    times,
+    async stop() {
+      stop.abort();
+      await done;
+    },
+  };
+}
+
+/** The largest number of these times in any second, wherever it begins. */
+function mostInASecond(times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return Math.max(...sorted.map((from) => sorted.filter((at) => at >= from && at < from + 1_000).length));
+}
+
+describe('the budgets of hosts', () => {
+  it('keep two processes within the rate in any second, and give each account its share', async () => {
+    const baseUrl = newHost();
+    const [one, two] = [budgetsOf(50), budgetsOf(50)];
+    // As many accounts in the one as in the other, whose requests come by far more often.
+    const spent = [
+      ...['a', 'b'].map((account) => spend(one, baseUrl, account, 'change')),
+      ...['c', 'c', 'c', 'c', 'd'].map((account) => spend(two, baseUrl, account, 'change')),
+    ];
+    await expect
+      .poll(() => spent.flatMap(({ times }) => times).length, { timeout: 10_000 })
+      .toBeGreaterThan(80);
+    await Promise.all(spent.map((each) => each.stop()));
+    expect(mostInASecond(spent.flatMap(({ times }) => times))).toBeLessThanOrEqual(50);
+    const of = (...indexes: number[]) => indexes.flatMap((i) => spent[i]?.times ?? []).length;
+    for (const turns of [of(0), of(1), of(2, 3, 4, 5), of(6)]) expect(turns).toBeGreaterThanOrEqual(8);
+  });
+
+  it('let changes go before sweeps over processes, and leave sweeps a share', async () => {
+    const baseUrl = newHost();
+    const [one, two] = [budgetsOf(100), budgetsOf(100)];
+    const sweeps = ['a', 'b', 'c'].map((account) => spend(one, baseUrl, account, 'sweep'));
+    await expect.poll(() => sweeps.flatMap(({ times }) => times).length).toBeGreaterThan(20);
+    const before = sweeps.flatMap(({ times }) => times).length;
+    // More of them than turns are ahead, so that they always wait.
+    const changes = Array.from({ length: 60 }, (_, i) => spend(two, baseUrl, `d${i}`, 'change'));
+    await expect.poll(() => changes.flatMap(({ times }) => times).length).toBeGreaterThanOrEqual(100);
+    const swept = sweeps.flatMap(({ times }) => times).length - before;
+    await Promise.all([...sweeps, ...changes].map((each) => each.stop()));
+    expect(swept).toBeGreaterThan(0);
+    expect(swept).toBeLessThan(30);
+  });
+
+  it('are one for each host, and begin anew after a key that cannot be read', async () => {
+    const budgets = budgetsOf(1);
+    const [first, second] = [newHost(), newHost()];
+    await client.set(keys.hostBudget(hostOf(second)), 'garbage');
+    for (const baseUrl of [first, second])
+      await budgets.turn({ account: 'a', baseUrl, urgency: 'change' }, never);
+    expect(await client.pttl(keys.hostBudget(hostOf(second)))).toBeGreaterThan(0);
+  });
+
+  it('let a request go that is aborted while it waits', async () => {
+    const budgets = budgetsOf(1);
+    const asker = { account: 'a', baseUrl: newHost(), urgency: 'change' } as const;
+    await budgets.turn(asker, never);
+    const stop = new AbortController();
+    const waiting = budgets.turn(asker, stop.signal);
+    expect(budgets.waiting()).toBe(1);
+    stop.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
+    expect(budgets.waiting()).toBe(0);
+  });
+
+  it('give turns again at once when the clock of Redis was set back', async () => {
+    const budgets = budgetsOf(10);
+    const asker = { account: 'a', baseUrl: newHost(), urgency: 'change' } as const;
+    await client.hset(keys.hostBudget(hostOf(asker.baseUrl)), { free: Date.now() + 3_600_000 });
+    await budgets.turn(asker, never);
+    const [, free = '0'] =
+      Object.entries(await client.hgetall(keys.hostBudget(hostOf(asker.baseUrl))))[0] ?? [];
+    expect(Number(free)).toBeLessThan(Date.now() + 60_000);
+  });
+
+  it('reject as Redis does', async () => {
+    const away = redis.connect();
+    const limiter = createTurnLimiter(away, keys, 10);
+    const budgets = createHostBudgets({ limiter, random: Math.random });
+    away.disconnect();
+    const turn = budgets.turn({ account: 'a', baseUrl: newHost(), urgency: 'change' }, never);
+    await expect(turn).rejects.toThrow('Connection is closed');
+  });
+});
+
+it.each([
+  ['https://Partner.Example.com/v1', 'partner.example.com:443'],
+  ['https://partner.example.com:443/v2', 'partner.example.com:443'],
+  ['http://partner.example.com/v1', 'partner.example.com:80'],
+  ['http://[::1]:4010/v1', '[::1]:4010'],
+])('the host of %s is %s', (baseUrl, host) => {
+  expect(hostOf(baseUrl)).toBe(host);
+});
