@@ -29,31 +29,35 @@ export function createAccountCounters(registry: Registry): AccountCounters {
   const common = (name: string, help: string) => ({
     name: `filing_webhooks_${name}`,
     help,
-    registers: [registry],
+    registers: [],
   });
 
   const rejections = () => changes.samples('worst', rejected, rejectedMax);
-  new Counter({
-    ...common('filing_events_total', 'Changes of filings recorded in the log, by the resulting status.'),
-    labelNames: ['account', 'status'],
-    collect() {
-      const found = shown === 'all' ? changes.samples('all', knownStatuses, 0) : rejections();
-      this.reset();
-      for (const { account, label, value } of found) this.inc({ account, status: label }, value);
-    },
-  });
-  new Counter({
-    ...common(
-      'quarantined_records_total',
-      'Records of the partner service that are not filings and were left out.',
-    ),
-    labelNames: ['account'],
-    collect() {
-      this.reset();
-      for (const { account, value } of records.samples(shown, [''], quarantinedMax))
-        this.inc({ account }, value);
-    },
-  });
+  registry.registerMetric(
+    new Counter({
+      ...common('filing_events_total', 'Changes of filings recorded in the log, by the resulting status.'),
+      labelNames: ['account', 'status'],
+      collect() {
+        const found = shown === 'all' ? changes.samples('all', knownStatuses, 0) : rejections();
+        this.reset();
+        for (const { account, label, value } of found) this.inc({ account, status: label }, value);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Counter({
+      ...common(
+        'quarantined_records_total',
+        'Records of the partner service that are not filings and were left out.',
+      ),
+      labelNames: ['account'],
+      collect() {
+        this.reset();
+        for (const { account, value } of records.samples(shown, [''], quarantinedMax))
+          this.inc({ account }, value);
+      },
+    }),
+  );
   const allChanges = new Counter({
     ...common('all_filing_events_total', 'Changes of filings of all accounts, by the resulting status.'),
     labelNames: ['status'],
@@ -61,6 +65,7 @@ export function createAccountCounters(registry: Registry): AccountCounters {
   const allRecords = new Counter(
     common('all_quarantined_records_total', 'Records left out of all accounts, because they are no filings.'),
   );
+  for (const total of [allChanges, allRecords]) registry.registerMetric(total);
   // From the start: rate() does not see the first increase of a new counter.
   for (const status of [...knownStatuses, 'removed', 'other']) allChanges.inc({ status }, 0);
 

@@ -70,7 +70,7 @@ export interface Keys {
   aofMark(n: number): string;
   /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
-  /** Accounts by the time at which they were marked for the gauges (src/monitoring/gauges/account-marks.ts). */
+  /** Accounts by when they were marked for the gauges (src/monitoring/gauges/account-marks.ts). */
   marks(kind: 'polled' | 'changed'): string;
   /** Accounts by the time of their last poll. */
   readonly polled: string;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createProbes } from '../../src/daemon/parts/api-deps.ts';
 import { createProduct, testConfig } from '../support/daemon/product.ts';
-import { accountName, writeAccounts } from './support/metrics-world.ts';
+import { accountName, writeAccounts } from '../support/daemon/written-accounts.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { median, print } from './support/statistics.ts';
 
@@ -10,7 +10,7 @@ const scrapes = 20;
 // Polls a second at one poll a minute each, and changes a second beside them.
 const polls = accounts / 60;
 const changes = 50;
-const followedMs = 20_000;
+const followedMs = 10_000;
 
 /**
  * A scrape of a process beside 10 000 accounts (`BENCH_ACCOUNTS`) with a subscription each: the worst named,
@@ -22,11 +22,13 @@ export async function run(): Promise<void> {
   const config = testConfig('bench', redis.url);
   await using product = await createProduct(config, {});
   await writeAccounts(product.parts, accounts);
+  await measureFollowing('nothing yet', () => undefined);
   const { scrape, marks } = probesOf(product);
   await measureScrapes('the worst named', scrape, 120_000);
   await measureFollowing('at rest', () => undefined);
   await measureFollowing('a poll of each a minute', (n) => {
-    for (let i = 0; i < polls / 10; i += 1) marks.polled(accountName(Math.floor(n * (polls / 10) + i) % accounts));
+    for (let i = 0; i < polls / 10; i += 1)
+      marks.polled(accountName(Math.floor(n * (polls / 10) + i) % accounts));
   });
   await measureFollowing('fifty changes a second', (n) => {
     for (let i = 0; i < changes / 10; i += 1) marks.changed(accountName((n * (changes / 10) + i) % accounts));

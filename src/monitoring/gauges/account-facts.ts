@@ -12,7 +12,7 @@ import {
   type SubscriptionGaugesDeps,
 } from './subscription-gauges.ts';
 
-/** What the gauges show of one account, as it was read last. Times are milliseconds on Redis's clock. */
+/** The facts of one account that the gauges show, as it was read last. Times are milliseconds on Redis's clock. */
 export interface AccountFacts {
   readonly account: string;
   readonly pollIntervalMs: number;

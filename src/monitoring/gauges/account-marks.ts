@@ -2,13 +2,12 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 
-/** What was marked of an account: only its polls went on, or anything about it may have changed. */
+/** The kind of a mark: only the polls of the account went on, or anything about it may have changed. */
 export type MarkKind = 'polled' | 'changed';
 
 /**
- * Marks accounts for the gauges of all processes. Marks are written together, within a moment. Those that a
- * crash or a Redis that is away has kept from being written are made up for: every process that is scraped
- * reads each account again now and then.
+ * Marks accounts for the gauges of all processes. Marks are written together, within half a second. A crash
+ * may lose some, which costs time only: every process that is scraped reads each account again in any case.
  */
 export interface AccountMarks {
   /** A poll of the account has ended, or a part of it that writes marks. */
@@ -31,7 +30,7 @@ export interface AccountMarkReads {
 
 // Milliseconds within which marks are written.
 const flushMs = 500;
-// Microseconds that a mark is kept: whoever has not read it by then reads every account anew.
+// Microseconds that a mark is kept; a process that has not read it by then reads every account anew.
 const keptMicros = 3_600_000_000;
 const readAtOnce = 1_000;
 

@@ -78,9 +78,11 @@ export function createGauges(deps: GaugesDeps): Gauges {
       await collectStore(deps, readiness);
       const size = await sizes();
       const isFollowed = size.accounts > accountsNamedMax || size.subscriptions > subscriptionsNamedMax;
+      const showAge = () => metrics.gaugesAge.set(isFollowed ? follower.waitingMs() / 1000 : 0);
+      showAge();
       const all = isFollowed ? [...(await follower.follow()).values()] : await readAll();
       const named = whoIsNamed(deps.perAccount, size.accounts, size.subscriptions);
-      metrics.gaugesAge.set(isFollowed ? follower.waitingMs() / 1000 : 0);
+      showAge();
       metrics.ofAccounts.show(new Set(all.map(({ account }) => account)), named.accounts);
       showGauges(metrics, all, named, { now: now(), rejecting: metrics.ofAccounts.rejecting() });
     },

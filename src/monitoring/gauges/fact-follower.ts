@@ -13,7 +13,10 @@ export interface FactFollower {
    * resolves when every account was read once. Rejects when the last step has failed.
    */
   follow(): Promise<ReadonlyMap<string, AccountFacts>>;
-  /** Milliseconds since the oldest mark that is still to be read was seen; 0 when there is none. */
+  /**
+   * Milliseconds since the oldest mark that is still to be read was seen, or since it began if not every
+   * account was read yet; 0 when there is nothing to read.
+   */
   waitingMs(): number;
   /** Ends it; for the end of the process. */
   stop(): void;
@@ -34,7 +37,7 @@ export interface FollowerTimes {
   readonly lookMs: number;
   /** In which every account is read again. */
   readonly roundMs: number;
-  /** After which nobody is expected to scrape any more. */
+  /** Without a scrape after which none is expected any more. */
   readonly leftMs: number;
 }
 
@@ -43,7 +46,8 @@ const defaultTimes: FollowerTimes = { lookMs: 1_000, roundMs: 600_000, leftMs: 3
 const readAtOnce = 20;
 // Milliseconds after which a step ends.
 const stepMs = 100;
-// Minimum milliseconds of rest after a step, for each one that it took.
+// Minimum milliseconds of rest after a step, for each one that it took: in the first round, and then.
+const firstRestShare = 1;
 const restShare = 4;
 // Milliseconds, for each of its subscriptions, for which an account that was read is not read again.
 const restMsPerSubscription = 1.5;
@@ -81,6 +85,7 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
   const waiting: Record<MarkKind, Map<string, number>> = { changed: new Map(), polled: new Map() };
   const places: Record<MarkKind, number> = { changed: -1, polled: -1 };
   const walk = { round: 1, cursor: '0', names: [] as string[], isUnderWay: false, due: 0, at: now() };
+  const begunAt = now();
   let isWhole = false;
   const whole = Promise.withResolvers<void>();
   whole.promise.catch(() => undefined);
@@ -113,7 +118,7 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
   }
 
   async function look(kind: MarkKind): Promise<void> {
-    // What was marked before is read in the first round.
+    // The first round reads accounts that were marked before.
     if (places[kind] < 0) places[kind] = await marks.newest(kind);
     for (;;) {
       const found = await marks.after(kind, places[kind]);
@@ -200,15 +205,15 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
   }
 
   async function step(): Promise<void> {
-    const begunAt = now();
+    const stepBegunAt = now();
     await look('changed');
     await look('polled');
-    while (now() - begunAt < stepMs && (await readOnce())) await nextTurn();
+    while (now() - stepBegunAt < stepMs && (await readOnce())) await nextTurn();
   }
 
   async function run(): Promise<void> {
     while (now() - askedAt < times.leftMs && !stopping.signal.aborted) {
-      const begunAt = now();
+      const stepBegunAt = now();
       try {
         await step();
         failure = null;
@@ -218,7 +223,9 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
         failed = Promise.withResolvers<never>();
         failed.promise.catch(() => undefined);
       }
-      const rest = Math.max(isWhole || failure !== null ? times.lookMs : 0, restShare * (now() - begunAt));
+      const tookMs = now() - stepBegunAt;
+      const isAtWork = !isWhole && failure === null;
+      const rest = isAtWork ? firstRestShare * tookMs : Math.max(times.lookMs, restShare * tookMs);
       await delay(rest, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
     stopping.abort();
@@ -234,6 +241,7 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
       return new Map(Array.from(known, ([account, { facts }]) => [account, facts]));
     },
     waitingMs() {
+      if (!isWhole) return now() - begunAt;
       const oldest = [waiting.changed, waiting.polled].flatMap((each) => first(each.values(), 1));
       return oldest.length === 0 ? 0 : now() - Math.min(...oldest);
     },

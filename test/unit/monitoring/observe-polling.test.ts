@@ -68,6 +68,7 @@ test('events are counted by type and traced; one without its filing is also a li
   expect(lines).toEqual([{ level: 40, ...expected, msg: 'poll.too_large' }]);
   expect(await text('events_total')).toContain('{type="filing.paid"} 2');
   expect(await text('filings_too_large_total')).toContain('filings_too_large_total 1');
+  expect(marked).toEqual(['changed acme']);
   expect(calls).toEqual(['traced 2 of acme']);
 });
 
@@ -96,7 +97,7 @@ test('changes of filings are counted by account and the status that they lead to
     status: 'REJECTED',
     position: 1,
   };
-  observer.onEvents('acme', [
+  observer.onEvents('umbra', [
     event,
     { ...event, type: 'filing.rejected' },
     { ...event, type: 'filing.status_changed', status: 'ON_HOLD' },
@@ -104,10 +105,10 @@ test('changes of filings are counted by account and the status that they lead to
     { ...event, type: 'filing.stalled' },
     { ...event, type: 'account.stale', filingId: '', status: '' },
   ]);
-  const counted = (await text('filing_events_total')).split('\n').filter((line) => line.startsWith('filing'));
+  const counted = (await text('filing_events_total')).split('\n').filter((line) => line.includes('umbra'));
   expect(counted).toEqual([
-    'filing_webhooks_filing_events_total{account="acme",status="REJECTED"} 2',
-    'filing_webhooks_filing_events_total{account="acme",status="other"} 1',
-    'filing_webhooks_filing_events_total{account="acme",status="removed"} 1',
+    'filing_webhooks_filing_events_total{account="umbra",status="REJECTED"} 2',
+    'filing_webhooks_filing_events_total{account="umbra",status="other"} 1',
+    'filing_webhooks_filing_events_total{account="umbra",status="removed"} 1',
   ]);
 });

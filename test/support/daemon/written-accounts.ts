@@ -1,12 +1,14 @@
 import type { Parts } from '../../../src/daemon/parts.ts';
 import type { StoredAccount } from '../../../src/accounts/stored-account.ts';
+import { partnerKeyPlace } from '../../../src/secrets/seal-place.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 
 // Number of accounts that are written at the same time.
 const atOnce = 200;
+const baseUrl = 'http://127.0.0.1:9/v1';
 const statuses = ['UNPAID', 'PAID', 'PENDING', 'REJECTED'];
 
-/** The name of one of the accounts of the benchmark; each has one subscription. */
+/** The name of one of the written accounts; each has one subscription. */
 export function accountName(i: number): string {
   return `account-${String(i).padStart(6, '0')}`;
 }
@@ -16,9 +18,11 @@ export function accountName(i: number): string {
  * one in fifty is not polled any more, one in a hundred has a subscription that fails, is two events behind
  * and waits.
  */
-export async function writeAccounts({ redis, keys, sealer, stores, clock }: Parts, count: number): Promise<void> {
+export async function writeAccounts(
+  { redis, keys, sealer, stores, clock }: Parts,
+  count: number,
+): Promise<void> {
   const now = clock.now();
-  const sealedKey = sealer.seal('key', 'account');
   for (let from = 0; from < count; from += atOnce) {
     const some = Array.from({ length: Math.min(atOnce, count - from) }, (_, i) => from + i);
     // A part after the other, so that the client holds few commands.
@@ -30,15 +34,20 @@ export async function writeAccounts({ redis, keys, sealer, stores, clock }: Part
     const stored: StoredAccount = {
       v: 1,
       incarnation: '1',
-      baseUrl: 'http://127.0.0.1:9/v1',
-      sealedKey,
+      baseUrl,
+      sealedKey: sealer.seal('key', partnerKeyPlace(account, baseUrl)),
       pollIntervalMs: 60_000,
       sweepIntervalMs: 3_600_000,
       createdAt: now - 86_400_000,
       updatedAt: now - 86_400_000,
     };
     const { generation } = await stores.polling.begin(account, '');
-    await stores.snapshot.commit(account, generation, Array.from({ length: 10 }, (_, n) => filing(n)), now);
+    await stores.snapshot.commit(
+      account,
+      generation,
+      Array.from({ length: 10 }, (_, n) => filing(n)),
+      now,
+    );
     const at = i % 50 === 0 ? now - 3_600_000 : now;
     await stores.polling.write(
       account,

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createProbes } from '../../../../src/daemon/parts/api-deps.ts';
+import type { Parts } from '../../../../src/daemon/parts.ts';
+import { createProduct, testConfig } from '../../../support/daemon/product.ts';
+import { accountName, writeAccounts } from '../../../support/daemon/written-accounts.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+
+const redis = testRedis();
+const many = 120;
+const config = testConfig(redis.prefix, redis.url);
+const stack = new AsyncDisposableStack();
+let parts: Parts;
+let scrape: () => Promise<ReadonlyMap<string, number>>;
+
+beforeAll(async () => {
+  ({ parts } = stack.use(await createProduct(config, {})));
+  await writeAccounts(parts, many);
+  scrape = scraperOf(parts);
+});
+afterAll(async () => {
+  await stack.disposeAsync();
+  await redis.cleanup();
+});
+
+function scraperOf(of: Parts): typeof scrape {
+  const { beforeScrape, metrics } = createProbes(of);
+  return async () => {
+    await beforeScrape();
+    const lines = (await metrics.metrics()).split('\n').filter((line) => line.startsWith('filing_webhooks_'));
+    return new Map(
+      lines.map((line) => [
+        line.slice('filing_webhooks_'.length, line.lastIndexOf(' ')),
+        Number(line.split(' ').at(-1)),
+      ]),
+    );
+  };
+}
+
+const namesOf = (samples: ReadonlyMap<string, number>, metric: string) =>
+  [...samples.keys()].filter((name) => name.startsWith(`${metric}{`)).toSorted();
+const sample = async (name: string) => (await scrape()).get(name);
+const eventually = (name: string) => expect.poll(async () => sample(name), { timeout: 10_000 });
+
+test('beyond a hundred accounts there are totals, and series of the worst only', async () => {
+  await eventually('accounts{state="stale"}').toBe(3);
+  const samples = await scrape();
+  expect(Object.fromEntries(samples)).toMatchObject({
+    series_per_account: 0,
+    'accounts{state="ok"}': many - 3,
+    'all_filings{status="REJECTED"}': many,
+    'all_filings{status="COMPLETED"}': 6 * many,
+    'subscriptions{state="failing"}': 2,
+    'subscriptions{state="active"}': many - 2,
+    all_subscription_lag: 4,
+    'subscription_lags_bucket{le="0"}': many - 2,
+    subscription_lags_count: many,
+    'poll_age_seconds_bucket{le="1800"}': many - 3,
+    poll_age_seconds_count: many,
+  });
+  expect(samples.get('all_oldest_filing_seconds{status="REJECTED"}')).toBeGreaterThan(86_400);
+  expect(namesOf(samples, 'account_health')).toEqual(
+    [0, 50, 100].map((i) => `account_health{account="${accountName(i)}",state="stale"}`),
+  );
+  const failing = [0, 100].map((i) => `{account="${accountName(i)}",subscription="sub_${i}"}`);
+  expect(namesOf(samples, 'subscription_lag')).toEqual(failing.map((labels) => `subscription_lag${labels}`));
+  expect(namesOf(samples, 'subscription_failing_seconds')).toEqual(
+    failing.map((labels) => `subscription_failing_seconds${labels}`),
+  );
+  expect(namesOf(samples, 'last_complete_poll_timestamp_seconds')).toHaveLength(100);
+  expect(namesOf(samples, 'oldest_filing_seconds')).toHaveLength(100);
+  expect(namesOf(samples, 'filings')).toHaveLength(50);
+});
+
+test('what is marked shows at a later scrape, and an account that is gone does not', async () => {
+  const { stores, accountMarks, keys } = parts;
+  await eventually('accounts{state="stale"}').toBe(3);
+  const account = accountName(7);
+  const { generation } = await stores.polling.read(account);
+  await stores.polling.correct(account, generation, { authFailed: true });
+  accountMarks.polled(account);
+  await eventually('accounts{state="auth_failed"}').toBe(1);
+  expect(await sample(`account_health{account="${account}",state="auth_failed"}`)).toBe(1);
+  await parts.redis.hset(keys.account(account).subscription('sub_7').state, { parked: '40' });
+  accountMarks.changed(account);
+  await eventually('all_subscription_lag').toBe(44);
+  await stores.accounts.remove(account);
+  accountMarks.changed(account);
+  await eventually('all_subscription_lag').toBe(4);
+  const samples = await scrape();
+  expect([...samples.keys()].filter((name) => name.includes(account))).toEqual([]);
+  expect(samples.get('accounts{state="auth_failed"}')).toBe(0);
+});
+
+test('METRICS_PER_ACCOUNT=true names every account at any number', async () => {
+  await using product = await createProduct({ ...config, metricsPerAccount: 'true' }, {});
+  const all = scraperOf(product.parts);
+  await expect.poll(async () => (await all()).get('series_per_account')).toBe(1);
+  const samples = await all();
+  const accounts = samples.get('poll_age_seconds_count');
+  expect(namesOf(samples, 'subscription_lag')).toHaveLength(accounts ?? 0);
+  expect(namesOf(samples, 'account_health')).toHaveLength(6 * (accounts ?? 0));
+});
+
+test('METRICS_PER_ACCOUNT=false names the worst of a few accounts, which are read at the scrape', async () => {
+  await using own = await createProduct(
+    { ...testConfig(`${redis.prefix}-few`, redis.url), metricsPerAccount: 'false' },
+    {},
+  );
+  await writeAccounts(own.parts, 2);
+  const samples = await scraperOf(own.parts)();
+  expect(samples.get('series_per_account')).toBe(0);
+  expect(namesOf(samples, 'account_health')).toEqual([
+    `account_health{account="${accountName(0)}",state="stale"}`,
+  ]);
+  await own.parts.stores.accounts.remove(accountName(0));
+  await own.parts.stores.accounts.remove(accountName(1));
+});
