@@ -6,6 +6,7 @@ import type { Sealer } from '../secrets/seal.ts';
 import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import { createAccountChanges } from './account-changes.ts';
+import { eachSlice, type AccountSlice } from './account-slices.ts';
 import { parseAccount, tryParseAccount, type StoredAccount } from './stored-account.ts';
 
 /** A partner account whose filings are watched. */
@@ -68,6 +69,13 @@ export interface UnreadableAccount {
 export interface AccountStore {
   /** All accounts that can be read, by name. */
   list(): Promise<Account[]>;
+  /**
+   * About `count` accounts from a place on; '0' is the first. Every account that exists throughout is in some
+   * part, one that comes or goes meanwhile may not be, and some may come twice.
+   */
+  slice(from: string, count: number): Promise<AccountSlice>;
+  /** Number of records of accounts, with unreadable ones and removals under way. */
+  count(): Promise<number>;
   /** Accounts that cannot be read, with the reason. `put` replaces such a record, `remove` removes it. */
   unreadable(): Promise<UnreadableAccount[]>;
   /** Null when there is no such account. Throws NewerFormatError and UnreadableRecordError. */
@@ -145,16 +153,31 @@ export function createAccountStore({
   async function allStored(): Promise<{ account: string; text: string; stored: StoredAccount }[]> {
     return (await readAll()).flatMap(({ account, text, found }) => {
       if (!(found instanceof Error)) return found === null ? [] : [{ account, text, stored: found }];
-      onUnreadable({
-        account,
-        kind: 'accounts',
-        key: keys.accounts,
-        field: account,
-        reason: found.message,
-        remedy: 'left_out',
-      });
+      reportUnreadable(account, found);
       return [];
     });
+  }
+
+  function reportUnreadable(account: string, { message: reason }: Error): void {
+    const place = { key: keys.accounts, field: account };
+    onUnreadable({ account, kind: 'accounts', ...place, reason, remedy: 'left_out' });
+  }
+
+  async function slice(from: string, count: number): Promise<AccountSlice> {
+    const [next, flat] = await redis.hscan(keys.accounts, from, 'COUNT', count);
+    const accounts: Account[] = [];
+    const leaving: { account: string; vacancy: string }[] = [];
+    let unreadable = 0;
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const [account = '', text = ''] = [flat[i], flat[i + 1]];
+      const found = tryParse(account, text);
+      if (found === null) leaving.push({ account, vacancy: text });
+      else if (found instanceof Error) {
+        unreadable += 1;
+        reportUnreadable(account, found);
+      } else accounts.push(toAccount(account, found));
+    }
+    return { accounts, leaving, unreadable, next };
   }
 
   function sealedRecord(account: string, text: string, record: StoredAccount): SealedRecord {
@@ -173,6 +196,8 @@ export function createAccountStore({
         .map(({ account, stored: found }) => toAccount(account, found))
         .toSorted((a, b) => (a.account < b.account ? -1 : 1));
     },
+    slice,
+    count: () => redis.hlen(keys.accounts),
     unreadable: async () =>
       (await readAll()).flatMap(({ account, found }) =>
         found instanceof Error ? [{ account, error: found }] : [],
@@ -214,9 +239,8 @@ export function createAccountStore({
       }),
     remove: changes.remove,
     async finishRemovals() {
-      const all = Object.entries<string>(await redis.hgetall(keys.accounts));
-      for (const [account, text] of all)
-        if (tryParse(account, text) === null) await changes.finishRemoval(account, text);
+      for await (const { leaving } of eachSlice(slice))
+        for (const { account, vacancy } of leaving) await changes.finishRemoval(account, vacancy);
     },
   };
 }

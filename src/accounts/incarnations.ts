@@ -1,5 +1,5 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { AccountKeys, Keys } from '../redis/keys.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 import { loadScript } from '../redis/scripts.ts';
 
@@ -15,7 +15,7 @@ export interface Incarnations {
   /**
    * Empties the account's keys for the incarnation `next`, or finds that done. `isCurrent` says whether
    * `next` is still the one to come. False when it is not, or the keys belong to another incarnation by now:
-   * those are left alone.
+   * those are left alone. All keys in Redis are scanned only where a former account may have left some.
    */
   empty(account: string, next: string, isCurrent: () => Promise<boolean>): Promise<boolean>;
   /** Lets the incarnation write, once the keys are empty. Safe to repeat. */
@@ -36,6 +36,18 @@ const forgottenAfterMs = 24 * 3_600_000;
 /** Incarnations in Redis, one string per account. */
 export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations {
   const script = loadScript(new URL('incarnation.lua', import.meta.url));
+  const closeScript = loadScript(new URL('close-incarnation.lua', import.meta.url));
+
+  // 'left' when keys of a former account may remain; null: the value is no longer the expected one.
+  async function close(account: string, expected: string, next: string): Promise<'left' | 'clean' | null> {
+    const key = keys.account(account);
+    const checked = [key.polling, key.subscriptions, key.tokens];
+    const others = fixedKeys(key).filter((one) => !checked.includes(one));
+    const all = [key.incarnation, ...checked, ...others];
+    const reply = await closeScript.run(redis, all, [expected, closed(next), checked.length]);
+    if (reply === 0) return null;
+    return reply === 2 ? 'clean' : 'left';
+  }
 
   async function step(
     account: string,
@@ -61,14 +73,14 @@ export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations
 
   return {
     async empty(account, next, isCurrent) {
-      const { polling, subscriptions, tokens } = keys.account(account);
       for (;;) {
         const found = await read(account);
         if (found === opened(next)) return true;
         if (found !== closed(next)) {
           if (!(await isCurrent())) return false;
-          const gone = [polling, subscriptions, tokens];
-          if (!(await step(account, found, closed(next), { gone }))) continue;
+          const done = await close(account, found, next);
+          if (done === 'clean') return true;
+          if (done === null) continue;
         }
         if (await removeAll(account, closed(next))) return true;
       }
@@ -91,6 +103,12 @@ export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations
       await step(account, closed(next), closed(next), { forMs: forgottenAfterMs });
     },
   };
+}
+
+// The keys that every account has under the same names, without the incarnation.
+function fixedKeys(key: AccountKeys): string[] {
+  const texts = Object.values<unknown>({ ...key }).filter((value) => typeof value === 'string');
+  return texts.filter((text) => text !== key.base && text !== key.incarnation);
 }
 
 function opened(incarnation: string): string {

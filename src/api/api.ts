@@ -84,6 +84,11 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   const signIn = addAuth(app, deps);
   addIdCheck(app);
   addAccountCheck(app, deps);
+  app.addHook('onResponse', async ({ method, params }, { statusCode }) => {
+    const { account } = params as { account?: string };
+    const isChange = method !== 'GET' && method !== 'HEAD' && (statusCode < 400 || statusCode >= 500);
+    if (isChange && account !== undefined) deps.accountChanged?.(account);
+  });
   app.addHook('preValidation', async (request) => {
     const { config, schema } = request.routeOptions;
     if (config.bodyOptional === true && request.body === undefined) request.body = {};

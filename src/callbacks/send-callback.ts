@@ -64,8 +64,9 @@ export function createCallbackSender(
 ): CallbackSender {
   const { account, url, headers, secrets } = subscription;
   const keysAt = createKeyring(secrets);
+  const written = { ...subscription, publicUrl };
   const requestOf = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => {
-    const { contentType, bytes } = formatBody({ ...subscription, publicUrl }, entry);
+    const { contentType, bytes } = formatBody(written, entry);
     const timestamp = Math.floor(wallClock() / 1000);
     const signed = signedHeaders(keysAt(now()), entry.id, timestamp, bytes);
     return {

@@ -4,6 +4,7 @@ import type { LogLevel, Role } from './value-parsers.ts';
 import { nearName } from '../words/near-name.ts';
 import { variables } from './variables.ts';
 import type { Variable } from './variables.ts';
+import { parseRedisUrl } from '../redis/connection/redis-url.ts';
 import type { DoubtLimits } from '../polling/doubt/doubt-policy.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';
 import type { TracingSettings } from '../tracing/tracing.ts';
@@ -16,9 +17,13 @@ export type Config = {
     readonly unsafe: boolean;
     readonly waitReplicas: number;
   };
+  /** Number of shards that the queues of the accounts are spread over. */
+  readonly queueShards: number;
   readonly http: { readonly host: string; readonly port: number };
   /** Port that serves health and metrics, beside the API or without it; null for none. */
   readonly metricsPort: number | null;
+  /** Whether each account has metrics of its own; `auto` decides by their number. */
+  readonly metricsPerAccount: 'auto' | 'true' | 'false';
   /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   /** Address of the page as others open it, without a slash at its end; null where it is not known. */
@@ -159,6 +164,14 @@ function findMisspelt(env: Environment): MisspeltVariable[] {
     });
 }
 
+// Number of shards in a cluster: its servers share the queues, also when there are more of them later.
+const clusterShards = 16;
+
+function isCluster(url: string): boolean {
+  const parsed = parseRedisUrl(url);
+  return parsed.ok && parsed.address.kind === 'cluster';
+}
+
 function arrange(values: Values): Config {
   return {
     redis: {
@@ -167,8 +180,10 @@ function arrange(values: Values): Config {
       unsafe: values.REDIS_UNSAFE,
       waitReplicas: values.REDIS_WAIT_REPLICAS,
     },
+    queueShards: values.QUEUE_SHARDS ?? (isCluster(values.REDIS_URL) ? clusterShards : 1),
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
+    metricsPerAccount: values.METRICS_PER_ACCOUNT,
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     publicUrl: values.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     frameAncestors: values.FRAME_ANCESTORS ?? [],

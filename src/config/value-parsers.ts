@@ -67,6 +67,9 @@ export const logLevel = oneOf(logLevels);
 /** Which attempts keep more than their outcome. */
 export const attemptDetails = oneOf(['none', 'failures', 'all'] as const);
 
+/** Whether each account has metrics of its own. */
+export const perAccount = oneOf(['auto', 'true', 'false'] as const);
+
 /** Some of the roles, with commas between. */
 export const roleSet: ValueParser<ReadonlySet<Role>> = (text) => {
   const parsed = splitList(text).map(oneOf(roles));

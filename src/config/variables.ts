@@ -12,11 +12,13 @@ import {
   logLevel,
   matching,
   origins,
+  perAccount,
   redisUrl,
   roleSet,
   sampler,
   share,
 } from './value-parsers.ts';
+import { shardsMax } from '../redis/shards/shard-plan.ts';
 import type { ValueParser } from './value-parsers.ts';
 
 /** One environment variable; docs/configuration.md explains it to operators. */
@@ -45,9 +47,11 @@ export const variables = {
   ),
   REDIS_UNSAFE: withDefault(boolean, 'false', 'false'),
   REDIS_WAIT_REPLICAS: withDefault(integer(0, 16), '0', '1'),
+  QUEUE_SHARDS: optional(integer(1, shardsMax), '16'),
   HOST: withDefault(listenHost, '127.0.0.1', '0.0.0.0'),
   PORT: withDefault(integer(0, 65_535), '3000', '3000'),
   METRICS_PORT: optional(integer(0, 65_535), '9464'),
+  METRICS_PER_ACCOUNT: withDefault(perAccount, 'auto', 'false'),
   TRUSTED_PROXIES: optional(cidrs, '10.0.0.0/8'),
   PUBLIC_URL: optional(endpoint, 'https://filings.example.com'),
   FRAME_ANCESTORS: optional(origins, 'https://intranet.example.com'),
@@ -74,7 +78,7 @@ export const variables = {
   DOUBT_SHOWN_PERCENT: withDefault(integer(0, 100), '10', '10'),
   DELIVERY_TIMEOUT_MS: withDefault(integer(10, 600_000), '15000', '15000'),
   DELIVERY_RETRY_MS: withDefault(integers(1, 30 * day, 50), retryDelays, '5000,300000,1800000'),
-  DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '10', '10'),
+  DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '64', '64'),
   DELIVERY_ALLOW_CIDRS: optional(cidrs, '127.0.0.0/8,::1/128'),
   DELIVERY_ALLOW_HTTP: withDefault(boolean, 'false', 'true'),
   DELIVERY_ATTEMPT_DETAILS: withDefault(attemptDetails, 'failures', 'all'),

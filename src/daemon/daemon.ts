@@ -1,17 +1,20 @@
+import { eachSlice, type AccountSlice } from '../accounts/account-slices.ts';
 import type { Config } from '../config/config.ts';
+import { createAccountRounds } from './upkeep/account-rounds.ts';
 import { watchClock } from './upkeep/clock-watch.ts';
 import { startApi, startMonitoring } from './start-api.ts';
 import { openDoors, type Doors } from './doors.ts';
 import { createParts, type Parts } from './parts.ts';
 import type { DaemonDeps, PartsDeps } from './parts/open-store.ts';
+import { createDueTrims } from './upkeep/due-trims.ts';
 import { putDefaultAccount } from './upkeep/default-account.ts';
 import { listenForCommits } from '../filings/commit/commit-journal.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
 import { createPatientStart } from './patient-start.ts';
-import { isPollMissing } from '../polling/schedule/poll-schedule.ts';
 import { failureOf } from '../redis/unreadable-record.ts';
 import { clocksContradict, oldestKept } from './upkeep/retention.ts';
+import { startShardUpkeep } from './upkeep/shard-upkeep.ts';
 import type { Part } from './stop-parts.ts';
 
 /**
@@ -23,9 +26,9 @@ export interface Daemon extends AsyncDisposable {
 }
 
 const upkeepMs = 2_000;
-// Milliseconds between two trims: the retention, within these bounds.
-const trimEveryMs = { least: 1_000, most: 60_000 };
-const repairEveryMs = 3_000;
+const retentionEveryMs = 60_000;
+// Milliseconds between two looks at some accounts.
+const roundEveryMs = 3_000;
 const catchUpMs = 5_000;
 // Milliseconds for which a commit is checked again: no replica lags longer. The next poll of this process
 // finds older commits that were lost.
@@ -75,26 +78,41 @@ async function startParts(config: Config, deps: PartsDeps, doors: Doors) {
   if (polls) workers.push(parts.startPolling());
   stack.defer(watchClock({ ...parts, wallClock: Date.now }));
   stack.defer(startUpkeep(config, parts));
+  stack.defer(startShardUpkeep(config, parts));
   if (doors.api !== null) await startApi(config, parts, workers, doors.api);
   if (doors.monitoring !== null) await startMonitoring(config, parts, workers, doors.monitoring);
   return { redis: parts.connections.describe, running: stack.move() };
 }
 
+// Maximum number of accounts that are woken at once.
+const wokenAtOnce = 50;
+
+async function wakeEach({ accounts }: AccountSlice, wake: (account: string) => Promise<void>): Promise<void> {
+  for (let from = 0; from < accounts.length; from += wokenAtOnce) {
+    const some = accounts.slice(from, from + wokenAtOnce);
+    await Promise.all(some.map(({ account }) => failureOf(() => wake(account))));
+  }
+}
+
 async function wakeAll({ stores, waker }: Parts): Promise<void> {
-  for (const { account } of await stores.accounts.list()) await failureOf(() => waker.wakeBlocked(account));
+  for await (const slice of eachSlice(stores.accounts.slice)) await wakeEach(slice, waker.wakeBlocked);
 }
 
 async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
   await stores.accounts.finishRemovals();
-  for (const { account, pollIntervalMs } of await stores.accounts.list()) {
-    await pollQueue.schedule(account, pollIntervalMs);
-    await failureOf(() => waker.wakeLagging(account));
+  for await (const slice of eachSlice(stores.accounts.slice)) {
+    for (const { account, pollIntervalMs } of await pollQueue.outdated(slice.accounts))
+      await pollQueue.schedule(account, pollIntervalMs);
+    await wakeEach(slice, waker.keepAwake);
   }
 }
 
 // Starts the upkeep that does not depend on events. Returns the function that ends it.
 function startUpkeep(config: Config, parts: Parts): () => void {
   const { watch, work, rewriter, stores, clock, logger, onError } = parts;
+  const before = () => oldestKept(parts.retentionAt(clock.now()));
+  const trim = createDueTrims({ ...stores, before, now: clock.now });
+  const rounds = createAccountRounds({ ...parts, ...stores, trim, now: clock.now });
   let told = false;
   const look = setInterval(() => {
     watch
@@ -111,32 +129,21 @@ function startUpkeep(config: Config, parts: Parts): () => void {
     rewriter.look().catch(onError);
   }, upkeepMs);
   let waits = false;
-  const trim = setInterval(
-    () => {
-      const retention = parts.retentionAt(clock.now());
-      const before = oldestKept(retention);
-      const waited = waits;
-      waits = clocksContradict(retention);
-      if (waits && !waited)
-        logger.warn({ redisAheadMs: retention.now - retention.wallNow }, 'retention.waits');
-      if (before !== null) trimLogs(stores, before).catch(onError);
-    },
-    Math.max(trimEveryMs.least, Math.min(config.eventRetentionMs, trimEveryMs.most)),
-  );
-  const repair = setInterval(() => {
-    if (config.roles.has('poll')) repairSchedules(parts).catch(onError);
-  }, repairEveryMs);
+  const retention = setInterval(() => {
+    const facts = parts.retentionAt(clock.now());
+    const waited = waits;
+    waits = clocksContradict(facts);
+    if (waits && !waited) logger.warn({ redisAheadMs: facts.now - facts.wallNow }, 'retention.waits');
+  }, retentionEveryMs);
+  const round = setInterval(() => {
+    if (config.roles.has('poll')) rounds.look().catch(onError);
+  }, roundEveryMs);
   return () => {
-    clearInterval(repair);
+    clearInterval(round);
     clearInterval(look);
     clearInterval(rewrite);
-    clearInterval(trim);
+    clearInterval(retention);
   };
-}
-
-// An unreadable log is skipped: the polls of its account report it.
-async function trimLogs({ accounts, log }: Parts['stores'], before: number): Promise<void> {
-  for (const { account } of await accounts.list()) await failureOf(() => log.trim(account, before));
 }
 
 // Listens for the commits of other processes. Restores own commits that Redis has lost, also where another
@@ -159,22 +166,4 @@ async function catchUpAll({ stores: { snapshot, polling }, clock }: Parts): Prom
       });
     });
   }
-}
-
-async function repairSchedules({ stores, pollQueue, work, clock, logger }: Parts): Promise<void> {
-  const accounts = await stores.accounts.list();
-  const shortestMs = accounts.reduce(
-    (least, { pollIntervalMs }) => Math.min(least, pollIntervalMs),
-    Infinity,
-  );
-  // Repairing a schedule is not enough: the daemon is ready only once polls run.
-  work.expect('poll', accounts.length === 0 ? null : shortestMs);
-  const rescheduled: string[] = [];
-  for (const suspect of await pollQueue.suspects(accounts)) {
-    const marks = await stores.polling.read(suspect.account);
-    if (!isPollMissing(marks, suspect.pollIntervalMs, clock.now())) continue;
-    await pollQueue.reschedule(suspect);
-    rescheduled.push(suspect.account);
-  }
-  if (rescheduled.length > 0) logger.warn({ accounts: rescheduled }, 'poll.rescheduled');
 }

@@ -1,9 +1,12 @@
 import type { Config } from '../config/config.ts';
 import { createCommitJournal } from '../filings/commit/commit-journal.ts';
 import { createHostLookup } from '../names/host-lookup.ts';
+import { createGauges } from '../monitoring/gauges/collect-gauges.ts';
+import { createAccountMarks } from '../monitoring/gauges/account-marks.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
 import { createAccountRecords } from '../records/account-records.ts';
 import { createAofRewriter } from '../redis/durability/aof-rewriter.ts';
+import { createProgressReads } from '../subscriptions/store/progress-reads.ts';
 import { listSealedSubscriptions } from '../subscriptions/store/sealed-subscriptions.ts';
 import { noTracing, type Tracing } from '../tracing/tracing.ts';
 import { createDeliveryParts } from './parts/delivery-parts.ts';
@@ -60,7 +63,14 @@ export async function createParts(
   closing.push({ name: 'tracing', deadlineMs: clientEndMs, needsRedis: false, stop: tracing.close });
   const records = createAccountRecords({ ...store, ...stores });
   const lookup = createHostLookup();
-  const above = { ...store, stores, records, tracing, lookup };
+  const accountMarks = createAccountMarks(connections.failFast(), keys, onError);
+  closing.push({
+    name: 'account marks',
+    deadlineMs: clientEndMs,
+    needsRedis: true,
+    stop: accountMarks.close,
+  });
+  const above = { ...store, stores, records, tracing, lookup, accountMarks };
   const delivery = createDeliveryParts(config, above, closing, overrides);
   const polling = createPollingParts(config, { ...above, ...delivery }, closing);
 
@@ -74,7 +84,28 @@ export async function createParts(
   });
   const failFast = connections.failFast();
   const promptStores = failFast === redis ? stores : createStores(failFast, config, store);
-  return { ...above, ...delivery, ...polling, promptStores, journal, secrets, work, rewriter, stopParts };
+  const gauges = createGauges({
+    ...promptStores,
+    ...store,
+    redis: failFast,
+    progress: createProgressReads(failFast, keys),
+    accountMarks,
+    perAccount: config.metricsPerAccount,
+    now: clock.now,
+  });
+  closing.push({ name: 'gauges', deadlineMs: clientEndMs, needsRedis: false, stop: gauges.stop });
+  return {
+    ...above,
+    ...delivery,
+    ...polling,
+    promptStores,
+    gauges,
+    journal,
+    secrets,
+    work,
+    rewriter,
+    stopParts,
+  };
 }
 
 // Loads the tracing libraries only where tracing is configured.

@@ -1,7 +1,8 @@
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
-import { leavesNothing } from '../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
+import { createShardedQueue } from '../redis/jobs/sharded-queue.ts';
+import type { QueueShards } from '../redis/shards/queue-shards.ts';
 
 /** Data of the jobs in the queue `drain`: only ids, because the log and the cursors hold the truth. */
 export interface DrainJob {
@@ -17,8 +18,8 @@ export interface DrainJob {
  * gone on for half a minute.
  */
 export interface DrainQueue {
-  /** The queue itself, for reading. */
-  readonly queue: Queue<DrainJob>;
+  /** The queues themselves, one of each shard, for reading. */
+  queues(): readonly [Queue<DrainJob>, ...Queue<DrainJob>[]];
   wake(account: string, subscriptions: readonly string[]): Promise<void>;
   /** Wakes one subscription at a time (milliseconds on Redis's clock), which replaces the time set before. */
   wakeAt(account: string, subscription: string, at: number, now: number): Promise<void>;
@@ -27,7 +28,11 @@ export interface DrainQueue {
    * `releaseLostJobs`.
    */
   release(account: string, subscriptions: readonly string[]): Promise<number>;
-  /** Number of wake-ups that wait for a worker. */
+  /**
+   * Whether a worker holds a drain of this subscription in a shard; one whose worker is gone is not held.
+   */
+  isUnderWay(account: string, subscription: string, shard: number): Promise<boolean>;
+  /** Number of wake-ups that wait for a worker, in all shards. */
   waiting(): Promise<number>;
   close(): Promise<void>;
 }
@@ -43,25 +48,21 @@ const wakeUpsAtOnce = 500;
 /** The queue's writing end. */
 export function createDrainQueue(
   connection: RedisClient,
-  prefix: string,
+  shards: QueueShards,
   onError: (error: Error) => void,
 ): DrainQueue {
-  const queue = new Queue<DrainJob>(drainQueueName, {
-    connection,
-    prefix,
-    defaultJobOptions: leavesNothing,
-  });
-  queue.on('error', onError);
+  const sharded = createShardedQueue<DrainJob>(drainQueueName, connection, shards, onError);
   return {
-    queue,
+    queues: sharded.all,
     async wake(account, subscriptions) {
+      const queue = sharded.ofAccount(account);
       for (let from = 0; from < subscriptions.length; from += wakeUpsAtOnce) {
         const part = subscriptions.slice(from, from + wakeUpsAtOnce);
         await queue.addBulk(part.map((subscription) => wakeUp(account, subscription)));
       }
     },
     async wakeAt(account, subscription, at, now) {
-      await queue.add(
+      await sharded.ofAccount(account).add(
         'wake',
         { account, subscription, at },
         {
@@ -72,13 +73,20 @@ export function createDrainQueue(
         },
       );
     },
-    release: (account, subscriptions) =>
-      releaseLostJobs(
-        queue,
-        subscriptions.flatMap((id) => [drainId(account, id), wakeId(account, id)]),
-      ),
-    waiting: () => queue.getWaitingCount(),
-    close: () => queue.close(),
+    async release(account, subscriptions) {
+      const ids = subscriptions.flatMap((id) => [drainId(account, id), wakeId(account, id)]);
+      const released = sharded.allOfAccount(account).map((queue) => releaseLostJobs(queue, ids));
+      return sum(await Promise.all(released));
+    },
+    async isUnderWay(account, subscription, shard) {
+      const queue = sharded.of(shard);
+      const job = await queue.getDeduplicationJobId(drainId(account, subscription));
+      return job !== null && (await connection.exists(queue.toKey(`${job}:lock`))) === 1;
+    },
+    async waiting() {
+      return sum(await Promise.all(sharded.all().map((queue) => queue.getWaitingCount())));
+    },
+    close: sharded.close,
   };
 }
 
@@ -91,6 +99,10 @@ function wakeUp(account: string, subscription: string) {
       deduplication: { id: drainId(account, subscription), keepLastIfActive: true },
     },
   };
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 function drainId(account: string, subscription: string): string {

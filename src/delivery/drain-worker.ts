@@ -1,9 +1,12 @@
+import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { clockStepMsMin } from '../redis/clock.ts';
 import { createJobWorker } from '../redis/jobs/job-worker.ts';
+import type { QueueShards } from '../redis/shards/queue-shards.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain/drain.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
+import { createTurns } from './take-turns.ts';
 
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
@@ -17,7 +20,7 @@ export interface DrainWorker {
 
 export interface DrainWorkerDeps {
   readonly connection: RedisClient;
-  readonly prefix: string;
+  readonly shards: QueueShards;
   readonly queue: DrainQueue;
   /**
    * Maximum number of drains at once, each with callbacks in flight. One that waits for a slow endpoint
@@ -38,18 +41,46 @@ export interface DrainWorkerDeps {
   readonly onError: (error: Error) => void;
 }
 
+// Milliseconds until a drain is tried again that has to wait for one in another shard.
+const askAgainMs = 250;
+
 /**
- * Starts the worker of the queue `drain`. Its jobs are safe to run again: a killed one is repeated within 9
- * s.
+ * Starts the workers of the queue `drain`. Its jobs are safe to run again: a killed one is repeated within 9
+ * s. A job that finds its account in another shard only wakes the subscription there. After such a move a
+ * drain begins when the one in the former shard, whose job it was, has ended.
  */
 export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
-  const { queue, concurrency } = deps;
+  const { queue, shards, concurrency } = deps;
   const stopping = new AbortController();
+  const inTurn = createTurns();
   let running = 0;
 
-  const othersWait = async () => running >= concurrency && (await queue.waiting()) > 0;
+  async function isDrainedInFormerShard({ account, subscription }: DrainJob): Promise<boolean> {
+    const former = shards.formerHomeOf(account);
+    if (former === null || former === shards.homeOf(account)) return false;
+    return shards.hasJustChanged() || queue.isUnderWay(account, subscription, former);
+  }
 
-  async function drain({ account, subscription }: DrainJob): Promise<void> {
+  async function drain(job: Job<DrainJob>, token: string | undefined, shard: number): Promise<void> {
+    const { account, subscription } = job.data;
+    const isElsewhere = () => shards.homeOf(account) !== shard;
+    await shards.known();
+    if (isElsewhere()) return queue.wake(account, [subscription]);
+    if (await isDrainedInFormerShard(job.data)) {
+      await job.moveToDelayed(Date.now() + askAgainMs, token);
+      throw new DelayedError();
+    }
+    const othersWait = async () => isElsewhere() || (running >= concurrency && (await queue.waiting()) > 0);
+    // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out again
+    // before all others. Two drains of a subscription in one process would do all work twice, and the process
+    // would fall further behind until nothing else had its turn.
+    await inTurn(`${account} ${subscription}`, () => drainNow(job.data, othersWait));
+  }
+
+  async function drainNow(
+    { account, subscription }: DrainJob,
+    othersWait: () => Promise<boolean>,
+  ): Promise<void> {
     running += 1;
     try {
       const { wakeAt } = await deps.drain(account, subscription, stopping.signal, othersWait);
@@ -71,15 +102,14 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const worker = createJobWorker<DrainJob>({
     queue: drainQueueName,
     connection: deps.connection,
-    prefix: deps.prefix,
+    shards,
     concurrency,
     lockMs: 6_000,
     stalledMs: 3_000,
-    process: ({ name, data }) => (name === 'wake' ? wake(data) : drain(data)),
-  });
-  worker.on('error', deps.onError);
-  worker.on('failed', (job, error) => {
-    deps.onError(nameFailure(`drain of ${job?.data.account} ${job?.data.subscription}`, error));
+    process: (job, token, shard) => (job.name === 'wake' ? wake(job.data) : drain(job, token, shard)),
+    onError: deps.onError,
+    onFailed: (job, error) =>
+      deps.onError(nameFailure(`drain of ${job?.data.account} ${job?.data.subscription}`, error)),
   });
   return {
     async close() {

@@ -1,12 +1,8 @@
-import type { EventLog } from '../events/event-log.ts';
 import { matchesEvent, type Matchable } from '../subscriptions/matches-event.ts';
-import { subscriptionLag, type DeliveryState } from '../subscriptions/subscription.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
-import { isBlocking } from './blocked/block-policy.ts';
 import type { DrainQueue } from './drain-queue.ts';
 import { gatherWakeUps } from './gather-wake-ups.ts';
-import { pauseAt } from './schedule/endpoint-health.ts';
-import { aheadMsOf } from './schedule/stepped-clock.ts';
+import type { Laggards } from './lagging/laggards.ts';
 
 /** Wakes the subscriptions that have events to be delivered. */
 export interface SubscriptionWaker {
@@ -19,8 +15,11 @@ export interface SubscriptionWaker {
   wakeMatching(account: string, events: readonly Matchable[]): Promise<void>;
   /**
    * Wakes the subscriptions that lag behind the log or have an attempt due: a crash may have lost a wake-up.
+   * Looks at all of them.
    */
   wakeLagging(account: string): Promise<void>;
+  /** The same, at the cost of those that lag or wait while the account has no new events (`Laggards`). */
+  keepAwake(account: string): Promise<void>;
   /**
    * Wakes the subscriptions that could not be drained, however long they were to rest. A process that starts
    * may have the key or the version that the former process lacked.
@@ -30,14 +29,19 @@ export interface SubscriptionWaker {
 
 export interface WakerDeps {
   readonly subscriptions: SubscriptionStore;
-  readonly log: EventLog;
+  readonly laggards: Laggards;
   readonly queue: DrainQueue;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
 }
 
 /** A waker over the stores and the drain queue. */
-export function createSubscriptionWaker({ subscriptions, log, queue, now }: WakerDeps): SubscriptionWaker {
+export function createSubscriptionWaker({
+  subscriptions,
+  laggards,
+  queue,
+  now,
+}: WakerDeps): SubscriptionWaker {
   async function wakeMatching(account: string, events: readonly Matchable[]): Promise<void> {
     const [all, resting] = await Promise.all([
       subscriptions.filters(account),
@@ -56,16 +60,8 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
 
   return {
     wakeMatching: gatherWakeUps(wakeMatching),
-    async wakeLagging(account) {
-      const ids = (await subscriptions.filters(account)).map(({ id }) => id);
-      const [head, states] = await Promise.all([log.head(account), subscriptions.deliveries(account, ids)]);
-      const waiting = ids.filter((_, i) => {
-        const state = states[i];
-        // The drain mends a state that cannot be read.
-        return state === undefined || needsDrain(state, head.position, now());
-      });
-      await queue.wake(account, waiting);
-    },
+    wakeLagging: async (account) => queue.wake(account, await laggards.find(account, true)),
+    keepAwake: async (account) => queue.wake(account, await laggards.find(account, false)),
     async wakeBlocked(account) {
       const ids = [...(await subscriptions.resting(account))].flatMap(([id, until]) =>
         until === Infinity ? [] : [id],
@@ -75,15 +71,4 @@ export function createSubscriptionWaker({ subscriptions, log, queue, now }: Wake
       await queue.wake(account, blocked);
     },
   };
-}
-
-/** Whether a drain would have anything to do now; pure. */
-function needsDrain(state: DeliveryState, head: number, now: number): boolean {
-  const pause = pauseAt(state, now);
-  if (!state.enabled || isBlocking(state.blocked, now)) return false;
-  if (aheadMsOf(state.settledAt, now) > 0) return true;
-  if (pause === 'pausing') return false;
-  const unread = subscriptionLag({ ...state, parked: 0, snapshots: 0 }, head) > 0;
-  const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;
-  return unread || state.release || due || state.replaying > 0 || pause === 'impossible';
 }

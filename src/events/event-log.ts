@@ -21,9 +21,10 @@ export interface EventLog {
   commonWith(account: string, checkpoint: Checkpoint): Promise<Checkpoint>;
   /**
    * The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies exceed a
-   * megabyte.
+   * megabyte. `forOthers` says whether other readers are likely to follow: the entries are then kept for a
+   * second.
    */
-  readAfter(account: string, after: Checkpoint, count: number): Promise<LogRead>;
+  readAfter(account: string, after: Checkpoint, count: number, forOthers?: boolean): Promise<LogRead>;
   /**
    * The entries at these positions that are still in the log: fewer, with `more`, where their bodies exceed a
    * megabyte.
@@ -142,8 +143,10 @@ export function createEventLog(
       const [common, itsTimeline] = reply as [number, string];
       return { position: common, timeline: itsTimeline };
     },
-    readAfter: (account, after, count) =>
-      recently(account, after, count, () => read(account, after.position, count)),
+    readAfter: (account, after, count, forOthers = true) =>
+      forOthers
+        ? recently(account, after, count, () => read(account, after.position, count))
+        : read(account, after.position, count),
     readAt: async (account, positions) => {
       const outline = await outlineAt(account, positions);
       return readFirst(

@@ -48,30 +48,36 @@ export type StreamEntry = readonly [Buffer, readonly Buffer[]];
  * that is known from the type then, or not at all.
  */
 export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
-  const field = (index: number) => fields[index] ?? Buffer.alloc(0);
-  const type = field(3).toString();
-  const isOld = field(10).toString() === 'body';
-  return {
+  const text = (index: number) => fields[index]?.toString() ?? '';
+  const type = text(3);
+  const inlineBody = text(10) === 'body' ? (fields[11] ?? noBody) : null;
+  const outline = {
     position: Number.parseInt(streamId.toString(), 10),
-    timeline: isOld ? '' : field(11).toString(),
-    id: field(1).toString(),
+    timeline: inlineBody === null ? text(11) : '',
+    id: text(1),
     type,
-    filingId: field(5).toString(),
-    state: field(7).toString(),
-    status: field(15).toString() || statusAfter(type),
-    recordedAt: Number(field(9).toString()),
-    bytes: isOld ? field(11).length : Number(field(13).toString()),
-    ...(isOld ? { inlineBody: field(11) } : {}),
+    filingId: text(5),
+    state: text(7),
+    status: text(15) || statusAfter(type),
+    recordedAt: Number(text(9)),
+    bytes: inlineBody === null ? Number(text(13)) : inlineBody.length,
   };
+  return inlineBody === null ? outline : { ...outline, inlineBody };
 }
+
+const noBody = Buffer.alloc(0);
 
 /**
  * The entry with its body; null when the body was trimmed meanwhile, or has another length than the one that
  * was written.
  */
-export function withBody({ inlineBody, ...entry }: OutlinedEntry, body: Buffer | null): LogEntry | null {
-  const found = inlineBody ?? body;
-  return found?.length === entry.bytes ? { ...entry, body: found } : null;
+export function withBody(entry: OutlinedEntry, stored: Buffer | null): LogEntry | null {
+  const { position, timeline, id, type, filingId, state, status, recordedAt, bytes } = entry;
+  const body = entry.inlineBody ?? stored;
+  // Named one by one: the engine is several times as fast with that as with the rest of an object.
+  return body?.length === bytes
+    ? { position, timeline, id, type, filingId, state, status, recordedAt, bytes, body }
+    : null;
 }
 
 /**

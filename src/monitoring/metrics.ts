@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { loggedEventTypes } from '../events/event-types.ts';
 import { recordKinds } from '../records/key-kinds.ts';
+import { createAccountCounters } from './account-counters.ts';
 import { outcomeKinds } from '../callbacks/outcome.ts';
 
 /**
@@ -25,6 +26,7 @@ export function createMetrics() {
   });
   const metrics = {
     registry,
+    ofAccounts: createAccountCounters(registry),
     ready: new Gauge(common('ready', 'Whether readiness is 200 (1) or 503 (0); its body says why.')),
     redisSafe: new Gauge(
       common('redis_safe', 'Whether Redis is set so that it keeps what it is given (1) or not (0).'),
@@ -55,6 +57,20 @@ export function createMetrics() {
       ...common('account_health', 'How polling of an account stands: 1 for its state, 0 for the others.'),
       labelNames: ['account', 'state'],
     }),
+    accounts: new Gauge({
+      ...common('accounts', 'Accounts by the state of their polling.'),
+      labelNames: ['state'],
+    }),
+    seriesPerAccount: new Gauge(
+      common('series_per_account', 'Whether every account has series of its own (1) or only the worst (0).'),
+    ),
+    gaugesAge: new Gauge(
+      common('gauges_age_seconds', 'How long the oldest change has waited for the gauges to show it.'),
+    ),
+    pollAge: new Histogram({
+      ...common('poll_age_seconds', 'Accounts by the time since the start of their last complete poll.'),
+      buckets: [10, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 86_400],
+    }),
     pollDuration: new Histogram({
       ...common('poll_duration_seconds', 'Duration of a poll of an account.'),
       labelNames: ['mode', 'outcome'],
@@ -67,16 +83,13 @@ export function createMetrics() {
       ),
       labelNames: ['endpoint', 'code'],
     }),
-    quarantined: new Counter({
-      ...common(
-        'quarantined_records_total',
-        'Records of the partner service that are not filings and were left out.',
-      ),
-      labelNames: ['account'],
-    }),
     filings: new Gauge({
       ...common('filings', 'Known filings.'),
       labelNames: ['account', 'status'],
+    }),
+    allFilings: new Gauge({
+      ...common('all_filings', 'Known filings of all accounts.'),
+      labelNames: ['status'],
     }),
     lastCompletePoll: new Gauge({
       ...common('last_complete_poll_timestamp_seconds', 'Start of the last poll that read all it had to.'),
@@ -89,9 +102,9 @@ export function createMetrics() {
       ),
       labelNames: ['account', 'status'],
     }),
-    filingEvents: new Counter({
-      ...common('filing_events_total', 'Changes of filings recorded in the log, by the resulting status.'),
-      labelNames: ['account', 'status'],
+    allOldestFiling: new Gauge({
+      ...common('all_oldest_filing_seconds', 'The same over all accounts.'),
+      labelNames: ['status'],
     }),
     events: new Counter({ ...common('events_total', 'Events recorded in the log.'), labelNames: ['type'] }),
     filingsTooLarge: new Counter(
@@ -111,6 +124,17 @@ export function createMetrics() {
     }),
     subscriptionLag: new Gauge({
       ...common('subscription_lag', 'Events that a subscription asked for and has not got yet.'),
+      labelNames: ['account', 'subscription'],
+    }),
+    allSubscriptionLag: new Gauge(
+      common('all_subscription_lag', 'Events that wait for all subscriptions together.'),
+    ),
+    subscriptionLags: new Histogram({
+      ...common('subscription_lags', 'Subscriptions by the number of events that wait for them.'),
+      buckets: [0, 10, 100, 1_000, 10_000, 100_000],
+    }),
+    subscriptionFailing: new Gauge({
+      ...common('subscription_failing_seconds', 'How long a failing subscription has failed.'),
       labelNames: ['account', 'subscription'],
     }),
     subscriptions: new Gauge({

@@ -3,6 +3,7 @@ import type { AttemptReport } from '../delivery/drain/settlement.ts';
 import type { SubscriptionDrainer, SubscriptionDrainerDeps } from '../delivery/drain/drainer.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WorkTally } from './due-work/tally.ts';
+import type { AccountMarks } from './gauges/account-marks.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface DeliveryObserverDeps {
@@ -11,6 +12,8 @@ export interface DeliveryObserverDeps {
   readonly tracing: Pick<Tracing, 'drain' | 'attemptReported'>;
   /** Counts the progress of this process's drains. */
   readonly tally: Pick<WorkTally, 'gotOn'>;
+  /** Marks accounts for the gauges. */
+  readonly accountMarks: Pick<AccountMarks, 'changed'>;
   /** Maximum number of attempts that the retry schedule has for an event. */
   readonly attemptsMax: number;
 }
@@ -28,15 +31,21 @@ export type DeliveryObserver = Pick<
 
 /** An observer of this process's drains. A receiver's failure is a warning, not an error of the daemon. */
 export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
-  const { logger, metrics, tracing, tally } = deps;
+  const { logger, metrics, tracing, tally, accountMarks } = deps;
   return {
     traced:
       (drain) =>
-      (account, subscription, ...rest) =>
-        tracing.drain(account, subscription, () => drain(account, subscription, ...rest)),
+      async (account, subscription, ...rest) => {
+        try {
+          return await tracing.drain(account, subscription, () => drain(account, subscription, ...rest));
+        } finally {
+          accountMarks.changed(account);
+        }
+      },
 
     onAttempt(report) {
       tally.gotOn();
+      accountMarks.changed(report.subscription.account);
       countAttempt(metrics, report);
       logAttempt(deps, report);
       tracing.attemptReported(report);
@@ -88,11 +97,11 @@ function logAttempt({ logger, attemptsMax }: DeliveryObserverDeps, report: Attem
     return;
   }
   const nextAt = nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString();
-  const next = { attemptsMax, nextAttemptAt: nextAt, deadLetter };
+  const full = { ...line, attemptsMax, nextAttemptAt: nextAt, deadLetter };
   if (sent.outcome.kind === 'delivered') {
-    logger.info({ ...line, ...next }, 'delivery.delivered');
+    logger.info(full, 'delivery.delivered');
     return;
   }
-  logger.warn({ ...line, ...next, reason: sent.outcome.reason }, 'delivery.failed');
+  logger.warn({ ...full, reason: sent.outcome.reason }, 'delivery.failed');
   if (deadLetter) logger.warn(line, 'delivery.given_up');
 }

@@ -128,6 +128,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'unreadable':
       case 'subscriptions':
       case 'resting':
+      case 'lagging':
       case 'registrations':
       case 'quota':
         if (accountKeyKinds[name].remedy === 'stand') return 'stands';

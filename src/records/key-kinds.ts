@@ -76,6 +76,7 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
   },
   byAge: { type: 'zset', kind: 'by-age', remedy: 'forget', todo: '' },
   resting: { type: 'hash', kind: 'resting', remedy: 'forget', todo: '' },
+  lagging: { type: 'zset', kind: 'lagging', remedy: 'forget', todo: '' },
   registrations: { type: 'zset', kind: 'registrations', remedy: 'forget', todo: '' },
   quota: { type: 'string', kind: 'quota', remedy: 'forget', todo: '' },
 };

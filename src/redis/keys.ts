@@ -10,6 +10,8 @@
  * | `P:probe`                     | string | a minute                      | readiness                     | none               |
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
+ * | `P:shards`                    | string | from the first change on      | each process                  | each process       |
+ * | `P:marks:<kind>`              | zset   | an hour after the last        | all that change an account    | gauges             |
  * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
  * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
  * | `P:witness:<a>`               | stream | an hour                       | after commits                 | polling            |
@@ -37,6 +39,7 @@
  * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
  * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
  * | `P:{a}:by-age`                | zset   | with the account              | subscription store            | API                |
+ * | `P:{a}:lagging`               | zset   | while it has subscriptions    | after polls                   | after polls        |
  * | `P:{a}:resting`               | hash   | while any rests               | settle, set-block, sub. store | waking             |
  * | `P:{a}:idempotency:<hash>`    | string | 24 hours                      | subscription store            | subscription store |
  * | `P:{a}:sub:<id>`              | hash   | with the subscription         | drain, subscription store     | drain, API         |
@@ -46,11 +49,17 @@
  * | `P:{a}:sub:<id>:replays`      | hash   | with the subscription         | replay, drain (settle.lua)    | drain, API         |
  * | `P:{a}:sub:<id>:replay-lanes` | hash   | until delivered               | drain (settle.lua)            | drain              |
  * | `P:{~queues}:…`               | BullMQ | BullMQ's                      | BullMQ                        | BullMQ             |
+ * | `P:{~queues<n>}:…`            | BullMQ | BullMQ's                      | BullMQ                        | BullMQ             |
  */
 export interface Keys {
   readonly prefix: string;
-  /** BullMQ's own prefix; `~` cannot start an account's name, so the two never meet. */
+  /**
+   * BullMQ's own prefix, of the first shard of queues; `~` cannot start an account's name, so the two never
+   * meet. `shardQueues` names the others.
+   */
   readonly queues: string;
+  /** The number of shards as the processes have agreed on it (src/redis/shards/shard-plan.ts). */
+  readonly shards: string;
   readonly store: string;
   /** Whether all seals are bound to their places (src/secrets/seal-stage.ts). */
   readonly seals: string;
@@ -59,6 +68,8 @@ export interface Keys {
   aofMark(n: number): string;
   /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
+  /** Accounts by the time at which they were marked for the gauges (src/monitoring/gauges/account-marks.ts). */
+  marks(kind: 'polled' | 'changed'): string;
   readonly accounts: string;
   /** The operator's sessions of the page. */
   readonly sessions: string;
@@ -119,6 +130,8 @@ export interface AccountKeys {
    */
   readonly byAge: string;
   readonly resting: string;
+  /** What the last look for subscriptions that lag has found (src/delivery/lagging/begin-look.lua). */
+  readonly lagging: string;
   /** The idempotency keys in use, with the bytes of their records, by the time in ms at which they expire. */
   readonly registrations: string;
   /** The bytes that are stored through the API, without tokens (src/redis/quota/quota.lua). */
@@ -142,17 +155,27 @@ export function createKeys(prefix: string): Keys {
   return {
     prefix,
     queues: `${prefix}:{~queues}`,
+    shards: `${prefix}:shards`,
     store: `${prefix}:store`,
     seals: `${prefix}:seals`,
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,
+    marks: (kind) => `${prefix}:marks:${kind}`,
     accounts: `${prefix}:accounts`,
     sessions: `${prefix}:sessions`,
     commits: `${prefix}:commits`,
     publishedCommits: (account) => `${prefix}:witness:${account}`,
     account: (account) => accountKeys(`${prefix}:{${account}}`),
   };
+}
+
+/**
+ * BullMQ's prefix of the queues of a shard, from that of the first one: each has a hash tag of its own, and
+ * the first has the name that all queues had before there were shards.
+ */
+export function shardQueues(queues: string, shard: number): string {
+  return shard === 0 ? queues : queues.replace('}', `${shard}}`);
 }
 
 function accountKeys(base: string): AccountKeys {
@@ -180,6 +203,7 @@ function accountKeys(base: string): AccountKeys {
     subscriptions: `${base}:subscriptions`,
     byAge: `${base}:by-age`,
     resting: `${base}:resting`,
+    lagging: `${base}:lagging`,
     registrations: `${base}:registrations`,
     quota: `${base}:quota`,
     idempotency: (hash) => `${base}:idempotency:${hash}`,

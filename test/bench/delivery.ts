@@ -1,106 +1,114 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { startBareProcess } from './support/bare-process.ts';
-import { createDeliveryRig, type DeliveryRig } from './support/delivery-rig.ts';
+import { startBareProcess, type BareProcess, type CallsTaken } from './support/bare-process.ts';
+import { compareProcesses } from './support/compare-processes.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { startReceiverProcess, type ReceiverProcess } from './support/receiver-process.ts';
-import { startRigProcess } from './support/rig-process.ts';
-import { median, print } from './support/statistics.ts';
+import { startRigProcess, type RigProcess } from './support/rig-process.ts';
+import { median, print, printTable } from './support/statistics.ts';
 
-const callbacksPerRun = 6_000;
-const runs = 5;
-const inFlight = 10;
+const callsPerRound = 10_000;
+const warmCalls = 20_000;
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 4);
 const subscriptionCounts = (process.env['BENCH_SUBSCRIPTIONS'] ?? '1,5,20,1000').split(',').map(Number);
+const alsoTls = process.env['BENCH_TLS'] !== 'false';
 
 /**
- * Callbacks per second of the whole delivery path, against a bare undici loop that signs and posts the same
- * bodies to the same receiver with as many in flight. Both alternate, and so does which of them begins;
- * medians are printed, of the two figures and of the ratio within each pair. Each has a process of its own,
- * so that neither runs code that the engine has shaped for the other. Then the same work by one process and
- * by two. `BENCH_SUBSCRIPTIONS` (1,5,20,1000) names other numbers of subscriptions and leaves out the rest.
+ * Callbacks per second and processor time of the whole delivery path, beside a bare undici loop that signs
+ * and posts the same bodies to the same receiver. The yardstick is warm: it has made 20 000 calls before it
+ * is timed. The daemon's first 10 000 calls after its start are a figure of their own and left out of the
+ * others. Then both alternate, and so does which of them begins; medians are printed, of the figures and of
+ * the ratios within each pair. Each has a process of its own, and nothing is polled meanwhile. Callbacks over
+ * TLS alternate with plain ones in the same processes. Then the same with an AOF written at once, and by one
+ * process and by two.
+ *
+ * `BENCH_SUBSCRIPTIONS` (1,5,20,1000) names other numbers of subscriptions and leaves out what follows the
+ * table; `BENCH_ROUNDS` (4) is the number of pairs, `BENCH_TLS=false` leaves out TLS.
  */
 export async function run(): Promise<void> {
+  const columns: Figures[] = [];
   for (const subscriptions of subscriptionCounts)
     // One after the other: they would disturb each other.
-    await compare('everysec', subscriptions);
+    columns.push(await compare('everysec', subscriptions, alsoTls));
+  printTable('subscriptions', subscriptionCounts.map(String), columns);
   if (process.env['BENCH_SUBSCRIPTIONS'] !== undefined) return;
-  await compare('always', 5);
+  print('5 subscriptions, AOF always', await compare('always', 5, false));
   await compareProcesses();
 }
 
-async function compare(appendfsync: 'always' | 'everysec', subscriptions: number): Promise<void> {
+type Figures = Readonly<Record<string, number>>;
+
+async function compare(
+  appendfsync: 'always' | 'everysec',
+  subscriptions: number,
+  tls: boolean,
+): Promise<Figures> {
   await using redis = await startPrivateRedis(appendfsync);
   await using receiver = await startReceiverProcess();
+  await using tlsReceiver = await startReceiverProcess({ tls: true });
   await using rig = await startRigProcess(redis.url);
   await using bareClient = await startBareProcess();
-  const bare: number[] = [];
-  const product: number[] = [];
-  // The first of each warms up.
-  for (let i = 0; i <= runs; i += 1) {
-    // oxlint-disable no-await-in-loop
-    const account = `a${randomBytes(4).toString('hex')}`;
-    const urls = Array.from({ length: subscriptions }, (_, n) => `${receiver.url}/${account}/${n}`);
-    const bodies = await rig.prepare(account, urls, callbacksPerRun / subscriptions);
+  const product: CallsTaken[] = [];
+  const bare: CallsTaken[] = [];
+  const overTls: CallsTaken[] = [];
+  const first = await deliverRound(rig, receiver, subscriptions);
+  await warmUp(bareClient, receiver, first);
+  if (tls) await deliverRound(rig, tlsReceiver, subscriptions);
+  for (let i = 0; i < rounds; i += 1) {
     const turns = [
-      async () => bare.push(await bareClient.post(urls, bodies, inFlight)),
-      async () => product.push(await rig.deliver(account, callbacksPerRun)),
+      async () => product.push((await deliverRound(rig, receiver, subscriptions)).taken),
+      async () => bare.push(await bareClient.post(first.urls, first.bodies, callsPerRound)),
+      async () => tls && overTls.push((await deliverRound(rig, tlsReceiver, subscriptions)).taken),
     ];
+    // oxlint-disable no-await-in-loop
     for (const turn of i % 2 === 0 ? turns : turns.toReversed()) await turn();
     await receiver.arrivals();
     // oxlint-enable no-await-in-loop
-    if (i === 0) bare.length = product.length = 0;
   }
-  print(`${subscriptions} subscriptions, AOF ${appendfsync}`, {
-    'delivery/s': median(product),
-    'bare/s': median(bare),
-    'ratio within pairs': median(product.map((rate, i) => rate / (bare[i] ?? Number.NaN))),
-  });
+  return {
+    'delivery/s': median(product.map(rateOf)),
+    'bare/s': median(bare.map(rateOf)),
+    'ratio within pairs': median(product.map((one, i) => one.perSecond / rateOf(bare[i]))),
+    'CPU µs a call': median(product.map(({ cpuMicros }) => cpuMicros)),
+    'CPU µs a call, bare': median(bare.map(({ cpuMicros }) => cpuMicros)),
+    'first 10 000/s': first.taken.perSecond,
+    'first / warm': first.taken.perSecond / median(product.map(rateOf)),
+    ...(tls && {
+      'over TLS/s': median(overTls.map(rateOf)),
+      'TLS / plain within pairs': median(overTls.map((one, i) => one.perSecond / rateOf(product[i]))),
+    }),
+  };
 }
 
-const subscriptionsOfTwo = 20;
-
-async function compareProcesses(): Promise<void> {
-  await using redis = await startPrivateRedis('everysec');
-  await using receiver = await startReceiverProcess();
-  await using rig = await createDeliveryRig(redis.url);
-  const one: number[] = [];
-  const two: number[] = [];
-  for (let i = 0; i <= runs; i += 1) {
-    // oxlint-disable no-await-in-loop
-    const alone = await measureArrivals(rig, receiver);
-    const second = await startRigProcess(redis.url);
-    const together = await measureArrivals(rig, receiver);
-    await second[Symbol.asyncDispose]();
-    // oxlint-enable no-await-in-loop
-    if (i === 0) continue;
-    one.push(alone);
-    two.push(together);
-  }
-  print(`${subscriptionsOfTwo} subscriptions, two processes`, {
-    'one/s': median(one),
-    'two/s': median(two),
-    'ratio within pairs': median(two.map((rate, i) => rate / (one[i] ?? Number.NaN))),
-  });
+function rateOf(taken: CallsTaken | undefined): number {
+  return taken?.perSecond ?? Number.NaN;
 }
 
-// Counted at the receiver, for each process knows of its own callbacks only.
-async function measureArrivals(rig: DeliveryRig, receiver: ReceiverProcess): Promise<number> {
+interface Round {
+  readonly urls: readonly string[];
+  readonly bodies: readonly Buffer[];
+  readonly taken: CallsTaken;
+}
+
+/** Delivers a backlog of a new account, the same number of events to each of its subscriptions. */
+async function deliverRound(
+  rig: RigProcess,
+  receiver: ReceiverProcess,
+  subscriptions: number,
+): Promise<Round> {
   const account = `a${randomBytes(4).toString('hex')}`;
-  const urls = Array.from({ length: subscriptionsOfTwo }, (_, n) => `${receiver.url}/${account}/${n}`);
-  await rig.subscribe(account, urls);
-  await rig.fill(account, callbacksPerRun / subscriptionsOfTwo);
+  const urls = Array.from({ length: subscriptions }, (_, n) => `${receiver.url}/${account}/${n}`);
+  const events = Math.ceil(callsPerRound / subscriptions);
+  const bodies = await rig.prepare(account, urls, events);
+  const taken = await rig.deliver(account, events * subscriptions);
   await receiver.arrivals();
-  const startedAt = performance.timeOrigin + performance.now();
-  await rig.wake(account);
-  let count = 0;
-  let last = startedAt;
-  while (count < callbacksPerRun) {
-    // oxlint-disable no-await-in-loop
-    await sleep(20);
-    const arrived = await receiver.arrivals();
-    // oxlint-enable no-await-in-loop
-    count += arrived.length;
-    last = arrived.at(-1)?.at ?? last;
-  }
-  return (count / (last - startedAt)) * 1_000;
+  return { urls, bodies, taken };
+}
+
+async function warmUp(
+  client: BareProcess,
+  receiver: ReceiverProcess,
+  { urls, bodies }: Round,
+): Promise<void> {
+  await client.post(urls, bodies, warmCalls);
+  await receiver.arrivals();
 }

@@ -69,11 +69,11 @@ test('beside as many endpoints that are dead in different ways, the healthy get 
   await using healthy = await startReceiver();
   await refusing.stop();
   const dead = [hanging, failing, resetting, moved, refusing];
-  const each = Array.from({ length: 200 }, (_, i) => i);
+  const each = Array.from({ length: 500 }, (_, i) => i);
   const paths = await Promise.all(each.map((i) => stage.subscribe(dead[i % dead.length]?.url ?? '')));
   await Promise.all(each.map(() => stage.subscribe(healthy.url)));
-  const events = await moveAll(stage, 2, healthy, 200);
-  expectOnceEach(healthy, events, 200);
+  const events = await moveAll(stage, 2, healthy, 500);
+  expectOnceEach(healthy, events, 500);
   await vi.waitFor(
     async () => {
       const shown = new Map((await stage.subscriptions()).map((one) => [one.id, one]));

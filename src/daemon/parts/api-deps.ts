@@ -5,11 +5,9 @@ import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
-import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauge-collector.ts';
-import { collectGauges } from '../../monitoring/gauges.ts';
+import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauges/gauge-collector.ts';
 import { createReadiness } from '../../monitoring/readiness.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
-import { createProgressReads } from '../../subscriptions/store/progress-reads.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import type { Parts } from '../parts.ts';
 import type { Overrides } from './overrides.ts';
@@ -58,9 +56,12 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       await watch.check();
       return watch.problem();
     },
+    accountChanged: parts.accountMarks.changed,
     readQueues: () =>
       Promise.all(
-        [pollQueue, drainQueue].map(({ queue }) => readQueueState(queue, connections.failFast(), Date.now())),
+        [pollQueue, drainQueue].map(({ queues }) =>
+          readQueueState(queues(), connections.failFast(), Date.now()),
+        ),
       ),
     hooks: {
       async accountSaved({ account, pollIntervalMs }) {
@@ -111,14 +112,11 @@ export function createProbes(parts: Parts) {
 const collectors = new WeakMap<Parts, GaugeCollector>();
 
 function collectorOf(parts: Parts, readiness: ApiDeps['readiness']): GaugeCollector {
-  const { promptStores: stores, connections, keys, metrics, watch, clock, logger } = parts;
-  const redis = connections.failFast();
-  const progress = createProgressReads(redis, keys);
-  const deps = { ...stores, progress, redis, watch, readiness, now: clock.now };
+  const { gauges, logger } = parts;
   const made =
     collectors.get(parts) ??
     createGaugeCollector(
-      () => collectGauges(deps, metrics),
+      () => gauges.collect(readiness),
       () => logger.warn('metrics.late'),
     );
   collectors.set(parts, made);

@@ -4,10 +4,12 @@ import { createSubscriptionMender } from '../../delivery/blocked/mend-subscripti
 import { createDrainQueue } from '../../delivery/drain-queue.ts';
 import { createDrainWorker } from '../../delivery/drain-worker.ts';
 import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
+import { createLaggards } from '../../delivery/lagging/laggards.ts';
 import { createSubscriptionWaker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
+import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
 import type { AccountRecords } from '../../records/account-records.ts';
 import { createDeliveryRepairer } from '../../records/repair-delivery.ts';
@@ -36,6 +38,7 @@ interface DeliveryPartsDeps extends OpenStore {
   readonly records: AccountRecords;
   readonly tracing: Tracing;
   readonly lookup: HostLookup;
+  readonly accountMarks: AccountMarks;
 }
 
 /** Makes the drain queue, the callback client and the drainer, and adds the parts to close to `closing`. */
@@ -45,9 +48,24 @@ export function createDeliveryParts(
   closing: Part[],
   overrides: Overrides,
 ) {
-  const { connections, redis, keys, clock, sealer, random, version, stores, records, onError, lookup } = deps;
-  const drainQueue = createDrainQueue(connections.failFast(), keys.queues, onError);
-  const waker = createSubscriptionWaker({ ...stores, queue: drainQueue, now: clock.now });
+  const {
+    connections,
+    shards,
+    redis,
+    keys,
+    clock,
+    sealer,
+    random,
+    version,
+    stores,
+    records,
+    onError,
+    lookup,
+  } = deps;
+  const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
+  const { deliveries } = stores.subscriptions;
+  const laggards = createLaggards({ redis, keys, log: stores.log, deliveries, now: clock.now });
+  const waker = createSubscriptionWaker({ ...stores, laggards, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const callbacks = createCallbackClient({
     policy: egress,
@@ -95,7 +113,7 @@ export function createDeliveryParts(
     const traced = observer.traced(drainer.drain);
     const worker = createDrainWorker({
       connection: connections.blocking(),
-      prefix: keys.queues,
+      shards,
       queue: drainQueue,
       concurrency: drainsAtOnce,
       drain: (...args) => counted(drains, () => traced(...args)),

@@ -15,10 +15,16 @@ import {
 import { checkDurability } from '../../redis/durability/check-durability.ts';
 import { createStoreWatch } from '../../redis/durability/store-watch.ts';
 import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
-import { createKeys, type Keys } from '../../redis/keys.ts';
+import { createKeys, shardQueues, type Keys } from '../../redis/keys.ts';
+import { openQueueShards, type ChangingShards } from '../../redis/shards/queue-shards.ts';
 import { createSealer } from '../../secrets/seal.ts';
 import { createSealMark } from '../upkeep/seal-mark.ts';
 import type { Overrides } from './overrides.ts';
+
+// Minimum milliseconds for which drains in the former shards are waited for after a change of their number.
+const settleMsMin = 60_000;
+// Milliseconds beyond the time limit of a callback in which a drain has ended that begins no more callbacks.
+const recordMs = 30_000;
 
 export interface DaemonDeps {
   readonly version: string;
@@ -75,7 +81,25 @@ export async function openStore(
     logError(error);
     overrides.onError?.(error);
   };
-  const clock = await startClock(redis, keys.queues, observer.onStep, onError, overrides.now);
+  let shards: ChangingShards | null = null;
+  const shorten = async () => {
+    for (let shard = 0; shard < (shards?.count() ?? 1); shard += 1)
+      for (const queue of [pollQueueName, drainQueueName])
+        await shortenExpiries(redis, `${shardQueues(keys.queues, shard)}:${queue}`);
+  };
+  const clock = await startClock(redis, shorten, observer.onStep, onError, overrides.now);
+  shards = await openQueueShards({
+    redis: connections.failFast(),
+    key: keys.shards,
+    queues: keys.queues,
+    wanted: config.queueShards,
+    fresh,
+    settleMs: Math.max(settleMsMin, config.delivery.timeoutMs + recordMs),
+    now: clock.now,
+    onChange: (change) => logger.info(change, 'queue.shards'),
+  });
+  // The clock may have been set back while no process ran.
+  if (overrides.now === undefined) await shorten();
   const wallClock = overrides.now ?? Date.now;
   const seals = createSealMark(redis, keys, clock.now);
   const reports = createUnreadableReports(logger, metrics, Date.now);
@@ -86,6 +110,7 @@ export async function openStore(
     keys,
     watch,
     clock,
+    shards,
     observer,
     onError,
     reports,
@@ -113,22 +138,17 @@ function connect({ redis }: Config, observer: ReturnType<typeof observeStore>): 
 // shortened.
 async function startClock(
   redis: RedisClient,
-  queues: string,
+  shorten: () => Promise<void>,
   onStep: (ms: number) => void,
   onError: (error: Error) => void,
   now: (() => number) | undefined,
 ): Promise<Clock> {
   if (now !== undefined) return { now, synchronise: () => Promise.resolve(), steadySince: () => 0 };
-  const shortenAll = async () => {
-    for (const queue of [pollQueueName, drainQueueName]) await shortenExpiries(redis, `${queues}:${queue}`);
-  };
   const clock = createRedisClock(redis, (ms) => {
     onStep(ms);
-    if (ms < 0) shortenAll().catch(onError);
+    if (ms < 0) shorten().catch(onError);
   });
   await clock.synchronise();
-  // The clock may have been set back while no process ran.
-  await shortenAll();
   return clock;
 }
 

@@ -3,11 +3,13 @@ import type { Config } from '../../config/config.ts';
 import type { SubscriptionWaker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
-import { boundedCounts } from '../../monitoring/gauges.ts';
+import { boundedCounts } from '../../monitoring/gauges/bounded-counts.ts';
+import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
+import { createPaced } from '../../polling/schedule/paced.ts';
 import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
 import type { AccountRecords } from '../../records/account-records.ts';
 import { failureOf, type UnreadableError } from '../../redis/unreadable-record.ts';
@@ -22,6 +24,8 @@ const pollsAtOnce = 200;
 // Milliseconds between two wake-ups, during a long poll, of subscriptions that a crash or a failure left
 // asleep.
 const pollUpkeepMs = 30_000;
+// Minimum milliseconds between two such wake-ups of an account by this process, however often it is polled.
+const wakeEveryMs = 2_000;
 // Milliseconds that polls may take to end.
 const endMs = 5_000;
 
@@ -31,14 +35,15 @@ export interface PollingPartsDeps extends OpenStore {
   readonly tracing: Tracing;
   readonly waker: SubscriptionWaker;
   readonly lookup: HostLookup;
+  readonly accountMarks: AccountMarks;
 }
 
 /** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
-  const { connections, keys, clock, stores, records, tracing, waker, watch, onError } = deps;
-  const { logger, metrics, lookup } = deps;
+  const { connections, shards, clock, stores, records, tracing, waker, watch, onError } = deps;
+  const { logger, metrics, lookup, accountMarks } = deps;
   const { filingBytesMax } = config;
-  const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
+  const pollQueue = createPollQueue(connections.failFast(), shards, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
   const polls = createWorkTally({
     busyFrom: 1,
@@ -46,7 +51,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     now: () => performance.now(),
   });
 
-  const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
+  const observer = observePolling({ logger, metrics, tracing, tally: polls, accountMarks, filingBytesMax });
   const partners = createPartnerConnections({
     clock,
     random: deps.random,
@@ -56,11 +61,13 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     onRequest: observer.onRequest,
   });
 
+  const keepAwake = createPaced(wakeEveryMs, waker.keepAwake);
+
   // Runs after each poll, and every `pollUpkeepMs` during a long one.
   async function upkeep(account: string, failure: UnreadableError | null): Promise<void> {
     const counts = async () => boundedCounts(await stores.snapshot.counts(account));
     const failures = await Promise.all([
-      failureOf(() => waker.wakeLagging(account)),
+      failureOf(() => keepAwake(account)),
       failureOf(() => stores.countHistory.note(account, clock.now(), counts)),
     ]);
     await records.lookAndReport(
@@ -93,7 +100,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     }
     const worker = createPollWorker({
       connection: connections.blocking(),
-      prefix: keys.queues,
+      shards,
       polling: stores.polling,
       holder: randomUUID(),
       concurrency: pollsAtOnce,

@@ -34,15 +34,19 @@ export function watchWork(
   { connections, keys, watch, pollQueue, polls, drainQueue, drains, logger, metrics }: WatchedParts,
 ): WorkWatch {
   const queues = [
-    { name: 'poll', role: 'poll', tally: polls, queue: pollQueue.queue },
-    { name: 'drain', role: 'deliver', tally: drains, queue: drainQueue.queue },
+    { name: 'poll', role: 'poll', tally: polls, queues: pollQueue.queues },
+    { name: 'drain', role: 'deliver', tally: drains, queues: drainQueue.queues },
   ] as const;
   return createWorkWatch({
     redis: connections.failFast(),
     takenKey: keys.taken,
     queues: queues
       .filter(({ role }) => roles.has(role))
-      .map(({ name, tally, queue }) => ({ name, tally, key: (part: string) => queue.toKey(part) })),
+      .map(({ name, tally, queues: shards }) => ({
+        name,
+        tally,
+        keys: () => shards().map((queue) => (part: string) => queue.toKey(part)),
+      })),
     storeProblem: watch.problem,
     isConnected: () => connections.blocking().status === 'ready',
     logger,

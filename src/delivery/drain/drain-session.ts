@@ -13,8 +13,10 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { Claim, CurrentSettings } from '../store/replies.ts';
 import type { Settlement } from '../store/settle-arguments.ts';
 import type { SubscriptionWaker } from '../wake.ts';
+import type { Places } from '../window/places.ts';
+import { evidenceOf } from './evidence.ts';
 import type { LanesOfDrain } from './lane-cache.ts';
-import { createLogReader } from './log-reader.ts';
+import { createLogReader, entriesAtOnce } from './log-reader.ts';
 import { createResultBatches } from './result-batches.ts';
 import { createSend } from './send-work.ts';
 import { concludeBatch, expiredOf, operationalNotices } from './settlement.ts';
@@ -28,6 +30,8 @@ export interface ReadySubscription {
 }
 
 export interface SessionDeps extends SchedulerRules {
+  /** Maximum number of callbacks in flight. */
+  readonly maxInFlight: number;
   readonly store: DeliveryStore;
   readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
@@ -37,6 +41,8 @@ export interface SessionDeps extends SchedulerRules {
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   readonly disableAfterMs: number;
+  /** Whether this process drains other subscriptions of the account now. */
+  readonly othersRead: () => boolean;
   readonly onAttempt: (report: AttemptReport) => void;
   /** Called after retention removed events before the subscription got them. */
   readonly onExpired: (subscription: Subscription, events: number) => void;
@@ -69,11 +75,6 @@ export interface DrainSession {
   untilSettled(): Promise<void>;
 }
 
-/** Number of entries that a drain reads at a time. */
-export function entriesAtOnce({ maxInFlight }: Pick<SessionDeps, 'maxInFlight'>): number {
-  return 4 * maxInFlight;
-}
-
 // Milliseconds after which a drain without results looks at Redis for new events and changed settings. Each
 // look doubles them, because hundreds of hanging endpoints would keep Redis busy.
 const firstLookMs = 250;
@@ -88,11 +89,13 @@ export function openSession(
   id: string,
   claim: Claim,
   { lanes, replay }: Pick<LanesOfDrain, 'lanes' | 'replay'>,
+  places: Places,
 ): DrainSession {
-  const { log, now, disableAfterMs } = deps;
+  const { log, now, disableAfterMs, othersRead } = deps;
   const { epoch, timeline, releasedAt, cursor: position, done } = claim.delivery;
   const cursor = createCursor(position, done);
-  const scheduler = createScheduler(deps, { cursor, lanes, health: healthOf(claim.delivery), releasedAt });
+  const stored = { cursor, lanes, health: healthOf(claim.delivery), releasedAt };
+  const scheduler = createScheduler(deps, { ...stored, places });
   const batches = createResultBatches<SendResult>();
   let inEffect = effectOf(claim);
   let { settledAt } = claim.delivery;
@@ -105,7 +108,8 @@ export function openSession(
   const isThrough = ({ position: at, filingId }: LogEntry) =>
     cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true;
   const wantsAgain = (entry: LogEntry) => wants(entry) && isThrough(entry);
-  const reading = { log, account, scheduler, batch: entriesAtOnce(deps), now };
+  const batch = entriesAtOnce(deps.maxInFlight);
+  const reading = { log, account, scheduler, batch, now, othersRead };
   const reader = createLogReader({ ...reading, cursor, wants }, { position, timeline });
   const readTo = () => reader.known().position;
   const own = { ...reading, subscription: id };
@@ -126,7 +130,9 @@ export function openSession(
   reader.headIs(claim.head);
 
   function effectOf({ settings, delivery: { version, endpointVersion } }: CurrentSettings) {
-    return { ...deps.open(account, id, settings), version, endpointVersion };
+    const opened = deps.open(account, id, settings);
+    places.sendTo(opened.subscription.url, now());
+    return { ...opened, version, endpointVersion };
   }
 
   function retryNow(): void {
@@ -172,6 +178,7 @@ export function openSession(
     const looksOnly = results.length === 0 && !dirty;
     lookMs = looksOnly ? Math.min(2 * lookMs, lookMsMax) : firstLookMs;
     if (looksOnly) return write(null, at);
+    places.answered(evidenceOf(results), at);
     const { nextState, writes, notices } = conclude(results, at);
     for (const { work, verdict } of nextState.verdicts) scheduler.settle(work, verdict, at);
     replays.count(nextState.replayed);

@@ -1,8 +1,10 @@
 import type { BlockStore } from '../blocked/block-store.ts';
 import { createLanes, type Lane } from '../schedule/lanes.ts';
 import type { Claim } from '../store/replies.ts';
-import { entriesAtOnce, openSession, type SessionDeps, type Stop } from './drain-session.ts';
+import type { SubscriptionWindows } from '../window/places.ts';
+import { openSession, type SessionDeps, type Stop } from './drain-session.ts';
 import type { LaneCache, LanesOfDrain } from './lane-cache.ts';
+import { entriesAtOnce } from './log-reader.ts';
 
 /** How a drain ended. */
 export interface DrainResult {
@@ -14,6 +16,7 @@ export interface DrainDeps extends SessionDeps {
   /** Whether other subscriptions wait for this one's place. */
   readonly othersWait: () => Promise<boolean>;
   readonly laneCache: LaneCache;
+  readonly windows: SubscriptionWindows;
   readonly blocks: BlockStore;
 }
 
@@ -37,9 +40,10 @@ export async function drainSubscription(
   signal: AbortSignal,
 ): Promise<DrainResult> {
   const kept = deps.laneCache.remove(account, id);
-  const claim = await deps.store.claim(account, id, entriesAtOnce(deps), kept);
+  const claim = await deps.store.claim(account, id, entriesAtOnce(deps.maxInFlight), kept);
   if (claim === null || !claim.delivery.enabled) return { wakeAt: null };
-  const session = openSession(deps, account, id, claim, lanesOf(claim, kept));
+  const places = deps.windows.open(account, id, deps.now());
+  const session = openSession(deps, account, id, claim, lanesOf(claim, kept), places);
   if (claim.delivery.blocked !== null) await deps.blocks.set(account, id, claim.settings, null);
   const isOver = createTimeSlice(deps);
   let stop: Stop | null = null;
@@ -61,6 +65,8 @@ export async function drainSubscription(
   } catch (error) {
     await session.untilSettled();
     throw error;
+  } finally {
+    places.close();
   }
 }
 

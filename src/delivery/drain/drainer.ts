@@ -7,8 +7,10 @@ import { blockAfter, isLasting, UnusableSettingsError } from '../blocked/block-p
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
 import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
+import { createSubscriptionWindows } from '../window/places.ts';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
+import { createCounts } from '../../memory/counts.ts';
 
 /** Delivery to subscriptions by name. */
 export interface SubscriptionDrainer {
@@ -27,7 +29,7 @@ export interface SubscriptionDrainer {
 }
 
 export interface SubscriptionDrainerDeps
-  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache'>, SendCallbackDeps {
+  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows' | 'othersRead'>, SendCallbackDeps {
   readonly sealer: Sealer;
   /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
@@ -50,6 +52,8 @@ const cannotBlockMs = 5_000;
 export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): SubscriptionDrainer {
   const opened = createBoundedMap<string, KeptReady>(openedMax);
   const laneCache = createLaneCache();
+  const windows = createSubscriptionWindows(deps.maxInFlight);
+  const drains = createCounts();
 
   function open(account: string, id: string, settings: string): ReadySubscription {
     const key = `${account}/${id}`;
@@ -110,13 +114,18 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
 
   return {
     async drain(account, id, signal, othersWait) {
+      const othersRead = () => drains.of(account) > 1;
+      const own = { open, othersWait, laneCache, windows, othersRead };
+      drains.add(account);
       try {
-        return await drainSubscription({ ...deps, open, othersWait, laneCache }, account, id, signal);
+        return await drainSubscription({ ...deps, ...own }, account, id, signal);
       } catch (error) {
         if (error instanceof UnusableSettingsError) return holdBackOrMend(account, id, error);
         const unreadable = toUnreadable(error);
         if (unreadable === null) throw error;
         return mendOrHoldBack(account, id, unreadable);
+      } finally {
+        drains.remove(account);
       }
     },
     ping(subscription) {

@@ -46,8 +46,18 @@ export interface LogReaderDeps {
   readonly wants: (entry: Matchable) => boolean;
   /** Number of entries read at a time. */
   readonly batch: number;
+  /** Whether other subscriptions of the account are drained now: they read the same entries. */
+  readonly othersRead: () => boolean;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
+}
+
+/**
+ * Number of entries that a drain reads at a time, of a subscription with so many callbacks in flight at most.
+ * It does not follow the window: drains that read the same stretch of the log share it.
+ */
+export function entriesAtOnce(maxInFlight: number): number {
+  return Math.min(4 * maxInFlight, 40);
 }
 
 /** Reads on from where a subscription's cursor starts. */
@@ -93,7 +103,8 @@ export function createLogReader(deps: LogReaderDeps, start: Checkpoint): LogRead
       head.position > known.position && scheduler.live.hasRoom() && !scheduler.isPaused(deps.now()),
     async read() {
       const before = head;
-      return { ...(await deps.log.readAfter(deps.account, known, batch)), head: before };
+      const read = await deps.log.readAfter(deps.account, known, batch, deps.othersRead());
+      return { ...read, head: before };
     },
     isKnown({ entries, lost, head: before }) {
       const [first, last] = [entries[0], entries.at(-1)];

@@ -1,6 +1,7 @@
 -- Adds a replay, unless there is an unfinished one of the same request.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 replays  4 head  5 events  6 quota  7 registrations  8 tokens
+--       9 lagging
 -- ARGV  1 subscription id  2 replay id  3 its request as text  4 replay (JSON)  5 state (JSON)
 --       6 '1' = there is nothing to do  7 maximum number of replays kept
 --       8 the cursor up to which its events were chosen  9 its timeline  10 maximum bytes of an account
@@ -48,6 +49,7 @@ if ARGV[6] == '1' then return ARGV[2] end
 running[#running + 1] = ARGV[2]
 redis.call('HSET', KEYS[3], 'running', table.concat(running, ' '))
 redis.call('HSET', KEYS[2], 'replaying', #running)
+redis.call('UNLINK', KEYS[9])
 if ARGV[11] ~= '' then redis.call('HSET', KEYS[2], 'snapshots', ARGV[11]) end
 -- A drain that runs now notices the replay by the change of version.
 redis.call('HINCRBY', KEYS[2], 'version', 1)

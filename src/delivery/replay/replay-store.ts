@@ -92,6 +92,7 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
           key.quota,
           key.registrations,
           key.tokens,
+          key.lagging,
         ],
         [
           subscription,

@@ -1,12 +1,13 @@
 import type { Cursor } from '../../subscriptions/cursor.ts';
 import { healthyAgain, isDown, probeDelayMsMax, type EndpointHealth } from './endpoint-health.ts';
 import type { Lane, Lanes } from './lanes.ts';
+import type { DrainPlaces } from './drain-places.ts';
 import { correctedHealth, correctedLane, healthAfterGap } from './stepped-clock.ts';
 import { createTrack, type Intake, type Track, type Turn, type Work } from './track.ts';
+import { turnOrder, type Kind } from './turn-order.ts';
 import type { Verdict, VerdictRules } from './verdict.ts';
 
 export interface SchedulerRules {
-  readonly maxInFlight: number;
   readonly retryMs: readonly number[];
   readonly random: () => number;
 }
@@ -21,6 +22,7 @@ export interface TrackStart {
 export interface SchedulerStart extends TrackStart {
   readonly health: EndpointHealth;
   readonly releasedAt: number;
+  readonly places: DrainPlaces;
 }
 
 /**
@@ -87,15 +89,12 @@ interface Replayed {
 
 const never = (): boolean => false;
 
-type Kind = 'first' | 'retry' | 'replay';
-
-const retriesEvery = 4;
-const replaysEvery = 16;
-
 /** A scheduler with nothing in flight. */
 export function createScheduler(rules: SchedulerRules, start: SchedulerStart): SendScheduler {
-  const { maxInFlight, retryMs, random } = rules;
-  const inFlight = new Set<string>();
+  const { retryMs, random } = rules;
+  const { places } = start;
+  // The filings in flight, the oldest first, and when each was started.
+  const inFlight = new Map<string, number>();
   const isBusy = (filingId: string) => inFlight.has(filingId);
   const newTrack = ({ cursor, lanes }: TrackStart, isBlocked: (filingId: string) => boolean): Track =>
     createTrack({
@@ -103,8 +102,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
       lanes,
       isBusy,
       isBlocked,
-      readyMax: 2 * maxInFlight,
-      places: () => maxInFlight - inFlight.size,
+      readyMax: () => 2 * places.limit(),
+      places: () => places.limit() - inFlight.size,
     });
 
   const live = newTrack(start, never);
@@ -115,6 +114,10 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
   let starts = 0;
   let replaysInFlight = 0;
 
+  const oldestAt = () => {
+    for (const startedAt of inFlight.values()) return startedAt;
+    return null;
+  };
   const allLanes = () => (replay === null ? [start.lanes] : [start.lanes, replay.lanes]);
 
   function startTurn(kind: Kind, now: number, probe: boolean): Work | null {
@@ -130,7 +133,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
 
   function startReplayed(now: number): Turn | null {
     // The other half is kept for events that may still come from the log.
-    if (replay === null || replay.cancelled || replaysInFlight >= Math.max(1, maxInFlight >> 1)) return null;
+    if (replay === null || replay.cancelled || replaysInFlight >= Math.max(1, places.limit() >> 1))
+      return null;
     return replay.track.startFirst() ?? replay.track.startRetry(now);
   }
 
@@ -179,12 +183,14 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     },
     startNext(now) {
       const probe = isDown(health);
-      if (now < health.pausedUntil || inFlight.size >= (probe ? 1 : maxInFlight)) return null;
+      if (now < health.pausedUntil || (probe && inFlight.size > 0)) return null;
+      if (!places.isFree(inFlight.size, oldestAt(), now)) return null;
       for (const kind of turnOrder(probe ? health.probes : starts + 1, probe)) {
         const work = startTurn(kind, now, probe);
         if (work === null) continue;
         starts += 1;
-        inFlight.add(work.filingId);
+        places.take(inFlight.size);
+        inFlight.set(work.filingId, now);
         if (work.track === 'replay') replaysInFlight += 1;
         return work;
       }
@@ -204,6 +210,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
       else retryDoubted(retryNow, now);
     },
     unblock(work) {
+      places.giveBack(inFlight.size);
       inFlight.delete(work.filingId);
       if (work.track === 'replay') replaysInFlight -= 1;
       live.unblock(work.filingId);
@@ -239,15 +246,3 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
 function isDoubted(lane: Lane | undefined): lane is Lane {
   return lane !== undefined && lane.tried > 1;
 }
-
-// The order is first attempts, retries, replays. At intervals a later kind comes first, so that none waits
-// for ever. Probes alternate between kinds: if all of them were the same poison event, a recovered endpoint
-// would never be found.
-function turnOrder(start: number, probe: boolean): readonly Kind[] {
-  if (start % replaysEvery === 0 && !probe) return replayFirst;
-  return start % (probe ? 2 : retriesEvery) === 0 ? retryFirst : usualOrder;
-}
-
-const usualOrder: readonly Kind[] = ['first', 'retry', 'replay'];
-const retryFirst: readonly Kind[] = ['retry', 'first', 'replay'];
-const replayFirst: readonly Kind[] = ['replay', 'first', 'retry'];

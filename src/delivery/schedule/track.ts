@@ -65,7 +65,7 @@ export interface TrackDeps {
   /** Whether the filing's lane may not be started now, whenever it is due. */
   readonly isBlocked: (filingId: string) => boolean;
   /** Maximum number of events ready to be sent. */
-  readonly readyMax: number;
+  readonly readyMax: () => number;
   /** Number of events that could be started now. */
   readonly places: () => number;
 }
@@ -107,7 +107,7 @@ export function createTrack({ cursor, lanes, isBusy, isBlocked, readyMax, places
     },
     hasRoom: () =>
       untried.followers() < followersMax &&
-      untried.ready() < readyMax &&
+      untried.ready() < readyMax() &&
       (untried.readyBytes() < readyBytesMax || untried.ready() < places()),
     startFirst() {
       const first = untried.start(isBusy);

@@ -19,7 +19,8 @@ type QueueName = 'poll' | 'drain';
 /** A queue that this process takes work from. */
 export interface WatchedQueue {
   readonly name: QueueName;
-  readonly key: QueueKey;
+  /** The keys of its shards. */
+  readonly keys: () => readonly QueueKey[];
   readonly tally: Pick<WorkTally, 'read'>;
 }
 
@@ -84,7 +85,7 @@ export function createWorkWatch(deps: WorkWatchDeps): WorkWatch {
   };
 }
 
-function watchQueue(deps: WorkWatchDeps, { name, key, tally }: WatchedQueue): Watched {
+function watchQueue(deps: WorkWatchDeps, { name, keys, tally }: WatchedQueue): Watched {
   const { redis, takenKey, logger, metrics, now } = deps;
   let wait: Wait | null = null;
   let cause: WaitCause = 'worker';
@@ -103,7 +104,7 @@ function watchQueue(deps: WorkWatchDeps, { name, key, tally }: WatchedQueue): Wa
     // Written even when there is nothing to add: a Redis that takes no writes hands out no work.
     const taken = await redis.hincrby(takenKey, name, moved ? 1 : 0);
     moved = false;
-    const seen = { taken, ...(await lookAtQueue(redis, key, deps.wallClock)) };
+    const seen = { taken, ...(await lookAtQueue(redis, keys(), deps.wallClock)) };
     wait = nextWait(wait, seen, everyMs, now());
     skipped = waitedMs(wait) === 0 ? 0 : skipped + own.skipped;
     cause = causeOf(own, skipped, deps.isConnected());

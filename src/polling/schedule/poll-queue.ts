@@ -1,7 +1,9 @@
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { leavesNothing } from '../../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
+import { createShardedQueue } from '../../redis/jobs/sharded-queue.ts';
+import type { QueueShards } from '../../redis/shards/queue-shards.ts';
 import { staggerOf } from './stagger.ts';
 import type { PollMode } from './plan.ts';
 
@@ -21,8 +23,8 @@ interface Scheduled {
 
 /** Decides when accounts are polled: one BullMQ job scheduler each. */
 export interface PollQueue {
-  /** The queue itself, for readers. */
-  readonly queue: Queue<PollJob>;
+  /** The queues themselves, one of each shard, for readers. */
+  queues(): readonly [Queue<PollJob>, ...Queue<PollJob>[]];
   /**
    * Polls an account every `everyMs` milliseconds from now on, staggered, and once now if it was not
    * scheduled before. Safe to repeat, also with another interval.
@@ -37,6 +39,18 @@ export interface PollQueue {
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
   /**
+   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`; in the order
+   * of the times at which they were due. The accounts that are not overdue cost nothing.
+   */
+  overdue(from: number, count: number): Promise<string[]>;
+  /**
+   * Accounts whose schedule is missing, overdue, has another interval, or waits for a job that is gone. Reads
+   * these accounts' schedules only.
+   */
+  outdated<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
+  /** Number of scheduled accounts. */
+  scheduledCount(): Promise<number>;
+  /**
    * Schedules an account anew from now on, whenever its next poll was due, and polls it once now. A crash
    * leaves it unscheduled, and so a suspect.
    */
@@ -47,9 +61,21 @@ export interface PollQueue {
    */
   release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
+  /**
+   * Moves every schedule that is not in its account's shard to that one, without a poll in between; it removes
+   * that of an account for which `everyMs` is null. Safe to repeat; a crash leaves some in both shards, where a
+   * poll too soon is left out. Reads all schedules, a few at a time.
+   */
+  moveSchedules(everyMs: (account: string) => Promise<number | null>): Promise<void>;
   /** Polls once, as soon as a worker is free; a second call before that changes nothing. */
   pollNow(account: string, mode: PollMode): Promise<void>;
   close(): Promise<void>;
+}
+
+// When the next poll of an account is due, in milliseconds on the clock of the process that scheduled it.
+interface NextPoll {
+  readonly queue: Queue<PollJob>;
+  readonly at: number;
 }
 
 /** Name of the queue, for its worker. */
@@ -58,22 +84,45 @@ export const pollQueueName = 'poll';
 // Milliseconds by which a poll may be late because a killed process's job has to be taken over (9 s), or
 // because all places are taken.
 const overdueMs = 10_000;
+// Number of schedulers that are read at a time when some may have to move.
+const schedulersAtOnce = 200;
+const schedulerPrefix = 'poll-';
 // Milliseconds by which the clocks of processes may differ before a schedule is suspect.
 const aheadMs = 5_000;
 
 /** The queue's writing end. */
 export function createPollQueue(
   connection: RedisClient,
-  prefix: string,
+  shards: QueueShards,
   onError: (error: Error) => void,
 ): PollQueue {
-  const queue = new Queue<PollJob>(pollQueueName, { connection, prefix, defaultJobOptions: leavesNothing });
-  queue.on('error', onError);
-  const isScheduled = async (account: string) =>
-    (await queue.getJobScheduler(schedulerId(account))) !== undefined;
+  const sharded = createShardedQueue<PollJob>(pollQueueName, connection, shards, onError);
+  const queueOf = sharded.ofAccount;
+  async function isScheduled(account: string): Promise<boolean> {
+    for (const queue of sharded.allOfAccount(account))
+      if ((await queue.getJobScheduler(schedulerId(account))) !== undefined) return true;
+    return false;
+  }
+  async function nextTimes(accounts: readonly Scheduled[]): Promise<Map<string, NextPoll>> {
+    const places = accounts.flatMap(({ account }) =>
+      sharded.allOfAccount(account).map((queue) => ({ account, queue })),
+    );
+    const found = new Map<string, NextPoll>();
+    for (const [queue, theirs] of Map.groupBy(places, (place) => place.queue)) {
+      const ids = theirs.map(({ account }) => schedulerId(account));
+      const times = await connection.zmscore(queue.toKey('repeat'), ...ids);
+      for (const [i, { account }] of theirs.entries()) {
+        const at = times[i] ?? null;
+        if (at !== null && !found.has(account)) found.set(account, { queue, at: Number(at) });
+      }
+    }
+    return found;
+  }
   const polls: PollQueue = {
-    queue,
+    queues: sharded.all,
     async schedule(account, everyMs) {
+      await shards.known();
+      const queue = queueOf(account);
       const isNew = !(await isScheduled(account));
       const data = { account, mode: 'delta' as const, asked: false };
       await queue.upsertJobScheduler(
@@ -82,27 +131,84 @@ export function createPollQueue(
         { name: 'poll', data, opts: leavesNothing },
       );
       if (isNew) await queue.add('poll', data, { deduplication: { id: onceId(account) } });
+      for (const former of sharded.allOfAccount(account))
+        if (former !== queue) await former.removeJobScheduler(schedulerId(account));
     },
     isScheduled,
     async suspects(accounts) {
-      const schedulers = await queue.getJobSchedulers(0, -1, true);
-      const nextAt = new Map(schedulers.map(({ key, next = 0 }) => [key, next]));
+      const next = await nextTimes(accounts);
       return accounts.filter(({ account, pollIntervalMs }) =>
-        isSuspect(nextAt.get(schedulerId(account)), pollIntervalMs, Date.now()),
+        isSuspect(next.get(account)?.at, pollIntervalMs, Date.now()),
       );
+    },
+    async overdue(from, count) {
+      const accounts: string[] = [];
+      const before = `(${Date.now() - overdueMs}`;
+      let skipped = 0;
+      for (const queue of sharded.all()) {
+        const key = queue.toKey('repeat');
+        const offset = Math.max(0, from - skipped);
+        const ids = await connection.zrangebyscore(
+          key,
+          '-inf',
+          before,
+          'LIMIT',
+          offset,
+          count - accounts.length,
+        );
+        for (const id of ids)
+          if (id.startsWith(schedulerPrefix)) accounts.push(id.slice(schedulerPrefix.length));
+        if (accounts.length >= count) break;
+        if (offset > 0 && ids.length === 0) skipped += await connection.zcount(key, '-inf', before);
+        else skipped = from;
+      }
+      return accounts;
+    },
+    async outdated(accounts) {
+      const next = await nextTimes(accounts);
+      const works = await Promise.all(
+        accounts.map(async ({ account, pollIntervalMs }) => {
+          const poll = next.get(account);
+          if (poll === undefined || isSuspect(poll.at, pollIntervalMs, Date.now())) return false;
+          const key = poll.queue.toKey(`repeat:${schedulerId(account)}`);
+          const [every, jobs] = await Promise.all([
+            connection.hget(key, 'every'),
+            connection.exists(`${key}:${poll.at}`),
+          ]);
+          return Number(every) === pollIntervalMs && jobs === 1;
+        }),
+      );
+      return accounts.filter((_, i) => works[i] !== true);
+    },
+    async scheduledCount() {
+      const counts = await Promise.all(sharded.all().map((queue) => connection.zcard(queue.toKey('repeat'))));
+      return counts.reduce((sum, count) => sum + count, 0);
     },
     async reschedule({ account, pollIntervalMs }) {
       // BullMQ keeps the time of a scheduler's next job as long as that job exists.
       await polls.unschedule(account);
       await polls.schedule(account, pollIntervalMs);
     },
-    release: (account) =>
-      releaseLostJobs(queue, [onceId(account), askedId(account, 'delta'), askedId(account, 'sweep')]),
+    async release(account) {
+      const ids = [onceId(account), askedId(account, 'delta'), askedId(account, 'sweep')];
+      const queues = sharded.allOfAccount(account);
+      const released = await Promise.all(queues.map((queue) => releaseLostJobs(queue, ids)));
+      return released.reduce((sum, count) => sum + count, 0);
+    },
     async unschedule(account) {
-      await queue.removeJobScheduler(schedulerId(account));
+      await Promise.all(sharded.all().map((queue) => queue.removeJobScheduler(schedulerId(account))));
+    },
+    async moveSchedules(everyMs) {
+      for (const [shard, queue] of sharded.all().entries())
+        for await (const account of scheduledIn(connection, queue.toKey('repeat'))) {
+          if (shards.homeOf(account) === shard) continue;
+          const interval = await everyMs(account);
+          if (interval !== null) await polls.schedule(account, interval);
+          await queue.removeJobScheduler(schedulerId(account));
+        }
     },
     async pollNow(account, mode) {
-      await queue.add(
+      await queueOf(account).add(
         'poll',
         { account, mode, asked: true },
         {
@@ -112,7 +218,7 @@ export function createPollQueue(
         },
       );
     },
-    close: () => queue.close(),
+    close: sharded.close,
   };
   return polls;
 }
@@ -125,9 +231,23 @@ export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, no
   return nextAt === undefined || nextAt < now - overdueMs || nextAt > now + pollIntervalMs + aheadMs;
 }
 
+// The accounts that have a scheduler in one queue; one that comes or goes meanwhile may be left out.
+async function* scheduledIn(redis: RedisClient, repeatKey: string): AsyncGenerator<string> {
+  let cursor = '0';
+  do {
+    const [next, members] = await redis.zscan(repeatKey, cursor, 'COUNT', schedulersAtOnce);
+    // Members and scores take turns.
+    for (let i = 0; i < members.length; i += 2) {
+      const id = members[i] ?? '';
+      if (id.startsWith(schedulerPrefix)) yield id.slice(schedulerPrefix.length);
+    }
+    cursor = next;
+  } while (cursor !== '0');
+}
+
 // Ids of schedulers and jobs may not consist of digits alone, which an account's name may.
 function schedulerId(account: string): string {
-  return `poll-${account}`;
+  return `${schedulerPrefix}${account}`;
 }
 
 // Id of the poll with which a schedule begins.

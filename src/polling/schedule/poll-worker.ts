@@ -1,6 +1,7 @@
 import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createJobWorker } from '../../redis/jobs/job-worker.ts';
+import type { QueueShards } from '../../redis/shards/queue-shards.ts';
 import { nameFailure } from '../../redis/store-failure.ts';
 import { pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollingStore } from '../store/polling-store.ts';
@@ -13,7 +14,7 @@ export interface PollWorker {
 
 export interface PollWorkerDeps {
   readonly connection: RedisClient;
-  readonly prefix: string;
+  readonly shards: QueueShards;
   readonly polling: PollingStore;
   /** Unique to this process, for the lease. */
   readonly holder: string;
@@ -85,15 +86,15 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   const worker = createJobWorker<PollJob>({
     queue: pollQueueName,
     connection: deps.connection,
-    prefix: deps.prefix,
+    shards: deps.shards,
     concurrency: deps.concurrency,
     lockMs,
     stalledMs,
     process,
-  });
-  worker.on('error', deps.onError);
-  worker.on('failed', (job, error) => {
-    if (!closing) deps.onError(nameFailure(`poll of ${job?.data.account}`, error));
+    onError: deps.onError,
+    onFailed(job, error) {
+      if (!closing) deps.onError(nameFailure(`poll of ${job?.data.account}`, error));
+    },
   });
   return {
     async close() {

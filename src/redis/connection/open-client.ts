@@ -51,15 +51,21 @@ export function openClient(address: RedisAddress, use: ClientUse, connectionName
 }
 
 /**
- * A client with the options of another one and a name of its own; for blocking reads shorter than five
- * seconds. Its errors are swallowed.
+ * A client of the server that holds a key, with the options of another client and a name of its own; for
+ * blocking reads shorter than five seconds. Its errors are swallowed. Where that server is another one later,
+ * commands are refused. Rejects when a cluster does not know the server at present.
  */
-export function openBeside(client: RedisClient, connectionName: string): RedisClient {
-  const beside =
-    client instanceof Cluster
-      ? client.duplicate([], { redisOptions: { connectionName } })
-      : client.duplicate({ connectionName });
-  return beside.on('error', () => undefined);
+export async function openNode(client: RedisClient, key: string, connectionName: string): Promise<Redis> {
+  const node = client instanceof Cluster ? await findNode(client, key) : client;
+  return node.duplicate({ connectionName }).on('error', () => undefined);
+}
+
+async function findNode(cluster: Cluster, key: string): Promise<Redis> {
+  const slot = await cluster.cluster('KEYSLOT', key);
+  const [owner] = cluster.slots[slot] ?? [];
+  const node = cluster.nodes().find(({ options: { host, port } }) => `${host}:${port}` === owner);
+  if (node === undefined) throw new Error('the cluster has no primary for a key at present');
+  return node;
 }
 
 /** A client of each sentinel that an address names; for listening to them. Their errors are swallowed. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RedisClient } from '../connection/open-client.ts';
+import type { Redis } from 'ioredis';
 
 /** A member removed from the sorted set. */
 export interface Marker {
@@ -7,19 +7,37 @@ export interface Marker {
   readonly score: number;
 }
 
-/** Blocking reads of a sorted set, one after the other, over a connection of its own. */
+/** Blocking reads of sorted sets, one after the other, over one connection for all of them. */
 export interface MarkerWait {
   /**
-   * Takes the member with the lowest score. Null: there was none for `seconds` (two at most), Redis did not
-   * answer within six, or `stop` was called. Never rejects. A member whose reply is lost is gone.
+   * Takes the member with the lowest score, also one that was taken while nobody waited for this key. Null:
+   * there was none for `seconds` (two at most), Redis did not answer within six, or `stop` was called. Never
+   * rejects. A member whose reply is lost is gone.
    */
   wait(key: string, seconds: number): Promise<Marker | null>;
-  /** Ends the wait under way and the connection; another wait opens another one. */
-  stop(): void;
+  /** Ends the wait for a key. The connection ends with that for the last key; another wait opens another. */
+  stop(key: string): void;
+}
+
+export interface MarkerWaitOptions {
+  /** Creates a client for these waits alone. In a cluster all keys are of one slot, whose node it is of. */
+  readonly open: (key: string) => Promise<Redis>;
+  /** Whether another job could begin now: only then is a member taken that nobody waits for. */
+  readonly hasPlace: () => boolean;
+}
+
+interface Waiter {
+  /** A member that was taken while nobody waited. */
+  held: Marker | null;
+  resolve: ((marker: Marker | null) => void) | null;
 }
 
 // Maximum seconds of one blocking read.
 const longestSeconds = 2;
+// Seconds of a read that leaves a key out, or to which one may be about to be added: it joins in the next one.
+const partSeconds = 0.1;
+// Number of such reads after a start, while one worker after the other begins to wait.
+const firstReads = 20;
 // Milliseconds beyond the time for which a read blocks. A peer that has not answered by then is taken for
 // dead. That is a little later than on other connections, because the script that takes the job is sent right
 // afterwards over such a connection, which must be alive.
@@ -28,27 +46,72 @@ const lateMs = 4_000;
 const pauseMs = 500;
 
 /**
- * `open` creates a client for this wait alone. The client is discarded when a read fails or is late. A client
- * that reconnects sends a blocking read again, and may then wait for ever, or for a member that is no longer
- * wanted.
+ * One read waits for all keys, so that any number of queues needs one connection. The client is discarded
+ * when a read fails or is late. A client that reconnects sends a blocking read again, and may then wait for
+ * ever, or for a member that is no longer wanted.
  */
-export function createMarkerWait(open: () => RedisClient): MarkerWait {
-  let client: RedisClient | null = null;
+export function createMarkerWait({ open, hasPlace }: MarkerWaitOptions): MarkerWait {
+  const waiters = new Map<string, Waiter>();
+  let client: Redis | null = null;
   let stopping = new AbortController();
 
-  async function read(key: string, seconds: number): Promise<Marker | null> {
-    client ??= open();
+  // The reads of one connection, until no key is left.
+  async function readOn({ signal }: AbortController): Promise<void> {
+    for (let reads = 0; !signal.aborted; reads += 1) {
+      const keys = [...waiters].flatMap(([key, { held, resolve }]) =>
+        resolve !== null || (held === null && hasPlace()) ? [key] : [],
+      );
+      if (keys.length === 0) {
+        // All are at work; one of them ends its work, and waits, at some time.
+        await pause(partSeconds * 1_000, signal);
+        continue;
+      }
+      try {
+        const isPart = keys.length < waiters.size || reads < firstReads;
+        const seconds = isPart ? partSeconds : longestSeconds;
+        const reply = await read(keys, seconds, signal);
+        if (reply !== null) give(reply[0], { member: reply[1], score: Number(reply[2]) });
+      } catch {
+        if (signal.aborted) return;
+        discard();
+        await pause(pauseMs, signal);
+        for (const key of keys) give(key, null);
+      }
+    }
+  }
+
+  async function read(keys: readonly string[], seconds: number, signal: AbortSignal) {
     const { promise: ended, reject } = Promise.withResolvers<never>();
     const end = () => reject(new Error('no reply in time'));
     const timer = setTimeout(end, seconds * 1_000 + lateMs);
-    stopping.signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', end, { once: true });
     try {
-      const reply = await Promise.race([client.bzpopmin(key, seconds), ended]);
-      return reply === null ? null : { member: reply[1], score: Number(reply[2]) };
+      return await Promise.race([pop(keys, seconds, signal), ended]);
     } finally {
       clearTimeout(timer);
-      stopping.signal.removeEventListener('abort', end);
+      signal.removeEventListener('abort', end);
     }
+  }
+
+  async function pop(keys: readonly string[], seconds: number, signal: AbortSignal) {
+    if (client === null) {
+      const opened = await open(keys[0] ?? '');
+      if (signal.aborted || client !== null) {
+        opened.disconnect();
+        throw new Error('stopped meanwhile');
+      }
+      client = opened;
+    }
+    return client.bzpopmin(...keys, seconds);
+  }
+
+  function give(key: string, marker: Marker | null): void {
+    const waiter = waiters.get(key);
+    if (waiter === undefined) return;
+    const { resolve } = waiter;
+    waiter.resolve = null;
+    if (resolve !== null) resolve(marker);
+    else if (marker !== null) waiter.held = marker;
   }
 
   function discard(): void {
@@ -57,20 +120,35 @@ export function createMarkerWait(open: () => RedisClient): MarkerWait {
   }
 
   return {
-    async wait(key, seconds) {
-      const { signal } = stopping;
-      try {
-        return await read(key, Math.min(seconds, longestSeconds));
-      } catch {
-        discard();
-        await delay(pauseMs, undefined, { signal }).catch(() => undefined);
-        return null;
+    wait(key, seconds) {
+      let waiter = waiters.get(key);
+      if (waiter === undefined) {
+        waiter = { held: null, resolve: null };
+        waiters.set(key, waiter);
+        if (waiters.size === 1) void readOn(stopping);
       }
+      const { held } = waiter;
+      waiter.held = null;
+      if (held !== null) return Promise.resolve(held);
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => give(key, null), Math.min(seconds, longestSeconds) * 1_000);
+        waiter.resolve = (marker) => {
+          clearTimeout(timer);
+          resolve(marker);
+        };
+      });
     },
-    stop() {
+    stop(key) {
+      give(key, null);
+      waiters.delete(key);
+      if (waiters.size > 0) return;
       stopping.abort();
       stopping = new AbortController();
       discard();
     },
   };
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
 }

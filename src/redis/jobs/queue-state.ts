@@ -1,10 +1,10 @@
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../connection/open-client.ts';
 
-/** The jobs and workers of a BullMQ queue. Times are milliseconds on the clocks of the processes. */
+/** The jobs and workers of a queue, over all shards. Times are milliseconds on the clocks of the processes. */
 export interface QueueState {
   readonly name: string;
-  /** No job is taken until the queue is resumed. */
+  /** In a shard at least, no job is taken until the queue is resumed. */
   readonly paused: boolean;
   /** Number of jobs in each state. */
   readonly jobs: Readonly<Record<(typeof jobStates)[number], number>>;
@@ -21,11 +21,39 @@ const jobStates = ['waiting', 'active', 'delayed', 'failed'] as const;
 const lateMs = 10_000;
 
 /**
- * Reads a queue's state without changing it. The cost does not depend on the number of jobs and schedulers.
- * The parts are read one after the other, so a job that moves meanwhile may be in two of them or in none.
- * `now` is in milliseconds on this process's clock.
+ * Reads the state of a queue, whose shards are `queues`, without changing it. The cost does not depend on the
+ * number of jobs and schedulers. The parts are read one after the other, so a job that moves meanwhile may be
+ * in two of them or in none. `now` is in milliseconds on this process's clock.
  */
-export async function readQueueState(queue: Queue, redis: RedisClient, now: number): Promise<QueueState> {
+export async function readQueueState(
+  queues: readonly [Queue, ...Queue[]],
+  redis: RedisClient,
+  now: number,
+): Promise<QueueState> {
+  const states = await Promise.all(queues.map((queue) => readShard(queue, redis, now)));
+  const total = (count: (state: QueueState) => number) => states.reduce((sum, each) => sum + count(each), 0);
+  // A process works on all shards.
+  const workers = states.map((state) => state.workers).filter((count) => count !== null);
+  const waitingSince = states.map(({ oldestWaitingAt }) => oldestWaitingAt).filter((at) => at !== null);
+  return {
+    name: queues[0].name,
+    paused: states.some(({ paused }) => paused),
+    jobs: {
+      waiting: total(({ jobs }) => jobs.waiting),
+      active: total(({ jobs }) => jobs.active),
+      delayed: total(({ jobs }) => jobs.delayed),
+      failed: total(({ jobs }) => jobs.failed),
+    },
+    schedulers: {
+      count: total(({ schedulers }) => schedulers.count),
+      late: total(({ schedulers }) => schedulers.late),
+    },
+    workers: workers.length === 0 ? null : Math.max(...workers),
+    oldestWaitingAt: waitingSince.length === 0 ? null : Math.min(...waitingSince),
+  };
+}
+
+async function readShard(queue: Queue, redis: RedisClient, now: number): Promise<QueueState> {
   const schedulers = queue.toKey('repeat');
   const [counts, paused, [oldest], workers, count, late] = await Promise.all([
     queue.getJobCounts(...jobStates),
@@ -47,6 +75,12 @@ export async function readQueueState(queue: Queue, redis: RedisClient, now: numb
 }
 
 const noJobs = { waiting: 0, active: 0, delayed: 0, failed: 0 };
+
+/** Whether one shard of a queue holds no job and no scheduler; a job that moves meanwhile is seen. */
+export async function isUnused(queue: Queue, redis: RedisClient): Promise<boolean> {
+  const lists = ['wait', 'paused', 'active', 'delayed', 'prioritized', 'repeat'];
+  return (await redis.exists(...lists.map((part) => queue.toKey(part)))) === 0;
+}
 
 async function countWorkers(queue: Queue): Promise<number | null> {
   try {

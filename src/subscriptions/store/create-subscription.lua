@@ -1,7 +1,7 @@
 -- Registers a subscription, once per idempotency key.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
---       8 registrations  9 tokens  10 by age  11 resting  12 replays
+--       8 registrations  9 tokens  10 by age  11 resting  12 replays  13 lagging
 -- ARGV  id, subscription (JSON), 'now', 'earliest' or 'state', idempotency record ('' = none asked for), its
 --       lifetime (ms), maximum number of an account, maximum bytes of an account, maximum number of
 --       idempotency records, created at (ms), reason of being disabled ('' = enabled), id of its first
@@ -53,5 +53,6 @@ if is_first then
   redis.call('ZADD', KEYS[10], '-inf', '')
 end
 if is_first or has_order then redis.call('ZADD', KEYS[10], ARGV[9], ARGV[1]) end
+redis.call('UNLINK', KEYS[13])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return ''

@@ -1,6 +1,6 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { isUnreadable } from '../../redis/unreadable-record.ts';
+import { isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
 import type { Delivered, DeliveryState, Subscription } from '../subscription.ts';
 import type { Wishes } from '../matches-event.ts';
 import { parseStored } from './stored-subscription.ts';
@@ -9,6 +9,11 @@ import { parseStored } from './stored-subscription.ts';
 export interface Progress extends Delivered, Pick<DeliveryState, 'enabled' | 'failures'> {
   readonly id: string;
   readonly isBlocked: boolean;
+  /**
+   * Since when it fails or is blocked (ms on Redis's clock); 0 where it does not, or where that cannot be
+   * read.
+   */
+  readonly failingSince: number;
 }
 
 /** The fields of a subscription that decide which events it wants. */
@@ -24,7 +29,17 @@ export interface ProgressReads {
   wanted(account: string, ids: readonly string[]): Promise<Wanted[]>;
 }
 
-const fields = ['cursor', 'done', 'parked', 'enabled', 'failures', 'blocked', 'replaying', 'snapshots'];
+const fields = [
+  'cursor',
+  'done',
+  'parked',
+  'enabled',
+  'failures',
+  'blocked',
+  'replaying',
+  'snapshots',
+  'failingSince',
+];
 
 /** Reads over one connection. */
 export function createProgressReads(redis: RedisClient, keys: Keys): ProgressReads {
@@ -36,7 +51,7 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
           const values = await redis.hmget(keys.account(account).subscription(id).state, ...fields);
           const [cursor = null, done, parked = null, enabled, failures = null, blocked, ...ofSnapshot] =
             values;
-          const [replaying = null, snapshots = null] = ofSnapshot;
+          const [replaying = null, snapshots = null, failingSince = null] = ofSnapshot;
           return {
             id,
             cursor: Number(cursor ?? 0),
@@ -45,6 +60,7 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
             enabled: enabled !== '0',
             failures: Number(failures ?? 0),
             isBlocked: blocked != null,
+            failingSince: Number(failures ?? 0) > 0 ? Number(failingSince ?? 0) || 0 : blockedSince(blocked),
             replaying: Number(replaying ?? 0) || 0,
             snapshots: Number(snapshots ?? 0) || 0,
           };
@@ -61,6 +77,15 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
       });
     },
   };
+}
+
+function blockedSince(text: string | null | undefined): number {
+  if (text == null) return 0;
+  try {
+    return parseShaped<{ since: number }>(text, { since: 'number' })?.since ?? 0;
+  } catch {
+    return 0;
+  }
 }
 
 function wantedOf(text: string, place: { readonly key: string; readonly field: string | null }): Wanted[] {

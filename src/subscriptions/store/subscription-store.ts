@@ -111,9 +111,10 @@ export function createSubscriptionStore(
   sealer: Sealer,
   onUnreadable: OnUnreadable = () => undefined,
 ): SubscriptionStore {
-  const createScript = committing(loadScript(new URL('create-subscription.lua', import.meta.url)));
-  const updateScript = committing(loadScript(new URL('update-subscription.lua', import.meta.url)));
-  const removeScript = loadScript(new URL('remove-subscription.lua', import.meta.url));
+  const script = (file: string) => loadScript(new URL(file, import.meta.url));
+  const createScript = committing(script('create-subscription.lua'));
+  const updateScript = committing(script('update-subscription.lua'));
+  const removeScript = script('remove-subscription.lua');
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
 
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
@@ -142,6 +143,7 @@ export function createSubscriptionStore(
           key.byAge,
           key.resting,
           key.subscription(id).replays,
+          key.lagging,
         ],
         [
           id,
@@ -197,18 +199,16 @@ export function createSubscriptionStore(
       const until = (text: string) => (text === 'disabled' ? Infinity : Number(text) || 0);
       return new Map(Object.entries<string>(all).map(([id, text]) => [id, until(text)]));
     },
-    async deliveries(account, ids) {
-      return Promise.all(ids.map((id) => reads.delivery(account, id)));
-    },
+    deliveries: (account, ids) => Promise.all(ids.map((id) => reads.delivery(account, id))),
     async update(account, id, change) {
       for (;;) {
         const before = await reads.one(account, id);
         if (before === null) return null;
         const { subscription, enabled, release } = change(before);
-        const { subscriptions, resting, quota, registrations, tokens } = keys.account(account);
+        const { subscriptions, resting, ...key } = keys.account(account);
         const written = await updateScript.run(
           redis,
-          [subscriptions, state(account, id), resting, quota, registrations, tokens],
+          [subscriptions, state(account, id), resting, key.quota, key.registrations, key.tokens, key.lagging],
           [
             id,
             before.text,

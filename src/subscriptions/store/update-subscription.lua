@@ -1,7 +1,7 @@
 -- Replaces a subscription's settings if they are still the ones that the caller read. Any change also removes
 -- the block that kept the daemon from delivering.
 --
--- KEYS  1 subscriptions  2 delivery state  3 resting  4 quota  5 registrations  6 tokens
+-- KEYS  1 subscriptions  2 delivery state  3 resting  4 quota  5 registrations  6 tokens  7 lagging
 -- ARGV  id, expected settings, new settings, enabled ('1', '0' or '' = as it is), reason of disabling,
 --       '1' = the endpoint may answer otherwise now: forget its health, and make all that waits due at once,
 --       maximum bytes of an account
@@ -15,6 +15,7 @@ if more > 0 and stored + more > tonumber(ARGV[7]) then return 'quota ' .. string
 redis.call('INCRBY', KEYS[4], more)
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 redis.call('HINCRBY', KEYS[2], 'version', 1)
+redis.call('UNLINK', KEYS[7])
 redis.call('HDEL', KEYS[2], 'blocked')
 if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'enabled', ARGV[4], 'disabledReason', ARGV[5]) end
 if ARGV[6] == '1' then

@@ -9,17 +9,24 @@ export interface Child<Question> extends AsyncDisposable {
   ask<Answer>(question: Question): Promise<Answer>;
 }
 
+interface ChildOptions {
+  readonly asDaemon?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /**
  * Starts a module, which finds itself to be one by `isChild` and calls `answer`. With `asDaemon` it runs
- * under the daemon's own options of Node. Resolves when it can be asked.
+ * under the daemon's own options of Node; `environment` is added to this process's own. Resolves when it can
+ * be asked.
  */
 export async function startChild<Question>(
   module: string,
   args: readonly string[] = [],
-  { asDaemon = false }: { readonly asDaemon?: boolean } = {},
+  { asDaemon = false, environment = {} }: ChildOptions = {},
 ): Promise<Child<Question>> {
   const child = fork(fileURLToPath(module), [...args], {
     execArgv: asDaemon ? [...startOptions] : [],
+    env: { ...process.env, ...environment },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

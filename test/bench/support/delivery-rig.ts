@@ -8,6 +8,7 @@ import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import type { AccountKeys } from '../../../src/redis/keys.ts';
 import { appendScript } from '../../support/redis/append-script.ts';
 import { createProduct, testConfig } from '../../support/daemon/product.ts';
+import { ownMicros, redisMicros } from './processor-time.ts';
 
 /** An event that was put into the log. */
 export interface FilledEvent {
@@ -25,6 +26,8 @@ export interface DeliveryRig extends AsyncDisposable {
   wake(account: string): Promise<void>;
   /** Callbacks acknowledged and written so far. */
   delivered(): number;
+  /** Microseconds of processor time that this process and its Redis have used so far. */
+  cpuMicros(): Promise<number>;
   /** Resolves when so many are. */
   untilDelivered(count: number): Promise<void>;
 }
@@ -38,16 +41,22 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
   let awaited = { count: Infinity, resolve: () => {} };
   const nowhere = openSync('/dev/null', 'w');
   const logger = pino({ level: 'info' }, createLogStream({ write: (text) => writeSync(nowhere, text) }));
-  const product = await createProduct(testConfig('bench', redisUrl), {
-    logger,
-    overrides: {
-      onAttempt(attempt) {
-        if (attempt.sent.outcome.kind === 'delivered') delivered += 1;
-        if (delivered >= awaited.count) awaited.resolve();
+  const config = testConfig('bench', redisUrl);
+  // `localhost` may have an address of either family.
+  const delivery = { ...config.delivery, allowCidrs: [...config.delivery.allowCidrs, '::1/128'] };
+  const product = await createProduct(
+    { ...config, delivery },
+    {
+      logger,
+      overrides: {
+        onAttempt(attempt) {
+          if (attempt.sent.outcome.kind === 'delivered') delivered += 1;
+          if (delivered >= awaited.count) awaited.resolve();
+        },
+        onError: (error) => void process.stderr.write(`${error.message}\n`),
       },
-      onError: (error) => void process.stderr.write(`${error.message}\n`),
     },
-  });
+  );
   const { redis, keys, stores, waker, startDelivery } = product.parts;
   const { subscriptions } = stores;
   const worker = startDelivery();
@@ -59,6 +68,7 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
       fillLog(redis, keys.account(account), account, events, notesBytes),
     wake: (account) => waker.wakeMatching(account, [{ type: eventType, state: 'TX', status: '' }]),
     delivered: () => delivered,
+    cpuMicros: async () => ownMicros() + (await redisMicros(redis)),
     untilDelivered: (count) =>
       new Promise((resolve) => {
         if (delivered >= count) resolve();

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { answer, isChild, startChild } from './child.ts';
 
 /**
@@ -25,19 +28,25 @@ export interface ReceiverProcess extends AsyncDisposable {
 
 type Question = 'port' | 'arrivals';
 
-/** Starts a receiver; it ends with this process at the latest. */
-export async function startReceiverProcess(): Promise<ReceiverProcess> {
-  const child = await startChild<Question>(import.meta.url);
+const fixtures = new URL('../../integration/callbacks/fixtures/', import.meta.url);
+
+/** File with the certificate of a receiver over TLS; its clients have to trust it. */
+export const testCertificate = fileURLToPath(new URL('callback-test-cert.pem', fixtures));
+
+/** Starts a receiver, with `tls` one of https; it ends with this process at the latest. */
+export async function startReceiverProcess({ tls = false } = {}): Promise<ReceiverProcess> {
+  const child = await startChild<Question>(import.meta.url, tls ? ['tls'] : []);
+  const origin = tls ? 'https://localhost' : 'http://127.0.0.1';
   return {
-    url: `http://127.0.0.1:${await child.ask<number>('port')}`,
+    url: `${origin}:${await child.ask<number>('port')}`,
     arrivals: () => child.ask<Arrival[]>('arrivals'),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
 
-async function serve(): Promise<void> {
+async function serve(tls: boolean): Promise<void> {
   let arrivals: Arrival[] = [];
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const path = request.url ?? '';
     const id = String(request.headers['webhook-id']);
     arrivals.push({ path, id, at: performance.timeOrigin + performance.now() });
@@ -46,7 +55,11 @@ async function serve(): Promise<void> {
     if (path.startsWith('/reset')) return void request.socket.resetAndDestroy();
     const status = path.startsWith('/error') ? 500 : 200;
     request.on('end', () => response.writeHead(status, { 'content-length': 2 }).end('ok'));
-  });
+  };
+  const key = () => readFileSync(new URL('callback-test-key.pem', fixtures));
+  const server = tls
+    ? createTlsServer({ cert: readFileSync(testCertificate), key: key() }, listener)
+    : createServer(listener);
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -59,4 +72,4 @@ async function serve(): Promise<void> {
   });
 }
 
-if (isChild(import.meta.url)) await serve();
+if (isChild(import.meta.url)) await serve(process.argv[2] === 'tls');

@@ -15,6 +15,22 @@ export function print(label: string, figures: Readonly<Record<string, number | s
   process.stdout.write(`  ${label.padEnd(34)} ${parts.join('   ')}\n`);
 }
 
+/** A table of figures: a line for each name that any column has, under the columns' titles. */
+export function printTable(
+  title: string,
+  columns: readonly string[],
+  figures: readonly Readonly<Record<string, number>>[],
+): void {
+  const line = (label: string, cells: readonly string[]) =>
+    process.stdout.write(`  ${label.padEnd(28)}${cells.map((cell) => cell.padStart(10)).join('')}\n`);
+  line(title, columns);
+  for (const name of new Set(figures.flatMap((column) => Object.keys(column))))
+    line(
+      name,
+      figures.map((column) => (column[name] === undefined ? '' : format(column[name]))),
+    );
+}
+
 function format(value: number | string): string {
   if (typeof value === 'string') return value;
   return value >= 100 ? value.toFixed(0) : value.toFixed(2);

@@ -225,7 +225,12 @@ function connectBlocking(redis: TestRedis): RedisClient {
   return connection;
 }
 
-function newSubscription(account: string, url: string, settings: Partial<Subscription>): Subscription {
+/** A subscription to everything that `eventOf` makes. */
+export function newSubscription(
+  account: string,
+  url: string,
+  settings: Partial<Subscription> = {},
+): Subscription {
   return {
     id: `sub_${randomBytes(6).toString('hex')}`,
     account,
@@ -243,7 +248,8 @@ function newSubscription(account: string, url: string, settings: Partial<Subscri
   };
 }
 
-function eventOf(account: string, filingId: string, sequence: number) {
+/** An event as `append` writes it. */
+export function eventOf(account: string, filingId: string, sequence: number) {
   const side = { status: 'PENDING', completedAt: null, rejectionReason: null, removed: false };
   return buildFilingEvent({
     account,

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
+import { oneShard } from '../../../src/redis/shards/queue-shards.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -12,12 +13,12 @@ function fail(error: Error): never {
 
 test('a wake-up that stands in no list is freed, so that its subscription can be woken, and others stay', async () => {
   const client = redis.connect();
-  const queue = createDrainQueue(client, redis.prefix, fail);
+  const queue = createDrainQueue(client, oneShard(redis.prefix), fail);
   try {
     await queue.wake('acme', ['lost', 'waiting']);
-    const job = (await queue.queue.getDeduplicationJobId('drain.acme.lost')) ?? '';
+    const job = (await queue.queues()[0].getDeduplicationJobId('drain.acme.lost')) ?? '';
     // As the script that adds a job leaves it when its last commands are not carried out.
-    expect(await client.lrem(queue.queue.toKey('wait'), 1, job)).toBe(1);
+    expect(await client.lrem(queue.queues()[0].toKey('wait'), 1, job)).toBe(1);
     await queue.wake('acme', ['lost', 'waiting']);
     expect(await queue.waiting()).toBe(1);
     expect(await queue.release('acme', ['lost', 'waiting', 'never'])).toBe(1);
@@ -31,15 +32,15 @@ test('a wake-up that stands in no list is freed, so that its subscription can be
 
 test('a poll that was asked for and stands in no list is freed, so that it can be asked for again', async () => {
   const client = redis.connect();
-  const polls = createPollQueue(client, redis.prefix, fail);
+  const polls = createPollQueue(client, oneShard(redis.prefix), fail);
   try {
     await polls.pollNow('acme', 'sweep');
-    expect(await client.del(polls.queue.toKey('wait'))).toBe(1);
+    expect(await client.del(polls.queues()[0].toKey('wait'))).toBe(1);
     await polls.pollNow('acme', 'sweep');
-    expect(await polls.queue.getWaitingCount()).toBe(0);
+    expect(await polls.queues()[0].getWaitingCount()).toBe(0);
     expect(await polls.release('acme')).toBe(1);
     await polls.pollNow('acme', 'sweep');
-    expect(await polls.queue.getWaitingCount()).toBe(1);
+    expect(await polls.queues()[0].getWaitingCount()).toBe(1);
   } finally {
     await polls.close();
   }

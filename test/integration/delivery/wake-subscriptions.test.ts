@@ -22,7 +22,7 @@ test('a thousand subscriptions disabled at once cost two readings of all, and wa
     Array.from({ length: 1_000 }, () => harness.waker.wakeMatching(harness.account, disabled)),
   );
   expect((await readings(harness.redis)) - before).toBe(2);
-  const jobs = await harness.queue.queue.getJobs();
+  const jobs = await harness.queue.queues()[0].getJobs();
   expect(jobs.map(({ data }) => data.subscription)).toEqual([asked]);
 });
 

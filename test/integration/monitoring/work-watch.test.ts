@@ -8,6 +8,7 @@ import { createRedisConnections } from '../../../src/redis/connection/connect.ts
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createWorkTally } from '../../../src/monitoring/due-work/tally.ts';
 import { createWorkWatch } from '../../../src/monitoring/due-work/work-watch.ts';
+import { oneShard } from '../../../src/redis/shards/queue-shards.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -29,8 +30,8 @@ function rig() {
   const fail = (error: Error) => {
     throw error;
   };
-  const polls = createPollQueue(connections.failFast(), keys.queues, fail);
-  const drains = createDrainQueue(connections.failFast(), keys.queues, fail);
+  const polls = createPollQueue(connections.failFast(), oneShard(keys.queues), fail);
+  const drains = createDrainQueue(connections.failFast(), oneShard(keys.queues), fail);
 
   function process() {
     let time = 0;
@@ -43,8 +44,16 @@ function rig() {
       drain: createWorkTally({ busyFrom: 10, quietMsMax: 2 * minute, now }),
     };
     const queues = [
-      { name: 'poll', tally: tally.poll, key: (part: string) => polls.queue.toKey(part) },
-      { name: 'drain', tally: tally.drain, key: (part: string) => drains.queue.toKey(part) },
+      {
+        name: 'poll',
+        tally: tally.poll,
+        keys: () => polls.queues().map((queue) => (part: string) => queue.toKey(part)),
+      },
+      {
+        name: 'drain',
+        tally: tally.drain,
+        keys: () => drains.queues().map((queue) => (part: string) => queue.toKey(part)),
+      },
     ] as const;
     const watch = createWorkWatch({
       redis: client,
@@ -108,7 +117,7 @@ test('repairs of the schedule that go on and on do not hide that nobody polls', 
   const { polls } = deployment;
   const process = deployment.process();
   await polls.schedule('acme', everyMs);
-  await polls.queue.drain();
+  await polls.queues()[0].drain();
   process.expect('poll', everyMs);
   for (let repairs = 0; repairs < 20; repairs += 1) {
     await polls.schedule('acme', everyMs);
@@ -157,7 +166,12 @@ test.each([
     'were given to a worker that never heard of it',
     async ({ drains }: ReturnType<typeof rig>) => {
       await drains.wake('acme', ['a']);
-      await client.lmove(drains.queue.toKey('wait'), drains.queue.toKey('active'), 'RIGHT', 'LEFT');
+      await client.lmove(
+        drains.queues()[0].toKey('wait'),
+        drains.queues()[0].toKey('active'),
+        'RIGHT',
+        'LEFT',
+      );
     },
   ],
 ])('drains that %s are told after a minute, and not once they were taken', async (_, prepare) => {
@@ -173,7 +187,7 @@ test.each([
   expect(process.problems()).toEqual([expect.stringMatching(/^Due drains wait, for 6\d s now/)]);
   const worker = createDrainWorker({
     connection: connections.blocking(),
-    prefix: keys.queues,
+    shards: oneShard(keys.queues),
     queue: drains,
     concurrency: 10,
     async drain() {

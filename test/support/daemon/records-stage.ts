@@ -75,6 +75,11 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
     waits: nobodyWaits,
     silent: ['garbage'],
   },
+  lagging: {
+    garbage: (redis, key) => redis.zadd(key, 0, 'garbage'),
+    waits: nobodyWaits,
+    silent: ['garbage'],
+  },
   registrations: {
     garbage: (redis, key) => redis.zadd(key, 0, 'garbage'),
     waits: nobodyWaits,
@@ -102,11 +107,13 @@ export const subscriptionCases: Record<keyof SubscriptionKeys, Case> = {
 export const deploymentKeys: Record<keyof Keys, string> = {
   prefix: 'no key',
   queues: "BullMQ's",
+  shards: 'a number; one that cannot be read is written again (src/redis/shards/queue-shards.ts)',
   store: 'tested below',
   seals: 'tested in test/security/bound-seals.long.test.ts',
   probe: 'is only written',
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
+  marks: 'only save a wait; what is marked is read again in any case',
   accounts: 'tested below',
   sessions: 'tested in test/security/sessions.test.ts',
   commits: 'a channel',

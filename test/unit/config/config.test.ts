@@ -28,8 +28,10 @@ describe('the defaults', () => {
   test('are those of docs/configuration.md', () => {
     expect(configOf({})).toEqual({
       redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false, waitReplicas: 0 },
+      queueShards: 1,
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
+      metricsPerAccount: 'auto',
       trustedProxies: [],
       publicUrl: null,
       frameAncestors: [],
@@ -91,6 +93,9 @@ describe('right values', () => {
       { redis: { url: 'rediss://u:p@r:1/2', prefix: 'a.b_c-1', unsafe: true, waitReplicas: 2 } },
     ],
     [{ ROLES: 'deliver, poll,poll' }, { roles: new Set(['deliver', 'poll'] as const) }],
+    [{ QUEUE_SHARDS: '8' }, { queueShards: 8 }],
+    [{ REDIS_URL: 'redis+cluster://a:1,b:2' }, { queueShards: 16 }],
+    [{ REDIS_URL: 'redis+cluster://a:1,b:2', QUEUE_SHARDS: '1' }, { queueShards: 1 }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/otlp/' },
@@ -223,8 +228,10 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   REDIS_PREFIX: ['a:b', '{a}', 'a b', 'ä', 'x'.repeat(65), '*'],
   REDIS_UNSAFE: wrongBooleans,
   REDIS_WAIT_REPLICAS: [...wrongNumbers.filter((value) => value !== '0'), '17'],
+  QUEUE_SHARDS: [...wrongNumbers, '65'],
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
+  METRICS_PER_ACCOUNT: ['yes', 'AUTO', '100'],
   TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback', 'true', '1'],
   PUBLIC_URL: [
     'filings.example.com',

@@ -7,6 +7,7 @@ import type { PollReport } from '../../../src/polling/pollers.ts';
 const metrics = createMetrics();
 const lines: Record<string, unknown>[] = [];
 const calls: string[] = [];
+const marked: string[] = [];
 const observer = observePolling({
   logger: pino(
     { base: null, timestamp: false },
@@ -22,11 +23,16 @@ const observer = observePolling({
     eventsRecorded: (account, events) => void calls.push(`traced ${events.length} of ${account}`),
   },
   tally: { gotOn: () => void calls.push('got on') },
+  accountMarks: {
+    changed: (account) => void marked.push(`changed ${account}`),
+    polled: (account) => void marked.push(`polled ${account}`),
+  },
   filingBytesMax: 1_000,
 });
 beforeEach(() => {
   lines.length = 0;
   calls.length = 0;
+  marked.length = 0;
   metrics.registry.resetMetrics();
 });
 

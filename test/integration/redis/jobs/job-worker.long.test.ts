@@ -2,6 +2,7 @@ import { Queue } from 'bullmq';
 import { expect, test } from 'vitest';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { createJobWorker } from '../../../../src/redis/jobs/job-worker.ts';
+import { oneShard } from '../../../../src/redis/shards/queue-shards.ts';
 import { startPrivateRedis } from '../../../support/redis/test-redis.ts';
 import { startSilencingProxy } from '../../../support/connections/silencing-proxy.ts';
 
@@ -23,13 +24,14 @@ test('a worker takes jobs again within 15 s when the connection of its scripts, 
   const worker = createJobWorker({
     queue: 'work',
     connection: connections.blocking(),
-    prefix,
+    shards: oneShard(prefix),
     concurrency: 1,
     lockMs: 5_000,
     stalledMs: 2_000,
     process: async ({ name }) => void done.push(name),
+    onError: () => undefined,
+    onFailed: () => undefined,
   });
-  worker.on('error', () => undefined);
   stack.defer(() => worker.close());
   await queue.add('first', {});
   await expect.poll(() => done).toEqual(['first']);

@@ -2,6 +2,7 @@ import { Queue } from 'bullmq';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createJobWorker } from '../../../../src/redis/jobs/job-worker.ts';
 import { readQueueState } from '../../../../src/redis/jobs/queue-state.ts';
+import { oneShard } from '../../../../src/redis/shards/queue-shards.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -12,7 +13,7 @@ function openQueue(name: string) {
   const prefix = `${redis.prefix}{queues}`;
   const queue = new Queue(name, { connection: client, prefix });
   onTestFinished(() => queue.close());
-  const read = (now = Date.now()) => readQueueState(queue, client, now);
+  const read = (now = Date.now()) => readQueueState([queue], client, now);
   return { queue, prefix, read };
 }
 
@@ -64,11 +65,13 @@ test('the workers of all processes are counted, and the job that one has taken i
     createJobWorker({
       queue: 'workers',
       connection: redis.connect(),
-      prefix,
+      shards: oneShard(prefix),
       concurrency: 1,
       lockMs: 5_000,
       stalledMs: 2_000,
       process: () => held,
+      onError: () => undefined,
+      onFailed: () => undefined,
     }),
   );
   await expect.poll(async () => (await read()).workers).toBe(2);

@@ -9,6 +9,7 @@ import {
 } from '../../../../src/delivery/schedule/scheduler.ts';
 import type { Intake, Work } from '../../../../src/delivery/schedule/track.ts';
 import { verdictOn, type Verdict } from '../../../../src/delivery/schedule/verdict.ts';
+import { createSubscriptionWindows, type Places } from '../../../../src/delivery/window/places.ts';
 import { createCursor, type Cursor } from '../../../../src/subscriptions/cursor.ts';
 import type { LogEntry } from '../../../../src/events/event-log.ts';
 
@@ -51,7 +52,10 @@ const healthy = {
 };
 
 /** A log of one event per filing named; those of '-' are not wanted. Nothing has been delivered. */
-export function createSimulation(rules: SchedulerRules, filings: readonly string[]): Simulation {
+export function createSimulation(
+  rules: SchedulerRules & { readonly maxInFlight: number },
+  filings: readonly string[],
+): Simulation {
   const log = filings.map(toEntry);
   let stored: Stored = {
     cursor: 0,
@@ -62,6 +66,8 @@ export function createSimulation(rules: SchedulerRules, filings: readonly string
     ended: new Set(),
   };
   let now = 1;
+  const windows = createSubscriptionWindows(rules.maxInFlight);
+  let places: Places | undefined;
   let scheduler: SendScheduler;
   let cursor: Cursor;
   let lanes: Lanes;
@@ -75,7 +81,9 @@ export function createSimulation(rules: SchedulerRules, filings: readonly string
   function begin(): void {
     cursor = createCursor(stored.cursor, stored.done);
     lanes = createLanes(stored.lanes, stored.releasedAt);
-    scheduler = createScheduler(rules, { ...stored, cursor, lanes });
+    places?.close();
+    places = windows.open('a', 'sub', now);
+    scheduler = createScheduler(rules, { ...stored, cursor, lanes, places });
     ended = new Set(stored.ended);
     readTo = stored.cursor;
     replay = null;

@@ -4,12 +4,14 @@ import type { CallbackOutcome } from '../../../../src/callbacks/outcome.ts';
 import { createLanes } from '../../../../src/delivery/schedule/lanes.ts';
 import { createScheduler } from '../../../../src/delivery/schedule/scheduler.ts';
 import type { Work } from '../../../../src/delivery/schedule/track.ts';
+import { createSubscriptionWindows } from '../../../../src/delivery/window/places.ts';
 import type { EndpointHealth } from '../../../../src/delivery/schedule/endpoint-health.ts';
 import { createCursor } from '../../../../src/subscriptions/cursor.ts';
 import type { LogEntry } from '../../../../src/events/event-log.ts';
 import { createSimulation, judge } from './drain-simulation.ts';
 
-const rules = { maxInFlight: 3, retryMs: [100, 200], random: () => 0.5 };
+const rules = { retryMs: [100, 200], random: () => 0.5 };
+const maxInFlight = 3;
 const healthy: EndpointHealth = {
   failures: 0,
   failedFilings: [],
@@ -54,6 +56,7 @@ function openScheduler(filings: string, health: Partial<EndpointHealth> = {}, re
       lanes,
       health: { ...healthy, ...health },
       releasedAt: 0,
+      places: createSubscriptionWindows(maxInFlight).open('a', 'sub', 0),
     },
   );
   for (const [i, filing] of filings.split('').entries())
@@ -261,7 +264,7 @@ it('whatever happens, keeps each filing in order, loses nothing, and never has t
         { maxLength: 120, size: 'max' },
       ),
       (filings, steps) => {
-        const simulation = createSimulation(rules, filings);
+        const simulation = createSimulation({ ...rules, maxInFlight }, filings);
         for (const step of steps) simulation.take(step);
         expect(simulation.finish()).toEqual({ cursor: filings.length, done: '', lanes: 0 });
       },

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EventLog } from '../events/event-log.ts';
-import type { ReadLags } from '../subscriptions/lag.ts';
-import type { Progress, ProgressReads } from '../subscriptions/store/progress-reads.ts';
-import { subscriptionLag, type SubscriptionState } from '../subscriptions/subscription.ts';
+import type { EventLog } from '../../events/event-log.ts';
+import type { ReadLags } from '../../subscriptions/lag.ts';
+import type { Progress, ProgressReads } from '../../subscriptions/store/progress-reads.ts';
+import { subscriptionLag, type SubscriptionState } from '../../subscriptions/subscription.ts';
 
 export interface SubscriptionGaugesDeps {
   readonly progress: ProgressReads;
@@ -15,12 +15,16 @@ export interface SubscriptionGauges {
   readonly byState: Readonly<Record<SubscriptionState, number>>;
   /** Lags by subscription, those furthest behind by name and the rest as `other`. */
   readonly lags: ReadonlyMap<string, number>;
+  /** The lags of those that have no name among `lags`. */
+  readonly otherLags: readonly number[];
+  /** Since when the failing ones have failed (ms), by subscription; the thousand first of them. */
+  readonly failing: ReadonlyMap<string, number>;
 }
 
 // Maximum number of subscriptions of an account that a gauge names.
 const namedMax = 1_000;
-// The label of all others together; no id is such a word.
-const otherSubscriptions = 'other';
+/** The label of all others together; no id is such a word. */
+export const otherSubscriptions = 'other';
 // Maximum number of subscriptions of an account of which the waiting events are looked at one by one.
 const countedMax = 500;
 // Number of subscriptions between which other work has its turn.
@@ -39,10 +43,13 @@ export async function readSubscriptionGauges(
   const { position: head } = await log.head(account);
   const byState = { active: 0, failing: 0, disabled: 0 };
   const lagOf = new Map<string, number>();
+  const failing = new Map<string, number>();
   const behind: Progress[] = [];
   for (const slice of slices(ids)) {
     for (const each of await progress.progress(account, slice)) {
-      byState[stateOf(each)] += 1;
+      const state = stateOf(each);
+      byState[state] += 1;
+      if (state === 'failing' && failing.size < namedMax) failing.set(each.id, each.failingSince);
       lagOf.set(each.id, subscriptionLag(each, head));
       if (each.cursor < head && behind.length < countedMax) behind.push(each);
     }
@@ -65,15 +72,19 @@ export async function readSubscriptionGauges(
     for (const [i, { filter }] of shown.entries()) lagOf.set(filter.id, counted[i] ?? 0);
     await nextTurn();
   }
-  return { byState, lags: named(lagOf, namedMax) };
+  return { byState, ...named(lagOf, namedMax), failing };
 }
 
-/** The largest of these lags by name, and the sum of all others; pure. */
-export function named(lags: ReadonlyMap<string, number>, max: number): Map<string, number> {
-  if (lags.size <= max) return new Map(lags);
+/** The largest of these lags by name, with the sum of all others, and the others; pure. */
+export function named(
+  lags: ReadonlyMap<string, number>,
+  max: number,
+): Pick<SubscriptionGauges, 'lags' | 'otherLags'> {
+  if (lags.size <= max) return { lags: new Map(lags), otherLags: [] };
   const sorted = [...lags].toSorted(([, a], [, b]) => b - a);
-  const rest = sorted.slice(max).reduce((sum, [, lag]) => sum + lag, 0);
-  return new Map([...sorted.slice(0, max), [otherSubscriptions, rest]]);
+  const otherLags = sorted.slice(max).map(([, lag]) => lag);
+  const rest = otherLags.reduce((sum, lag) => sum + lag, 0);
+  return { lags: new Map([...sorted.slice(0, max), [otherSubscriptions, rest]]), otherLags };
 }
 
 function stateOf({ enabled, failures, isBlocked }: Progress): SubscriptionState {

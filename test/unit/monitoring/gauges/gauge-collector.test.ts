@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createGaugeCollector } from '../../../src/monitoring/gauge-collector.ts';
+import { createGaugeCollector } from '../../../../src/monitoring/gauges/gauge-collector.ts';
 
 /** Collections that end when they are told to. */
 function createCollections(times = { freshMs: 20, budgetMs: 5_000 }) {

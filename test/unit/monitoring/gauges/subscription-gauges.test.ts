@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { named } from '../../../src/monitoring/subscription-gauges.ts';
+import { named } from '../../../../src/monitoring/gauges/subscription-gauges.ts';
 
 test('the largest lags keep their names, and the rest is one sum', () => {
   const lags = new Map([
@@ -8,10 +8,12 @@ test('the largest lags keep their names, and the rest is one sum', () => {
     ['c', 2],
     ['d', 20],
   ]);
-  expect([...named(lags, 2)]).toEqual([
+  const { lags: shown, otherLags } = named(lags, 2);
+  expect([...shown]).toEqual([
     ['b', 30],
     ['d', 20],
     ['other', 3],
   ]);
-  expect(named(lags, 4)).toEqual(lags);
+  expect(otherLags).toEqual([2, 1]);
+  expect(named(lags, 4)).toEqual({ lags, otherLags: [] });
 });

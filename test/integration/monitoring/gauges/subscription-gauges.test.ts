@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from 'vitest';
-import { createEventLog } from '../../../src/events/event-log.ts';
-import { createLogOutline } from '../../../src/events/log-outline.ts';
-import { readSubscriptionGauges } from '../../../src/monitoring/subscription-gauges.ts';
-import { createKeys } from '../../../src/redis/keys.ts';
-import { createLagReader } from '../../../src/subscriptions/lag.ts';
-import { createProgressReads } from '../../../src/subscriptions/store/progress-reads.ts';
-import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
-import { testRedis } from '../../support/redis/test-redis.ts';
+import { createEventLog } from '../../../../src/events/event-log.ts';
+import { createLogOutline } from '../../../../src/events/log-outline.ts';
+import { readSubscriptionGauges } from '../../../../src/monitoring/gauges/subscription-gauges.ts';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { createLagReader } from '../../../../src/subscriptions/lag.ts';
+import { createProgressReads } from '../../../../src/subscriptions/store/progress-reads.ts';
+import { appendEvent, paidEvent } from '../../../support/redis/append-script.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());

@@ -1,0 +1,28 @@
+import type { Account } from './account-store.ts';
+
+/** A part of the accounts, in no order. */
+export interface AccountSlice {
+  /** Those that can be read. */
+  readonly accounts: readonly Account[];
+  /** Records of removals under way, or interrupted ones. */
+  readonly leaving: readonly { readonly account: string; readonly vacancy: string }[];
+  /** Number of records that cannot be read. */
+  readonly unreadable: number;
+  /** Where the next part begins; '0' after the last one. */
+  readonly next: string;
+}
+
+/** Maximum number of accounts that are read at once: about a millisecond of Redis's time. */
+export const accountsAtOnce = 500;
+
+/** All accounts, part by part: Redis and the process serve others in between. */
+export async function* eachSlice(
+  slice: (from: string, count: number) => Promise<AccountSlice>,
+): AsyncGenerator<AccountSlice> {
+  let from = '0';
+  do {
+    const part = await slice(from, accountsAtOnce);
+    yield part;
+    from = part.next;
+  } while (from !== '0');
+}

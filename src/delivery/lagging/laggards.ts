@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { toCheckpoint, type EventLog } from '../../events/event-log.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { loadScript } from '../../redis/scripts.ts';
+import type { DeliveryState } from '../../subscriptions/subscription.ts';
+import { needsDrain, nextLookAt } from './next-look.ts';
+
+/**
+ * Finds the subscriptions of an account that lag behind the log or have an attempt due. What a look at all of
+ * them has found is kept in Redis. Until the account gets an event or a subscription, or another writer gives
+ * one of them work, later looks read those of which something is due and no others. A look at all of them
+ * comes every five minutes at the latest. Nothing is kept of an account without subscriptions.
+ */
+export interface Laggards {
+  /** The ids of those that need a drain now; with `all` without regard to former looks. */
+  find(account: string, all: boolean): Promise<string[]>;
+}
+
+export interface LaggardsDeps {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly log: Pick<EventLog, 'head'>;
+  /** Delivery states in the order of the ids; undefined where one cannot be read. */
+  readonly deliveries: (account: string, ids: readonly string[]) => Promise<(DeliveryState | undefined)[]>;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+}
+
+const allEveryMs = 5 * 60_000;
+// Maximum number of subscriptions in one script: about two milliseconds.
+const lookedAtOnce = 500;
+
+/** Looks over one connection. */
+export function createLaggards({ redis, keys, log, deliveries, now }: LaggardsDeps): Laggards {
+  const beginScript = loadScript(new URL('begin-look.lua', import.meta.url));
+  const findScript = loadScript(new URL('find-waiting.lua', import.meta.url));
+  const endScript = loadScript(new URL('end-look.lua', import.meta.url));
+
+  return {
+    async find(account, all) {
+      const { lagging, head, subscriptions, resting, subscription } = keys.account(account);
+      const used = [lagging, head, subscriptions];
+      const at = now();
+      const look = randomUUID();
+      const begun = await beginScript.run(redis, used, [at, allEveryMs, look, all ? '1' : '']);
+      if (begun === null) return [];
+      const [kept, mark, ids] = begun as ['0' | '1', string, string[]];
+      // Rejects where the head cannot be read.
+      const { position } = toCheckpoint(mark.slice(mark.indexOf(' ') + 1)) ?? (await log.head(account));
+      const laggards: string[] = [];
+      for (let from = 0; from < ids.length; from += lookedAtOnce) {
+        const part = ids.slice(from, from + lookedAtOnce);
+        // Redis serves other clients in between.
+        const reply = await findScript.run(redis, [...used, resting], [at, subscription('').state, ...part]);
+        const waiting = reply as string[];
+        const states = await deliveries(account, waiting);
+        const next = new Map(part.map((id): [string, number | ''] => [id, '']));
+        for (const [i, id] of waiting.entries()) {
+          const { [i]: state } = states;
+          // The drain mends a state that cannot be read.
+          if (state === undefined || needsDrain(state, position, at)) laggards.push(id);
+          next.set(id, state === undefined ? at : (nextLookAt(state, position, at) ?? ''));
+        }
+        // Those that wait for a later time are not among them while that time has not come.
+        const found = kept === '1' ? next : new Map([...next].filter(([, time]) => time !== ''));
+        await endScript.run(
+          redis,
+          [lagging],
+          [kept === '1' ? mark : `+${look}`, '', at, ...[...found].flat()],
+        );
+      }
+      if (kept === '0') await endScript.run(redis, [lagging], [`+${look}`, mark, at]);
+      return laggards;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { createBoundedMap } from '../../memory/bounded-map.ts';
+import type { DrainPlaces } from '../schedule/drain-places.ts';
+import {
+  limitAt,
+  newWindow,
+  windowAfter,
+  windowAfterRest,
+  windowRules,
+  type Answer,
+  type Window,
+} from './window.ts';
+
+/**
+ * The places in flight of one drain. Each beyond the first ten needs an answer: two come with each 2xx of the
+ * last answers, and are gone with the next ones.
+ */
+export interface Places extends DrainPlaces {
+  /** Takes note of answers that arrived together. */
+  answered(answers: readonly Answer[], now: number): void;
+  /** From now on the callbacks go to this URL; nothing is known of another endpoint than before. */
+  sendTo(url: string, now: number): void;
+  /** Gives back all places that are still taken. */
+  close(): void;
+}
+
+/** The windows of the subscriptions that a process delivers to, in its memory only. */
+export interface SubscriptionWindows {
+  /** The places of a drain that begins. */
+  open(account: string, id: string, now: number): Places;
+}
+
+interface Known {
+  readonly url: string;
+  readonly window: Window;
+  readonly answeredAt: number;
+}
+
+// Maximum number of subscriptions whose windows are known.
+const knownMax = 20_000;
+// Maximum number of callbacks in flight in a process beyond the first ten of each subscription.
+const beyondMax = 2_000;
+const placesOfAnswer = 2;
+
+/** No window is known yet. `maxInFlight` is the maximum per subscription. */
+export function createSubscriptionWindows(maxInFlight: number): SubscriptionWindows {
+  const rules = windowRules(maxInFlight);
+  const known = createBoundedMap<string, Known>(knownMax);
+  let beyond = 0;
+
+  return {
+    open(account, id, openedAt) {
+      const key = `${account}/${id}`;
+      let { url = '', window = newWindow(rules, openedAt), answeredAt = openedAt } = known.get(key) ?? {};
+      window = windowAfterRest(window, answeredAt, openedAt, rules);
+      let limited = false;
+      let paid = 0;
+      let own = 0;
+      return {
+        limit: () => window.limit,
+        isFree(inFlight, oldestAt, now) {
+          const limit = limitAt(window, oldestAt, now, rules);
+          if (inFlight < Math.min(limit, rules.start)) return true;
+          limited = true;
+          return inFlight < limit && paid > 0 && beyond < beyondMax;
+        },
+        take(inFlight) {
+          if (inFlight < rules.start) return;
+          paid -= 1;
+          own += 1;
+          beyond += 1;
+        },
+        giveBack(inFlight) {
+          if (inFlight <= rules.start) return;
+          own -= 1;
+          beyond -= 1;
+        },
+        answered(answers, now) {
+          if (answers.length === 0) return;
+          window = windowAfter(window, answers, limited, now, rules);
+          const accepted = answers.filter(({ kind }) => kind === 'accepted').length;
+          paid = accepted * placesOfAnswer;
+          limited = false;
+          known.set(key, { url, window, answeredAt: now });
+        },
+        sendTo(to, now) {
+          if (to === url) return;
+          if (url !== '') window = newWindow(rules, now);
+          url = to;
+        },
+        close() {
+          beyond -= own;
+          own = 0;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { Account, AccountStore } from '../../accounts/account-store.ts';
+import type { SnapshotStore } from '../../filings/snapshot-store.ts';
+import type { StayReads } from '../../filings/stay-reads.ts';
+import { decodeMarks, type PollingMarks } from '../../polling/store/marks.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { boundedCounts } from './bounded-counts.ts';
+import {
+  readSubscriptionGauges,
+  type SubscriptionGauges,
+  type SubscriptionGaugesDeps,
+} from './subscription-gauges.ts';
+
+/** What the gauges show of one account, as it was read last. Times are milliseconds on Redis's clock. */
+export interface AccountFacts {
+  readonly account: string;
+  readonly pollIntervalMs: number;
+  readonly createdAt: number;
+  readonly marks: PollingMarks;
+  /** Filings by status, see `boundedCounts`. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** When the oldest filing of each status came into it; statuses without filings are missing. */
+  readonly oldest: ReadonlyMap<string, number>;
+  /** Null where a record of a subscription cannot be read. */
+  readonly subscriptions: SubscriptionGauges | null;
+}
+
+export interface AccountFactsDeps extends SubscriptionGaugesDeps {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly accounts: Pick<AccountStore, 'get'>;
+  readonly snapshot: Pick<SnapshotStore, 'counts'>;
+  readonly stays: Pick<StayReads, 'oldest'>;
+}
+
+/** Reads what the gauges show. Rejects when Redis does not answer. */
+export interface AccountFactsReads {
+  /** Null where there is no such account, or a record of it cannot be read. */
+  facts(account: string): Promise<AccountFacts | null>;
+  /** The same for an account whose record was read already. */
+  factsOf(account: Account): Promise<AccountFacts | null>;
+  /** The facts after a poll that changed no filing: a read of a few marks. */
+  afterPoll(former: AccountFacts): Promise<AccountFacts>;
+}
+
+// The marks on which an account's health and the age of its polls depend.
+const shownMarks = [
+  'baselined',
+  'lastCompletePollAt',
+  'lastCompleteEndAt',
+  'consecutiveFailures',
+  'backoffUntil',
+  'authFailed',
+  'doubt',
+] as const;
+
+/** Reads over one connection. */
+export function createAccountFactsReads(deps: AccountFactsDeps): AccountFactsReads {
+  const { redis, keys, accounts, snapshot, stays } = deps;
+
+  async function marksOf(account: string): Promise<PollingMarks> {
+    const values = await redis.hmget(keys.account(account).polling, ...shownMarks);
+    const found = shownMarks.flatMap((name, i) => {
+      const value = values[i] ?? null;
+      return value === null ? [] : [[name, value] as const];
+    });
+    return decodeMarks(Object.fromEntries(found));
+  }
+
+  async function factsOf({ account, pollIntervalMs, createdAt }: Account): Promise<AccountFacts | null> {
+    return unlessUnreadable(async () => {
+      const [marks, counts, oldest, subscriptions] = await Promise.all([
+        marksOf(account),
+        snapshot.counts(account),
+        stays.oldest(account),
+        unlessUnreadable(() => readSubscriptionGauges(deps, account)),
+      ]);
+      const bounded = boundedCounts(counts);
+      return { account, pollIntervalMs, createdAt, marks, counts: bounded, oldest, subscriptions };
+    });
+  }
+
+  return {
+    factsOf,
+    async facts(name) {
+      const account = await unlessUnreadable(() => accounts.get(name));
+      return account === null ? null : factsOf(account);
+    },
+    async afterPoll(former) {
+      const marks = await unlessUnreadable(() => marksOf(former.account));
+      return marks === null ? former : { ...former, marks };
+    },
+  };
+}
+
+// An account with an unreadable record has no series from it; the other accounts do.
+async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (toUnreadable(error) === null) throw error;
+    return null;
+  }
+}

@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createDrainQueue } from '../../src/delivery/drain-queue.ts';
+import { createDrainWorker } from '../../src/delivery/drain-worker.ts';
+import { createRedisConnections } from '../../src/redis/connection/connect.ts';
+import { createKeys } from '../../src/redis/keys.ts';
+import { openQueueShards } from '../../src/redis/shards/queue-shards.ts';
+import { answer, isChild, startChild } from './support/child.ts';
+import { startPrivateCluster, type PrivateCluster } from './support/private-cluster.ts';
+import { print } from './support/statistics.ts';
+
+const accounts = 500;
+const warmUpMs = 1_500;
+const runMs = 6_000;
+const writersAtOnce = 64;
+const backlogMax = 1_000;
+const primaries = 3;
+/** Subscriptions of an account that an event wakes. */
+const wokenAtOnce = [1, 10];
+
+interface Order {
+  readonly shards: number;
+  readonly subscriptions: number;
+}
+
+interface Taken {
+  readonly aSecond: number;
+  readonly cpuMs: number;
+  readonly wallMs: number;
+}
+
+/**
+ * Wake-ups of subscriptions over a cluster of three primaries: queued, taken and finished by one and by two
+ * processes, with one shard and with sixteen. The drains themselves do nothing.
+ */
+export async function run(): Promise<void> {
+  for (const processes of [1, 2])
+    for (const shards of [1, 16])
+      for (const subscriptions of wokenAtOnce) {
+        await using cluster = await startPrivateCluster(primaries);
+        await measure(cluster, processes, { shards, subscriptions });
+      }
+}
+
+async function measure(cluster: PrivateCluster, processes: number, order: Order): Promise<void> {
+  const children = await Promise.all(
+    Array.from({ length: processes }, (_, i) => startChild<Order>(import.meta.url, [cluster.url, `p${i}`])),
+  );
+  const before = await cluster.cpuMs();
+  const taken = await Promise.all(children.map((child) => child.ask<Taken>(order)));
+  const after = await cluster.cpuMs();
+  const wallMs = Math.max(...taken.map((each) => each.wallMs));
+  const share = (ms: number) => `${((100 * ms) / wallMs).toFixed(0)} %`;
+  print(`${processes} processes, ${order.shards} shards, ${order.subscriptions} at once`, {
+    'wake-ups/s': taken.reduce((sum, each) => sum + each.aSecond, 0),
+    'CPU of processes': taken.map(({ cpuMs }) => share(cpuMs)).join(' '),
+    'CPU of primaries': after.map((ms, i) => share(ms - (before[i] ?? 0))).join(' '),
+  });
+  await Promise.all(children.map((child) => child[Symbol.asyncDispose]()));
+}
+
+async function takeWakeUps(url: string, name: string, order: Order): Promise<Taken> {
+  const fail = (error: Error) => void process.stderr.write(`${error.message}\n`);
+  const connections = createRedisConnections(url, {
+    connectionName: 'bench',
+    onStateChange: () => undefined,
+  });
+  await connections.untilReady(10_000);
+  const keys = createKeys('bench');
+  const shards = await openQueueShards({
+    redis: connections.command(),
+    key: keys.shards,
+    queues: keys.queues,
+    wanted: order.shards,
+    fresh: true,
+    settleMs: 1_000,
+    now: Date.now,
+  });
+  const queue = createDrainQueue(connections.command(), shards, fail);
+  let taken = 0;
+  const worker = createDrainWorker({
+    connection: connections.blocking(),
+    shards,
+    queue,
+    concurrency: 2_000,
+    async drain() {
+      taken += 1;
+      return { wakeAt: null };
+    },
+    now: Date.now,
+    onError: fail,
+  });
+  const ids = Array.from({ length: order.subscriptions }, (_, i) => `sub_${name}_${i}`);
+  let woken = 0;
+  let isOver = false;
+  async function wakeOn(first: number): Promise<void> {
+    for (let i = first; !isOver; i = (i + writersAtOnce) % accounts) {
+      // Another subscription each time: one that still waits would not be queued again.
+      await queue.wake(
+        `account-${i}`,
+        ids.map((id) => `${id}_${woken}`),
+      );
+      woken += ids.length;
+      while (!isOver && woken - taken > backlogMax) await delay(1);
+    }
+  }
+  const running = Array.from({ length: writersAtOnce }, (_, first) => wakeOn(first));
+  await delay(warmUpMs);
+  const [cpu, from, startedAt] = [process.cpuUsage(), taken, performance.now()];
+  await delay(runMs);
+  const wallMs = performance.now() - startedAt;
+  const used = process.cpuUsage(cpu);
+  const aSecond = ((taken - from) * 1_000) / wallMs;
+  isOver = true;
+  await Promise.all(running);
+  await worker.close();
+  await queue.close();
+  await connections.close();
+  return { aSecond, wallMs, cpuMs: (used.user + used.system) / 1_000 };
+}
+
+if (isChild(import.meta.url)) {
+  const [, , url = '', name = ''] = process.argv;
+  answer((order: Order) => takeWakeUps(url, name, order));
+}
