@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
@@ -65,8 +65,27 @@ function render(overlay: string): Resource[] {
 const isWithin = (labels: Labels, selector: Labels) =>
   Object.entries(selector).every(([name, value]) => labels[name] === value);
 
+interface AdapterRule {
+  readonly seriesQuery: string;
+  readonly name: { readonly as: string };
+}
+
+test('the autoscaler asks for what the adapter makes of a metric of the daemon', () => {
+  const folder = 'deploy/kubernetes/components/autoscaling';
+  const [rule] = parse(readText(`${folder}/adapter-rules.yaml`)) as AdapterRule[];
+  const { spec } = parse(readText(`${folder}/autoscaler.yaml`)) as Resource;
+  expect(spec.metrics[0]?.external.metric.name).toBe(rule?.name.as);
+  expect(createMetrics().registry.getSingleMetric(rule?.seriesQuery ?? '')).toBeDefined();
+});
+
+test('the Prometheus operator is told of the port of the metrics', () => {
+  const { spec } = parse(readText('deploy/kubernetes/components/pod-monitor/pod-monitor.yaml')) as Resource;
+  expect(spec.podMetricsEndpoints).toMatchObject([{ port: 'metrics', path: '/metrics' }]);
+});
+
 const overlays = [
   ['one-process', 1],
+  ['trial', 1],
   ['split-roles', 3],
   ['cluster', 3],
 ] as const;
