@@ -71,9 +71,9 @@ interface AdapterRule {
 }
 
 test('the autoscaler asks for what the adapter makes of a metric of the daemon', () => {
-  const folder = 'deploy/kubernetes/components/autoscaling';
-  const [rule] = parse(readText(`${folder}/adapter-rules.yaml`)) as AdapterRule[];
-  const { spec } = parse(readText(`${folder}/autoscaler.yaml`)) as Resource;
+  const place = 'deploy/kubernetes/components/autoscaling';
+  const [rule] = parse(readText(`${place}/adapter-rules.yaml`)) as AdapterRule[];
+  const { spec } = parse(readText(`${place}/autoscaler.yaml`)) as Resource;
   expect(spec.metrics[0]?.external.metric.name).toBe(rule?.name.as);
   expect(createMetrics().registry.getSingleMetric(rule?.seriesQuery ?? '')).toBeDefined();
 });
@@ -102,7 +102,7 @@ describe.skipIf(isMissing).each(overlays)(`the overlay %s${skipped}`, (overlay, 
   /** What the process finds in its environment, with references written out as Kubernetes does. */
   function environmentOf(deployment: Resource): Record<string, string> {
     const { env, envFrom } = containerOf(deployment);
-    const [map] = settings.filter(({ metadata }) => metadata.name === envFrom[0]?.configMapRef.name);
+    const map = settings.find(({ metadata }) => metadata.name === envFrom[0]?.configMapRef.name);
     const environment: Record<string, string> = { ...map?.data };
     for (const { name, value, valueFrom } of env) {
       const secret = exampleSecrets[valueFrom?.secretKeyRef.key ?? ''];
