@@ -104,7 +104,7 @@ for (const version of versionsBefore) {
   const skipped = has ? '' : ` (skipped: this clone lacks the commit ${version.commit})`;
   const kept = `one by one at ${perSecond} changes a second: nothing is lost, out of order, or sent twice but what was in flight${skipped}`;
 
-  describe.skipIf(!has)(`${version.name}`, () => {
+  describe.skipIf(!has)(`the version ${version.name}`, () => {
     test(`gives way to this version, ${kept}`, async () => {
       await using former = await takeFormerTree(version);
       await expectUpgrade({
