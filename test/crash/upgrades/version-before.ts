@@ -13,8 +13,8 @@ export interface FormerVersion {
 
 /** The versions that this one is run beside; a release puts its own commit first. */
 export const versionsBefore: readonly FormerVersion[] = [
-  { name: 'the version before', commit: 'f72c3975' },
-  { name: 'the one before that', commit: 'ab16bc1e' },
+  { name: 'before this one', commit: 'f72c3975' },
+  { name: 'before that one', commit: 'ab16bc1e' },
 ];
 
 /** The sources of a former version, with what they need installed. */

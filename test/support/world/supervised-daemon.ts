@@ -47,13 +47,13 @@ export function superviseDaemon(
   let errors = '';
   let wanted = true;
   let child: ChildProcess;
-  let entry = sources;
+  let source = sources;
 
-  function start(next = entry): void {
-    entry = next;
+  function start(next = source): void {
+    source = next;
     wanted = true;
     url = '';
-    const started = spawn(process.execPath, [...startOptions, entry], {
+    const started = spawn(process.execPath, [...startOptions, source], {
       cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

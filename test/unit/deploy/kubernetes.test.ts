@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { expectNone } from '../../support/expect-none.ts';
@@ -64,8 +64,27 @@ function render(overlay: string): Resource[] {
 const isWithin = (labels: Labels, selector: Labels) =>
   Object.entries(selector).every(([name, value]) => labels[name] === value);
 
+interface AdapterRule {
+  readonly seriesQuery: string;
+  readonly name: { readonly as: string };
+}
+
+test('the autoscaler asks for what the adapter makes of a metric of the daemon', () => {
+  const place = 'deploy/kubernetes/components/autoscaling';
+  const [rule] = parse(readText(`${place}/adapter-rules.yaml`)) as AdapterRule[];
+  const { spec } = parse(readText(`${place}/autoscaler.yaml`)) as Resource;
+  expect(spec.metrics[0]?.external.metric.name).toBe(rule?.name.as);
+  expect(createMetrics().registry.getSingleMetric(rule?.seriesQuery ?? '')).toBeDefined();
+});
+
+test('the Prometheus operator is told of the port of the metrics', () => {
+  const { spec } = parse(readText('deploy/kubernetes/components/pod-monitor/pod-monitor.yaml')) as Resource;
+  expect(spec.podMetricsEndpoints).toMatchObject([{ port: 'metrics', path: '/metrics' }]);
+});
+
 const overlays = [
   ['one-process', 1],
+  ['trial', 1],
   ['split-roles', 3],
   ['cluster', 3],
 ] as const;
@@ -82,7 +101,7 @@ describe.skipIf(isMissing).each(overlays)(`the overlay %s${skipped}`, (overlay, 
   /** What the process finds in its environment, with references written out as Kubernetes does. */
   function environmentOf(deployment: Resource): Record<string, string> {
     const { env, envFrom } = containerOf(deployment);
-    const [map] = settings.filter(({ metadata }) => metadata.name === envFrom[0]?.configMapRef.name);
+    const map = settings.find(({ metadata }) => metadata.name === envFrom[0]?.configMapRef.name);
     const environment: Record<string, string> = { ...map?.data };
     for (const { name, value, valueFrom } of env) {
       const secret = exampleSecrets[valueFrom?.secretKeyRef.key ?? ''];
