@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { expectNone } from '../../support/expect-none.ts';
 import { skipIfFails } from '../../support/skip-without.ts';
