@@ -89,9 +89,9 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
       leaves ||= await share.mayLeave();
       return leaves || (running >= concurrency && (await queue.waiting()) > 0);
     };
-    // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out again
-    // before all others. Two drains of a subscription in one process would do all work twice, and the process
-    // would fall further behind until nothing else had its turn.
+    // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out
+    // again before all others. Two drains of a subscription in one process would do all work twice, and the
+    // process would fall further behind until nothing else had its turn.
     try {
       await inTurn(`${account} ${subscription}`, () => drainNow(job.data, othersWait));
     } finally {

@@ -2,7 +2,7 @@ import type { Sent } from '../../callbacks/send-callback.ts';
 import type { Answer } from '../window/window.ts';
 import type { SendResult } from './settlement.ts';
 
-/** What results say about the endpoint's window. An event that was not sent says nothing. */
+/** The evidence that results give of the endpoint's window. An event that was not sent says nothing. */
 export function evidenceOf(results: readonly SendResult[]): Answer[] {
   const answers: Answer[] = [];
   for (const result of results) {

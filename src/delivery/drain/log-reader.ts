@@ -53,7 +53,7 @@ export interface LogReaderDeps {
 }
 
 /**
- * Number of entries that a drain reads at a time, of a subscription with so many callbacks in flight at most.
+ * Number of entries that a drain reads at a time, by the maximum of its callbacks in flight.
  * It does not follow the window: drains that read the same stretch of the log share it.
  */
 export function entriesAtOnce(maxInFlight: number): number {

@@ -8,9 +8,9 @@ import { needsDrain, nextLookAt } from './next-look.ts';
 
 /**
  * Finds the subscriptions of an account that lag behind the log or have an attempt due. The findings of a
- * look at all of them are kept in Redis. Until the account gets an event or a subscription, or another
- * writer gives one of them work, later looks read those of which something is due and no others. A look at all of them
- * comes every five minutes at the latest. Nothing is kept of an account without subscriptions.
+ * look at all of them are kept in Redis. Until the account gets an event or a subscription, or another writer
+ * gives one of them work, later looks read those of which something is due and no others. A look at all of
+ * them comes every five minutes at the latest. Nothing is kept of an account without subscriptions.
  */
 export interface Laggards {
   /** The ids of those that need a drain now; with `all` without regard to former looks. */

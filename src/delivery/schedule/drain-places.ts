@@ -7,8 +7,8 @@ export interface DrainPlaces {
    * (ms); null when there are none.
    */
   isFree(inFlight: number, oldestAt: number | null, now: number): boolean;
-  /** Takes a place that is free, beside so many in flight. */
+  /** Takes a free place beside this number in flight. */
   take(inFlight: number): void;
-  /** Gives one back of so many in flight. */
+  /** Gives back one of this number in flight. */
   giveBack(inFlight: number): void;
 }

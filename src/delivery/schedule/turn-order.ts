@@ -5,9 +5,9 @@ const retriesEvery = 4;
 const replaysEvery = 16;
 
 /**
- * The order in which kinds of events are tried at a start: first attempts, retries, replays. At intervals a later
- * kind comes first, so that none waits for ever. Probes alternate between kinds: if all of them were the same
- * poison event, a recovered endpoint would never be found.
+ * The order in which kinds of events are tried at a start: first attempts, retries, replays. At intervals a
+ * later kind comes first, so that none waits for ever. Probes alternate between kinds: if all of them were
+ * the same poison event, a recovered endpoint would never be found.
  */
 export function turnOrder(start: number, probe: boolean): readonly Kind[] {
   if (start % replaysEvery === 0 && !probe) return replayFirst;

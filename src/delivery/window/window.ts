@@ -27,7 +27,9 @@ export interface Window {
   readonly latencies: readonly number[];
   /** Whether a callback had to wait for a place during the round. */
   readonly limited: boolean;
-  /** The lowest latency of a round in this period and in the one before, in milliseconds; null without one. */
+  /**
+   * The lowest latency of a round in this period and in the one before, in milliseconds; null without one.
+   */
   readonly lowest: readonly [number | null, number | null];
   /** When the period began, in milliseconds on Redis's clock. */
   readonly periodAt: number;
@@ -41,11 +43,12 @@ const startMax = 10;
 const leftAfterFailure = 0.5;
 const leftAfterRise = 0.75;
 const growthOfRound = 1.5;
-// A latency is near the lowest one up to this multiple of it, and up to so many milliseconds more: the process
+// A latency is near the lowest one up to this multiple of it, and up to these milliseconds more: the process
 // itself takes that long to read the answers to all that it has in flight.
 const nearFactor = 2;
 const nearMs = 10;
-// Milliseconds without an answer after which a callback hangs, at least, and as a multiple of the lowest latency.
+// Milliseconds without an answer after which a callback hangs, at least, and as a multiple of the lowest
+// latency.
 const hangsMs = 1_000;
 const hangsFactor = 3;
 // Milliseconds after which the lowest latency is measured anew.
@@ -72,7 +75,9 @@ export function newWindow({ start, max }: WindowRules, now: number): Window {
   };
 }
 
-/** The window at the beginning of a drain; `answeredAt` is when the endpoint answered last, in milliseconds. */
+/**
+ * The window at the beginning of a drain; `answeredAt` is when the endpoint answered last, in milliseconds.
+ */
 export function windowAfterRest(window: Window, answeredAt: number, now: number, rules: WindowRules): Window {
   const { limit } = window;
   const rested = now - answeredAt > idleMs;
@@ -82,10 +87,10 @@ export function windowAfterRest(window: Window, answeredAt: number, now: number,
 }
 
 /**
- * The window after answers. It falls at once with a failure, and at the end of a round when most of the answers
- * were slow; the failures of callbacks that were sent before a fall are no reason for another. A round is as
- * many answers as callbacks may be in flight. It grows after a round of quick ones during which callbacks had to
- * wait for a place, by half until it has fallen once, and then by one.
+ * The window after answers. It falls at once with a failure, and at the end of a round when most of the
+ * answers were slow; the failures of callbacks that were sent before a fall are no reason for another. A
+ * round is as many answers as callbacks may be in flight. It grows after a round of quick ones during which
+ * callbacks had to wait for a place, by half until it has fallen once, and then by one.
  */
 export function windowAfter(
   former: Window,
@@ -128,8 +133,8 @@ function lowestOf({ lowest: [present, former] }: Window): number | null {
   return Math.min(present, former);
 }
 
-// The lowest latency of long ago says nothing about the endpoint as it is now. With many in flight it cannot be
-// measured, because they may themselves be the reason for a higher one.
+// The lowest latency of long ago says nothing about the endpoint as it is now. With many in flight it cannot
+// be measured, because they may themselves be the reason for a higher one.
 function periodOf(window: Window, now: number, { start }: WindowRules): Window {
   const { periodAt, lowest, limit } = window;
   if (now >= periodAt && now - periodAt < periodMs) return window;

@@ -12,7 +12,10 @@ import {
   type SubscriptionGaugesDeps,
 } from './subscription-gauges.ts';
 
-/** The facts of one account that the gauges show, as it was read last. Times are milliseconds on Redis's clock. */
+/**
+ * The facts of one account that the gauges show, as it was read last. Times are milliseconds on Redis's
+ * clock.
+ */
 export interface AccountFacts {
   readonly account: string;
   readonly pollIntervalMs: number;

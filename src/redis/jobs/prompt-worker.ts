@@ -4,7 +4,7 @@ import type { JobPlaces } from './job-places.ts';
 // Milliseconds since the epoch, long past: waiting until then takes no time.
 const pastMs = 1;
 
-// What BullMQ's worker keeps for itself: whether its last request found no job, and jobs taken, not yet
+// The private state of BullMQ's worker: whether its last request found no job, and jobs taken, not yet
 // begun.
 interface MainLoop {
   readonly drained: boolean;
