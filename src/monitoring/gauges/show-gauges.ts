@@ -7,7 +7,7 @@ import { otherSubscriptions } from './subscription-gauges.ts';
 import { worstOf, type Named } from './worst.ts';
 
 /** Maximum number of series of each gauge beside those that are named. */
-export const worstMax = 100;
+const worstMax = 100;
 // Maximum number of the worst for each of the four statuses whose age is shown.
 const worstPerStatusMax = 25;
 // Maximum number of accounts whose rejected filings are counted beside the totals.

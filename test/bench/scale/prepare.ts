@@ -61,7 +61,7 @@ export async function addSubscriptions(
 }
 
 /** Calls `one` for each number, fifty at once. */
-export async function inTurns(
+async function inTurns(
   from: number,
   to: number,
   one: (number: number) => Promise<void>,

@@ -101,12 +101,12 @@ test('a replay that waited for a retry when another drain released the subscript
 
 test('a replay is a probe of an endpoint that is down when nothing else waits', async () => {
   await using receiver = await startReceiver();
+  let clock = Date.now();
   await using harness = await createHarness(redis, {
     retryMs: [hourMs, hourMs],
     maxInFlight: 2,
     now: () => clock,
   });
-  let clock = Date.now();
   const id = await harness.subscribe(receiver.url);
   await harness.append('a', 'b', 'c');
   await harness.drain(id);
