@@ -18,8 +18,11 @@ export interface SubscriptionWaker {
    * Looks at all of them.
    */
   wakeLagging(account: string): Promise<void>;
-  /** The same, at the cost of those that lag or wait while the account has no new events (`Laggards`). */
-  keepAwake(account: string): Promise<void>;
+  /**
+   * The same, at the cost of those that lag or wait while the account has no new events (`Laggards`). False
+   * when the settings of some cannot be read.
+   */
+  keepAwake(account: string): Promise<boolean>;
   /**
    * Wakes the subscriptions that could not be drained, however long they were to rest. A process that starts
    * may have the key or the version that the former process lacked.
@@ -60,8 +63,15 @@ export function createSubscriptionWaker({
 
   return {
     wakeMatching: gatherWakeUps(wakeMatching),
-    wakeLagging: async (account) => queue.wake(account, await laggards.find(account, true)),
-    keepAwake: async (account) => queue.wake(account, await laggards.find(account, false)),
+    async wakeLagging(account) {
+      const { ids } = await laggards.find(account, true);
+      await queue.wake(account, ids);
+    },
+    async keepAwake(account) {
+      const { ids, areReadable } = await laggards.find(account, false);
+      await queue.wake(account, ids);
+      return areReadable;
+    },
     async wakeBlocked(account) {
       const ids = [...(await subscriptions.resting(account))].flatMap(([id, until]) =>
         until === Infinity ? [] : [id],

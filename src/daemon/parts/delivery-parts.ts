@@ -63,8 +63,8 @@ export function createDeliveryParts(
     lookup,
   } = deps;
   const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
-  const { deliveries } = stores.subscriptions;
-  const laggards = createLaggards({ redis, keys, log: stores.log, deliveries, now: clock.now });
+  const { deliveries, filters } = stores.subscriptions;
+  const laggards = createLaggards({ redis, keys, log: stores.log, filters, deliveries, now: clock.now });
   const waker = createSubscriptionWaker({ ...stores, laggards, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const callbacks = createCallbackClient({

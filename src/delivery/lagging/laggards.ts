@@ -13,14 +13,21 @@ import { needsDrain, nextLookAt } from './next-look.ts';
  * them comes every five minutes at the latest. Nothing is kept of an account without subscriptions.
  */
 export interface Laggards {
-  /** The ids of those that need a drain now; with `all` without regard to former looks. */
-  find(account: string, all: boolean): Promise<string[]>;
+  /**
+   * Those that need a drain now; with `all` without regard to former looks. A look at all of them also reads
+   * their settings, so that those which cannot be read are reported, by every look until they are mended.
+   */
+  find(account: string, all: boolean): Promise<FoundLaggards>;
 }
 
 export interface LaggardsDeps {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly log: Pick<EventLog, 'head'>;
+  /**
+   * Reads and parses the settings of an account's subscriptions; reports unreadable ones and leaves them out.
+   */
+  readonly filters: (account: string) => Promise<readonly unknown[]>;
   /** Delivery states in the order of the ids; undefined where one cannot be read. */
   readonly deliveries: (account: string, ids: readonly string[]) => Promise<(DeliveryState | undefined)[]>;
   /** Milliseconds on Redis's clock. */
@@ -31,8 +38,15 @@ const allEveryMs = 5 * 60_000;
 // Maximum number of subscriptions in one script: about two milliseconds.
 const lookedAtOnce = 500;
 
+/** What a look has found. */
+export interface FoundLaggards {
+  readonly ids: readonly string[];
+  /** False when the settings of some were found to be unreadable. */
+  readonly areReadable: boolean;
+}
+
 /** Looks over one connection. */
-export function createLaggards({ redis, keys, log, deliveries, now }: LaggardsDeps): Laggards {
+export function createLaggards({ redis, keys, log, filters, deliveries, now }: LaggardsDeps): Laggards {
   const beginScript = loadScript(new URL('begin-look.lua', import.meta.url));
   const findScript = loadScript(new URL('find-waiting.lua', import.meta.url));
   const endScript = loadScript(new URL('end-look.lua', import.meta.url));
@@ -44,10 +58,11 @@ export function createLaggards({ redis, keys, log, deliveries, now }: LaggardsDe
       const at = now();
       const look = randomUUID();
       const begun = await beginScript.run(redis, used, [at, allEveryMs, look, all ? '1' : '']);
-      if (begun === null) return [];
+      if (begun === null) return { ids: [], areReadable: true };
       const [kept, mark, ids] = begun as ['0' | '1', string, string[]];
       // Rejects where the head cannot be read.
       const { position } = toCheckpoint(mark.slice(mark.indexOf(' ') + 1)) ?? (await log.head(account));
+      const areReadable = kept === '1' || (await filters(account)).length >= ids.length;
       const laggards: string[] = [];
       for (let from = 0; from < ids.length; from += lookedAtOnce) {
         const part = ids.slice(from, from + lookedAtOnce);
@@ -70,8 +85,8 @@ export function createLaggards({ redis, keys, log, deliveries, now }: LaggardsDe
           [kept === '1' ? mark : `+${look}`, '', at, ...[...found].flat()],
         );
       }
-      if (kept === '0') await endScript.run(redis, [lagging], [`+${look}`, mark, at]);
-      return laggards;
+      if (kept === '0' && areReadable) await endScript.run(redis, [lagging], [`+${look}`, mark, at]);
+      return { ids: laggards, areReadable };
     },
   };
 }

@@ -4,12 +4,12 @@ import { createBoundedMap } from '../../memory/bounded-map.ts';
 const rememberedMax = 100_000;
 
 /**
- * Calls `work` for an account unless the last call for it began less than `everyMs` ago and did not fail;
- * then nothing happens.
+ * Calls `work` for an account unless the last call for it began less than `everyMs` ago, did not fail and
+ * resolved with true; then nothing happens.
  */
 export function createPaced(
   everyMs: number,
-  work: (account: string) => Promise<void>,
+  work: (account: string) => Promise<boolean>,
 ): (account: string) => Promise<void> {
   // On the monotonic clock.
   const begunAt = createBoundedMap<string, number>(rememberedMax);
@@ -19,7 +19,7 @@ export function createPaced(
     if (last !== undefined && now - last < everyMs) return;
     begunAt.set(account, now);
     try {
-      await work(account);
+      if (!(await work(account))) begunAt.delete(account);
     } catch (error) {
       begunAt.delete(account);
       throw error;
