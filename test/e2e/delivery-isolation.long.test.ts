@@ -39,7 +39,8 @@ test('an endpoint that hangs holds no more than its share, keeps its backlog, an
     redis,
     50,
     { DELIVERY_TIMEOUT_MS: '8000' },
-    { rssMiB: 450, files: 21 * 10 + ownFiles },
+    // Of each healthy one every filing may be in flight.
+    { rssMiB: 450, files: 20 * 50 + 10 + ownFiles },
   );
   await using hanging = await startReceiver('hang');
   await using healthy = await startReceiver();
