@@ -61,11 +61,7 @@ export async function addSubscriptions(
 }
 
 /** Calls `one` for each number, fifty at once. */
-async function inTurns(
-  from: number,
-  to: number,
-  one: (number: number) => Promise<void>,
-): Promise<void> {
+async function inTurns(from: number, to: number, one: (number: number) => Promise<void>): Promise<void> {
   let next = from;
   const worker = async () => {
     while (next < to) {
