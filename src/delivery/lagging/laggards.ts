@@ -14,8 +14,9 @@ import { needsDrain, nextLookAt } from './next-look.ts';
  */
 export interface Laggards {
   /**
-   * Those that need a drain now; with `all` without regard to former looks. A look at all of them also reads
-   * their settings, so that those which cannot be read are reported, by every look until they are mended.
+   * The subscriptions that need a drain now; with `all` without regard to former looks. A look at all of them
+   * also reads their settings, so that those which cannot be read are reported, by every look until they are
+   * mended.
    */
   find(account: string, all: boolean): Promise<FoundLaggards>;
 }
@@ -38,7 +39,7 @@ const allEveryMs = 5 * 60_000;
 // Maximum number of subscriptions in one script: about two milliseconds.
 const lookedAtOnce = 500;
 
-/** What a look has found. */
+/** The findings of one look. */
 export interface FoundLaggards {
   readonly ids: readonly string[];
   /** False when the settings of some were found to be unreadable. */
