@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import type { RedisAddress } from './redis-url.ts';
@@ -145,8 +146,14 @@ function reconnectOnReadOnly(error: Error): false | 2 {
   return error.message.startsWith('READONLY') ? 2 : false;
 }
 
+// Milliseconds between two looks at the clients of a cluster's primaries.
+const lookAgainMs = 20;
+
 /** Resolves when the client (in a cluster: every master) accepts commands; waits for ever if need be. */
 export async function untilClientReady(client: RedisClient): Promise<void> {
   if (client.status !== 'ready') await new Promise<void>((resolve) => client.once('ready', () => resolve()));
-  if (client instanceof Cluster) await Promise.all(client.nodes('master').map(untilClientReady));
+  if (!(client instanceof Cluster)) return;
+  // A failover may replace a primary meanwhile, whose client then never gets ready.
+  while (client.status !== 'end' && client.nodes('master').some(({ status }) => status !== 'ready'))
+    await delay(lookAgainMs);
 }
