@@ -1,0 +1,449 @@
+// Generated from schemas/events by `npm run derive`: change the schemas, not this file.
+
+/**
+ * A filing exactly as the partner service returned it. Only `id` and `status` were checked by the daemon; check what you read of the others.
+ */
+export interface Filing {
+  /** For example `f_123`. */
+  readonly id: string;
+  /** For example `NEW_BUSINESS`. */
+  readonly filingType?: unknown;
+  /** For example `REJECTED`. */
+  readonly status: string;
+  /** For example `SL-2026-0042`. */
+  readonly policyNumber?: unknown;
+  /** For example `Bluebonnet Roofing LLC`. */
+  readonly insuredsName?: unknown;
+  readonly carriersName?: unknown;
+  /** For example `1200.5`. */
+  readonly premium?: unknown;
+  readonly filingState?: unknown;
+  /** Other fields, as the partner service wrote them. */
+  readonly [field: string]: unknown;
+}
+
+/** What `data` of every event `account.…` has. */
+export interface AccountEventData {
+  /** For example `default`. */
+  readonly account: string;
+}
+
+/** `data` of `account.auth_failed`. */
+export interface AccountAuthFailedData extends AccountEventData {
+  /** When everything was last read. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly lastCompletePollAt: string | null;
+  /** Why the last poll failed. */
+  readonly lastError: string | null;
+  /** Only in `account.doubtful`: the findings that are held back. */
+  readonly doubt?: {
+    /** For example `other_list`. */
+    readonly reason: string;
+    /** Known filings before that poll. */
+    readonly known: number;
+    /** The known filings that its lists showed. */
+    readonly shown: number;
+    /** Filings on its lists that were never seen before. */
+    readonly unknown: number;
+    /** Known filings that answered 404 when last asked for. */
+    readonly gone: number;
+  };
+  /** Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS. */
+  readonly late?: {
+    /** For example `partner_budget`. */
+    readonly reason: string;
+    readonly waitedMs: number;
+    readonly detail: string;
+  };
+}
+
+/** The partner service refuses the key of the account. */
+export interface AccountAuthFailedEvent {
+  readonly type: 'account.auth_failed';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: AccountAuthFailedData;
+}
+
+/** `data` of `account.certificate_expiring`. */
+export interface AccountCertificateExpiringData extends AccountEventData {
+  readonly subscription: string;
+  /** Origin of the URL that is called. */
+  readonly url: string;
+  /** `cert`: the one that callbacks show; `ca`: the first to end of the authorities. */
+  readonly certificate: 'cert' | 'ca';
+  /** Null where the settings cannot be opened. */
+  readonly subject: string | null;
+  /** When it ends. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly notAfter: string;
+  /** Whether it has ended. */
+  readonly expired: boolean;
+}
+
+/** A certificate of a subscription, or of the authorities that it trusts, ends within 30 days; and once more when it has ended. */
+export interface AccountCertificateExpiringEvent {
+  readonly type: 'account.certificate_expiring';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: AccountCertificateExpiringData;
+}
+
+/** `data` of `account.doubtful`. */
+export interface AccountDoubtfulData extends AccountEventData {
+  /** When everything was last read. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly lastCompletePollAt: string | null;
+  /** Why the last poll failed. */
+  readonly lastError: string | null;
+  /** Only in `account.doubtful`: the findings that are held back. */
+  readonly doubt?: {
+    /** For example `other_list`. */
+    readonly reason: string;
+    /** Known filings before that poll. */
+    readonly known: number;
+    /** The known filings that its lists showed. */
+    readonly shown: number;
+    /** Filings on its lists that were never seen before. */
+    readonly unknown: number;
+    /** Known filings that answered 404 when last asked for. */
+    readonly gone: number;
+  };
+  /** Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS. */
+  readonly late?: {
+    /** For example `partner_budget`. */
+    readonly reason: string;
+    readonly waitedMs: number;
+    readonly detail: string;
+  };
+}
+
+/** What polls find is not believed to be the account's own, and is held back until it is, or until the operator accepts it. */
+export interface AccountDoubtfulEvent {
+  readonly type: 'account.doubtful';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: AccountDoubtfulData;
+}
+
+/** `data` of `account.recovered`. */
+export interface AccountRecoveredData extends AccountEventData {
+  /** When everything was last read. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly lastCompletePollAt: string | null;
+  /** Why the last poll failed. */
+  readonly lastError: string | null;
+  /** Only in `account.doubtful`: the findings that are held back. */
+  readonly doubt?: {
+    /** For example `other_list`. */
+    readonly reason: string;
+    /** Known filings before that poll. */
+    readonly known: number;
+    /** The known filings that its lists showed. */
+    readonly shown: number;
+    /** Filings on its lists that were never seen before. */
+    readonly unknown: number;
+    /** Known filings that answered 404 when last asked for. */
+    readonly gone: number;
+  };
+  /** Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS. */
+  readonly late?: {
+    /** For example `partner_budget`. */
+    readonly reason: string;
+    readonly waitedMs: number;
+    readonly detail: string;
+  };
+}
+
+/** Polls complete again, and nothing is held back. */
+export interface AccountRecoveredEvent {
+  readonly type: 'account.recovered';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: AccountRecoveredData;
+}
+
+/** `data` of `account.stale`. */
+export interface AccountStaleData extends AccountEventData {
+  /** When everything was last read. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly lastCompletePollAt: string | null;
+  /** Why the last poll failed. */
+  readonly lastError: string | null;
+  /** Only in `account.doubtful`: the findings that are held back. */
+  readonly doubt?: {
+    /** For example `other_list`. */
+    readonly reason: string;
+    /** Known filings before that poll. */
+    readonly known: number;
+    /** The known filings that its lists showed. */
+    readonly shown: number;
+    /** Filings on its lists that were never seen before. */
+    readonly unknown: number;
+    /** Known filings that answered 404 when last asked for. */
+    readonly gone: number;
+  };
+  /** Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS. */
+  readonly late?: {
+    /** For example `partner_budget`. */
+    readonly reason: string;
+    readonly waitedMs: number;
+    readonly detail: string;
+  };
+}
+
+/** For several poll intervals no poll could be completed. */
+export interface AccountStaleEvent {
+  readonly type: 'account.stale';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: AccountStaleData;
+}
+
+/** Every event `account.…` that this version of the package knows. */
+export type AccountEvent =
+  | AccountAuthFailedEvent
+  | AccountCertificateExpiringEvent
+  | AccountDoubtfulEvent
+  | AccountRecoveredEvent
+  | AccountStaleEvent;
+
+/** What `data` of every event `filing.…` has. */
+export interface FilingEventData {
+  /** For example `default`. */
+  readonly account: string;
+  /** For example `f_123`. */
+  readonly filingId: string;
+  /** As the partner service wrote it. For example `REJECTED`. */
+  readonly status: string;
+  /** Null in filing.created. For example `REJECTED`. */
+  readonly previousStatus: string | null;
+  /** For example `Affidavit is not signed`. */
+  readonly rejectionReason: string | null;
+  readonly completedAt: string | null;
+  /** Counts the events of this filing from 1 without gaps. For example `4`. */
+  readonly sequence: number;
+  /** What differs from before: `status`, `completedAt`, `rejectionReason`; later versions may name more. */
+  readonly changed: readonly string[];
+  /** When the change happened, as far as polls can tell. */
+  readonly observed: {
+    /** The filing was still as before then. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+    readonly notBefore: string;
+    /** The change was seen then. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+    readonly notAfter: string;
+  };
+  /** True where what was seen proves a round trip that no poll saw. */
+  readonly inferred: boolean;
+  /** The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why. */
+  readonly filing?: Filing | null;
+  /** Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, only in filing.snapshot) the log no longer holds the last event of the filing. For example `too_large`. */
+  readonly omitted?: string;
+  /** Only with `not_kept`: what is kept of the filing; null for COMPLETED filings. */
+  readonly details?: {
+    readonly policyNumber: string | null;
+    readonly insuredsName: string | null;
+    readonly stateAbbr: string | null;
+    readonly filingType: string | null;
+    readonly premium: number | null;
+  } | null;
+}
+
+/** The status became COMPLETED; or `completedAt` moved while it was, and `inferred` says whether that proves an unseen round trip. */
+export interface FilingCompletedEvent {
+  readonly type: 'filing.completed';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** A filing was first seen, after the baseline; `previousStatus` is null. */
+export interface FilingCreatedEvent {
+  readonly type: 'filing.created';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** The status became PAID. */
+export interface FilingPaidEvent {
+  readonly type: 'filing.paid';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** The status became PENDING. */
+export interface FilingPendingEvent {
+  readonly type: 'filing.pending';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** The status became REJECTED; or `rejectionReason` moved while it was. */
+export interface FilingRejectedEvent {
+  readonly type: 'filing.rejected';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** The partner service no longer knows the filing: it answered 404 on two polls. */
+export interface FilingRemovedEvent {
+  readonly type: 'filing.removed';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** COMPLETED became PENDING (in place of `filing.pending`). */
+export interface FilingReopenedEvent {
+  readonly type: 'filing.reopened';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** The partner service knows a removed filing again. */
+export interface FilingRestoredEvent {
+  readonly type: 'filing.restored';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** A subscription with `from: "state"` begins: the filing as it is, once for each. It is in no log. */
+export interface FilingSnapshotEvent {
+  readonly type: 'filing.snapshot';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** `data` of `filing.stalled`. */
+export interface FilingStalledData extends FilingEventData {
+  /** What lasts for longer than it should. */
+  readonly stalled: {
+    /** The status that lasts. */
+    readonly status: string;
+    /** When it was first seen in that status; for a filing of the baseline, when that was read. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+    readonly since: string;
+    /** The account's limit for that status, an ISO 8601 duration. For example `P10D`. */
+    readonly after: string;
+  };
+}
+
+/** A filing has been in its status for longer than the account's `stalledAfter` allows; once per stay and limit. */
+export interface FilingStalledEvent {
+  readonly type: 'filing.stalled';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingStalledData;
+}
+
+/** The status became a value that this version does not know; it is passed on verbatim. */
+export interface FilingStatusChangedEvent {
+  readonly type: 'filing.status_changed';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** The status became UNPAID. */
+export interface FilingUnpaidEvent {
+  readonly type: 'filing.unpaid';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
+/** Every event `filing.…` that this version of the package knows. */
+export type FilingEvent =
+  | FilingCompletedEvent
+  | FilingCreatedEvent
+  | FilingPaidEvent
+  | FilingPendingEvent
+  | FilingRejectedEvent
+  | FilingRemovedEvent
+  | FilingReopenedEvent
+  | FilingRestoredEvent
+  | FilingSnapshotEvent
+  | FilingStalledEvent
+  | FilingStatusChangedEvent
+  | FilingUnpaidEvent;
+
+/** `data` of `ping`. */
+export interface PingEventData {
+  /** For example `default`. */
+  readonly account: string;
+  readonly subscription: string;
+}
+
+/** A test call; it is in no log. */
+export interface PingEvent {
+  readonly type: 'ping';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: PingEventData;
+}
+
+/** What `data` of every event `subscription.…` has. */
+export interface SubscriptionEventData {
+  /** For example `default`. */
+  readonly account: string;
+  readonly subscription: string;
+  /** Origin of the URL that is called. */
+  readonly url: string;
+}
+
+/** `data` of `subscription.disabled`. */
+export interface SubscriptionDisabledData extends SubscriptionEventData {
+  readonly reason: string;
+}
+
+/** A subscription was disabled: its endpoint answered 410 or failed for too long, or it has expired. */
+export interface SubscriptionDisabledEvent {
+  readonly type: 'subscription.disabled';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: SubscriptionDisabledData;
+}
+
+/** `data` of `subscription.fell_behind`. */
+export interface SubscriptionFellBehindData extends SubscriptionEventData {
+  /** How many, of all types: the log no longer holds them to compare. */
+  readonly events: number;
+}
+
+/** Events were trimmed from the log for their age before a subscription got them. */
+export interface SubscriptionFellBehindEvent {
+  readonly type: 'subscription.fell_behind';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: SubscriptionFellBehindData;
+}
+
+/** Every event `subscription.…` that this version of the package knows. */
+export type SubscriptionEvent = SubscriptionDisabledEvent | SubscriptionFellBehindEvent;
+
+/** Every event that this version of the package knows, told apart by `type`. */
+export type KnownEvent = AccountEvent | FilingEvent | PingEvent | SubscriptionEvent;
+
+/** The types of all events that this version of the package knows. */
+export const knownEventTypes = [
+  'account.auth_failed',
+  'account.certificate_expiring',
+  'account.doubtful',
+  'account.recovered',
+  'account.stale',
+  'filing.completed',
+  'filing.created',
+  'filing.paid',
+  'filing.pending',
+  'filing.rejected',
+  'filing.removed',
+  'filing.reopened',
+  'filing.restored',
+  'filing.snapshot',
+  'filing.stalled',
+  'filing.status_changed',
+  'filing.unpaid',
+  'ping',
+  'subscription.disabled',
+  'subscription.fell_behind',
+] as const;

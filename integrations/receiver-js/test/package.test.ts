@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { knownEventTypes } from '../src/events/events.ts';
+import { postgresTable } from '../src/index.ts';
+import { filingEvent, secret, signed } from './support/sign.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+
+let project: string;
+let packed: { files: { path: string }[]; filename: string };
+before(async () => {
+  project = mkdtempSync(join(tmpdir(), 'receiver-package-'));
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project], { cwd: root });
+  [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [typeof packed];
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const install = ['install', '--offline', '--no-audit', '--no-fund', join(project, packed.filename)];
+  await run('npm', install, { cwd: project });
+});
+after(() => rmSync(project, { recursive: true }));
+
+/** A program that has to name every event, and is told by the compiler which one it left out. */
+const exhaustive = (types: readonly string[]) => `
+import { createReceiver, isKnownEvent, memoryStore, toFetchHandler, type AnyEvent, type KnownEvent } from '@filing-webhooks/receiver';
+
+export function describe(event: KnownEvent): string {
+  switch (event.type) {
+${types.map((type) => `    case '${type}':\n      return event.data.account${type.startsWith('filing.') ? ' + event.data.filingId + event.data.sequence' : ''};`).join('\n')}
+    default:
+      return event satisfies never;
+  }
+}
+export const any = (event: AnyEvent): string => (isKnownEvent(event) ? describe(event) : event.type);
+
+const seen: string[] = [];
+const receiver = createReceiver({
+  secrets: process.env.WEBHOOK_SECRET ?? '',
+  store: memoryStore(),
+  handle: (event) => void seen.push(describe(event)),
+});
+await receiver.ready;
+const { headers, body } = JSON.parse(process.env.CALLBACK ?? '') as { headers: Record<string, string>; body: string };
+const request = () => new Request('https://example.com/', { method: 'POST', headers, body });
+const handle = toFetchHandler(receiver);
+console.log((await handle(request())).status, (await handle(request())).status, seen.join());
+`;
+
+function writeProgram(name: string, text: string): void {
+  writeFileSync(join(project, name), text);
+}
+
+// Strict, and with the package's own types checked. Nothing but the platform's types is there unless \`types\` names it.
+function check(file: string, types: string[] = []) {
+  const options = '--strict --noEmit --target es2022 --lib es2023,dom --module nodenext --skipLibCheck false';
+  writeFileSync(
+    join(project, 'globals.d.ts'),
+    'declare const process: { env: Record<string, string | undefined> };',
+  );
+  const globals = types.length === 0 ? ['globals.d.ts'] : [];
+  return run(process.execPath, [tsc, ...options.split(' '), '--types', types.join(), file, ...globals], {
+    cwd: project,
+  });
+}
+
+test('the package is dist, its readme and its licence, and brings no other package along', async () => {
+  const paths = packed.files.map(({ path }) => path);
+  assert.deepEqual(paths.filter((path) => !path.startsWith('dist/')).toSorted(), [
+    'LICENSE',
+    'README.md',
+    'package.json',
+  ]);
+  assert.ok(paths.every((path) => !path.startsWith('dist/') || /\.(?:d\.ts|js)$/.test(path)));
+  const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
+  assert.deepEqual(installed, ['@filing-webhooks']);
+});
+
+test('a program that switches over every event compiles and runs in an empty project; one that leaves one out does not', async () => {
+  writeProgram('program.ts', exhaustive(knownEventTypes));
+  writeProgram('lacking.ts', exhaustive(knownEventTypes.filter((type) => type !== 'filing.paid')));
+  const checked = check('program.ts');
+  await assert.rejects(check('lacking.ts'), ({ stdout }: { stdout: string }) =>
+    /FilingPaidEvent.*never/.test(stdout),
+  );
+  await checked;
+  const { headers, body } = signed(filingEvent(7));
+  const env = {
+    PATH: process.env['PATH'],
+    WEBHOOK_SECRET: secret,
+    CALLBACK: JSON.stringify({ headers, body: body.toString() }),
+  };
+  const { stdout } = await run(process.execPath, ['program.ts'], { cwd: project, env });
+  assert.equal(stdout, '204 204 defaultf_17\n');
+});
+
+test('CommonJS gets the same package by require', async () => {
+  writeProgram('program.cjs', `console.log(require('@filing-webhooks/receiver').knownEventTypes.length)`);
+  const { stdout } = await run(process.execPath, ['program.cjs'], { cwd: project });
+  assert.equal(Number(stdout), knownEventTypes.length);
+});
+
+test('the handlers fit the types of node:http, Express and Fastify; what the readme shows compiles', async () => {
+  mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
+  const from = (name: string) => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  for (const name of ['@types/node', 'undici-types'])
+    cpSync(from(name), join(project, 'node_modules', name), { recursive: true });
+  for (const name of ['express', 'fastify', 'pg', '@types/express', '@types/pg'])
+    symlinkSync(from(name), join(project, 'node_modules', name));
+  const servers = `
+import { createServer } from 'node:http';
+import express from 'express';
+import fastify from 'fastify';
+import { createReceiver, memoryStore } from '@filing-webhooks/receiver';
+import { toExpressHandler } from '@filing-webhooks/receiver/express';
+import { toFastifyPlugin } from '@filing-webhooks/receiver/fastify';
+import { toNodeHandler } from '@filing-webhooks/receiver/node';
+
+const receiver = createReceiver({ secrets: '${secret}', store: memoryStore(), handle: () => undefined });
+express().all('/hooks/filings', toExpressHandler(receiver));
+await fastify().register(toFastifyPlugin(receiver), { path: '/hooks/filings' });
+createServer(toNodeHandler(receiver));
+console.log('ok');
+`;
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const shown = [
+    ...readme.matchAll(/```(?:ts|js)\n([^`]*?import [^`]*?createReceiver[^]*?|import type [^]*?)```/g),
+  ];
+  assert.equal(shown.length, 3);
+  const files = ['servers.ts', ...shown.map((_, index) => `shown-${index}.ts`)];
+  for (const [index, text] of [servers, ...shown.map(([, code]) => code ?? '')].entries())
+    writeProgram(
+      String(files[index]),
+      text.replace('process.env.WEBHOOK_SECRET,', "process.env['WEBHOOK_SECRET'] ?? '',"),
+    );
+  const options = '--strict --noEmit --target es2022 --module nodenext --skipLibCheck true --types node';
+  await run(process.execPath, [tsc, ...options.split(' '), ...files], { cwd: project });
+  assert.equal((await run(process.execPath, ['servers.ts'], { cwd: project })).stdout, 'ok\n');
+  assert.ok(readme.includes(postgresTable()));
+});
